@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from lessons.format.lesson import Exercise, Lesson, Step
     from lessons.learner.progress import Progress
     from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
+from lessons.texts.wording import Wording
+
+say = Wording("progress/milestones")
 
 BEHIND = ("done", "skipped")
 """The states of steps that are behind the learner."""
@@ -46,15 +49,15 @@ def state_of(lesson: Lesson | LessonOutline, progress: Progress) -> tuple[str, s
     if all(state == "done" for state in states):
         state, word = "done", "done"
     elif tested_out(lesson, progress):
-        state, word = "done", "tested out"
+        state, word = "done", say("tested-out", "tested out")
     elif all(state in BEHIND for state in states):
-        state, word = "skipped", f"{done}, rest skipped"
+        state, word = "skipped", say("rest-skipped", "{done}, rest skipped", done=done)
     elif any(state != "new" for state in states):
         state, word = "seen", done
     else:
         return "new", ""
     if any(is_due(progress, step) for step in lesson.exercises):
-        return "due", f"{word}, review"
+        return "due", say("review", "{word}, review", word=word)
     return state, word
 
 
@@ -93,8 +96,12 @@ def complete(progress: Progress, lesson: Lesson, exercise: Exercise, *, challeng
         progress.set_state(lesson.id, step, "skipped")
     if not left:
         return ""
-    steps = "step is" if len(left) == 1 else f"{len(left)} steps are"
-    return f"You have tested out of this lesson: its other {steps} marked skipped."
+    return say.count(
+        "steps-skipped",
+        len(left),
+        "You have tested out of this lesson: its other step is marked skipped.",
+        "You have tested out of this lesson: its other {count} steps are marked skipped.",
+    )
 
 
 def leave(progress: Progress, lesson: Lesson, step: Step) -> str:
@@ -116,7 +123,12 @@ def leave(progress: Progress, lesson: Lesson, step: Step) -> str:
     if progress.state(lesson.id, step.id) in BEHIND:
         return ""
     progress.set_state(lesson.id, step.id, "skipped")
-    return f"{step.noun} skipped"
+    match step.noun:
+        case "question":
+            return say("question-skipped", "question skipped")
+        case "experiment":
+            return say("experiment-skipped", "experiment skipped")
+    return say("exercise-skipped", "exercise skipped")
 
 
 def due(course: CourseOutline, progress: Progress) -> list[tuple[LessonOutline, StepOutline]]:

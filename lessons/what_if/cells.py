@@ -18,6 +18,9 @@ from dataclasses import dataclass
 
 from lessons.format.knobs.knob import ChangeError
 from lessons.format.lesson import SETUP, Lesson, ShownTensor
+from lessons.texts.wording import Wording
+
+say = Wording("change/cells")
 
 Value = bool | int | float
 
@@ -72,12 +75,22 @@ def parse(lesson: Lesson, text: str) -> CellChange:
     match = FORM.fullmatch(text)
     if match is None:
         raise ChangeError(
-            f"'{_abbreviated(text)}' is no change of a cell: write it like 'inputs[1,0]=0.9' or 'STEP:weights[0,2]=0'."
+            say(
+                "no-change",
+                "'{text}' is no change of a cell: write it like 'inputs[1,0]=0.9' or 'STEP:weights[0,2]=0'.",
+                text=_abbreviated(text),
+            )
         )
     try:
         index = tuple(_integer(part) for part in (match["index"] or "").split(",") if part.strip())
     except ValueError:
-        raise ChangeError(f"'[{_abbreviated(match['index'])}]' is no index: write whole numbers with commas.") from None
+        raise ChangeError(
+            say(
+                "no-index",
+                "'[{text}]' is no index: write whole numbers with commas.",
+                text=_abbreviated(match["index"]),
+            )
+        ) from None
     step = match["step"] or first_part_with(lesson, match["name"])
     cell = CellChange(step, match["name"], index, _value(match["value"].strip()))
     statement_before(lesson, cell)
@@ -100,12 +113,26 @@ def first_part_with(lesson: Lesson, name: str) -> str:
 def statement_before(lesson: Lesson, cell: CellChange) -> StatementPosition:
     """Find the statement after which a cell changes. Raises `ChangeError` if there is none, or no such step."""
     if not re.fullmatch(PATH, cell.name):
-        raise ChangeError(f"'{cell.name}' is computed and no variable: change what it is made from.")
+        raise ChangeError(
+            say(
+                "computed",
+                "'{name}' is computed and no variable: change what it is made from.",
+                name=cell.name,
+            )
+        )
     try:
         last = -1 if cell.step == SETUP else lesson.index(cell.step)
     except KeyError:
         known = ", ".join((SETUP, *(step.id for step in lesson.steps)))
-        raise ChangeError(f"Lesson '{lesson.id}' has no step '{cell.step}'. Its steps: {known}.") from None
+        raise ChangeError(
+            say(
+                "no-step",
+                "Lesson '{lesson}' has no step '{step}'. Its steps: {known}.",
+                lesson=lesson.id,
+                step=cell.step,
+                known=known,
+            )
+        ) from None
     found = None
     for part, code in lesson.parts:
         if part != SETUP and lesson.index(part) > last:
@@ -126,8 +153,12 @@ def _unknown(lesson: Lesson, name: str, step: str = "") -> ChangeError:
         for _, names in statements(code)
         for name in sorted(names)
     )
-    where = f" up to '{step}'" if step else ""
-    return ChangeError(f"There is no variable '{root(name)}'{where}. There are: {', '.join(known) or 'none'}.")
+    wanted = root(name)
+    start = say("unknown", "There is no variable '{name}'.", name=wanted)
+    if step:
+        start = say("unknown-so-far", "There is no variable '{name}' up to '{step}'.", name=wanted, step=step)
+    there = say("known", "There are: {names}.", names=", ".join(known)) if known else say("none", "There are: none.")
+    return ChangeError(f"{start} {there}")
 
 
 def root(name: str) -> str:
@@ -144,9 +175,21 @@ def _value(text: str) -> Value:
         except ValueError:
             continue
         if math.isinf(value) and "inf" not in text.lower():
-            raise ChangeError(f"'{_abbreviated(text)}' is beyond the largest number: write inf if you mean infinity.")
+            raise ChangeError(
+                say(
+                    "beyond-largest",
+                    "'{text}' is beyond the largest number: write inf if you mean infinity.",
+                    text=_abbreviated(text),
+                )
+            )
         return value
-    raise ChangeError(f"'{_abbreviated(text)}' is no number: write one, or inf, -inf, nan, true, false.")
+    raise ChangeError(
+        say(
+            "no-number",
+            "'{text}' is no number: write one, or inf, -inf, nan, true, false.",
+            text=_abbreviated(text),
+        )
+    )
 
 
 def _integer(text: str) -> int:

@@ -10,8 +10,11 @@ from lessons.format.knobs.knob import ChangeError as ChangeError
 from lessons.format.knobs.knob import Setting
 from lessons.format.knobs.words import WordsKnob
 from lessons.format.lesson import Lesson
+from lessons.texts.wording import Wording
 from lessons.what_if import cells, knobs
 from lessons.what_if.cells import CellChange
+
+say = Wording("change/changes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +93,20 @@ def parse(
         name, equals, value = text.partition("=")
         if not equals:
             known = ", ".join(knob.name for knob in lesson.knobs) or "none"
-            raise ChangeError(f"'{text}' sets nothing: write NAME=VALUE. The knobs of '{lesson.id}': {known}.")
+            raise ChangeError(
+                say(
+                    "sets-nothing",
+                    "'{text}' sets nothing: write NAME=VALUE. The knobs of '{lesson}': {known}.",
+                    text=text,
+                    lesson=lesson.id,
+                    known=known,
+                )
+            )
         changes = changes.with_knob(lesson, name.strip(), value.strip())
     if words is not None:
         knob = next((knob for knob in lesson.knobs if isinstance(knob, WordsKnob)), None)
         if knob is None:
-            raise ChangeError(f"Lesson '{lesson.id}' does not take other words.")
+            raise ChangeError(say("no-words", "Lesson '{lesson}' does not take other words.", lesson=lesson.id))
         changes = changes.with_knob(lesson, knob.name, words)
     altered = apply(lesson, changes)
     for text in written or ():

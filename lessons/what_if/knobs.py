@@ -11,6 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lessons.format.knobs.knob import ChangeError, Knob, Rewrite, Setting, join_with_or
 from lessons.format.lesson import SETUP, Lesson, RunningStep, ShownTensor, TrainStep
+from lessons.texts.wording import Wording
+
+say = Wording("change/knobs")
 
 Complaint = tuple[tuple[int | str, ...], str, str]
 """A mistake of an author: its path in the lesson file, what is wrong, and what to do about it."""
@@ -22,8 +25,9 @@ def find(lesson: Lesson, name: str) -> Knob:
         return lesson.knob(name)
     except KeyError:
         names = ", ".join(knob.name for knob in lesson.knobs)
-        known = f"Its knobs: {names}." if names else "It has no knobs."
-        raise ChangeError(f"Lesson '{lesson.id}' has no knob '{name}'. {known}") from None
+        known = say("known", "Its knobs: {names}.", names=names) if names else say("none", "It has no knobs.")
+        unknown = say("unknown", "Lesson '{lesson}' has no knob '{name}'.", lesson=lesson.id, name=name)
+        raise ChangeError(f"{unknown} {known}") from None
 
 
 def reaching(lesson: Lesson, step_id: str) -> tuple[Knob, ...]:

@@ -7,11 +7,13 @@ from rich.text import Text
 
 from lessons.format.exercises import ExerciseStep
 from lessons.results.result import Judgement
-from tui.actions.hints import key_line, mention
+from lessons.texts.wording import Wording
+from tui.actions.hints import GAP, key_line, mention
 from tui.actions.key_names import short_keys
 
+say = Wording("exercise/text")
+
 DIM = Style(dim=True)
-CHALLENGE = "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you."
 
 
 def welcome(
@@ -28,45 +30,57 @@ def welcome(
     """
     said = ""
     if reviewed:
-        said = f"Once more, from the starter ({mention('exercise.reset', 'your last code')}).   "
+        last = mention("exercise.reset", say("last-code", "your last code"))
+        said = say("once-more", "Once more, from the starter ({last}).", last=last) + GAP
     elif passed:
-        said = "Passed before.   "
+        said = say("passed-before", "Passed before.") + GAP
     elif gave_up:
-        said = "You gave up on this one; you can still solve it.   "
+        said = say("gave-up", "You gave up on this one; you can still solve it.") + GAP
     elif skips:
-        said = f"{CHALLENGE}\n"
+        said = say(
+            "challenge", "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you."
+        )
+        said += "\n"
     left = len(step.hints) - hints
-    many = f" ({left} left)" if hints else f" (there are {left})"
-    ask = mention("exercise.hint", help_key) + (many if left > 0 else "")
-    keys = key_line([mention("exercise.check"), mention("exercise.run", "run and look"), ask])
+    many = say("hints-left", "({count} left)", count=left) if hints else say("hints", "(there are {count})", count=left)
+    ask = mention("exercise.hint", help_key) + (f" {many}" if left > 0 else "")
+    keys = key_line([mention("exercise.check"), mention("exercise.run", say("run", "run and look")), ask])
     return Text(f"{said}{keys}", DIM)
 
 
 def other_code(more: Text | None = None) -> Text:
     """Return the remark that a different session wrote different code and how to see it, followed by `more`."""
     offer = Text(
-        "Another session of yours wrote other code for this exercise. Both are kept.   "
-        + mention("exercise.reset", "the other one (again: this one)")
+        say("other-code", "Another session of yours wrote other code for this exercise. Both are kept.")
+        + GAP
+        + mention("exercise.reset", say("see-other-code", "the other one (again: this one)"))
     )
     return offer if more is None else Text("\n").join((offer, more))
 
 
 def no_more_hints() -> Text:
     """Return the warning that one more press of the key for hints gives up."""
-    again = f"{short_keys('exercise.hint')} again: give up and see the solution (can be taken back)"
-    return Text(f"There are no more hints.   {again}")
+    again = say(
+        "give-up",
+        "{key} again: give up and see the solution (can be taken back)",
+        key=short_keys("exercise.hint"),
+    )
+    return Text(say("no-more-hints", "There are no more hints.") + GAP + again)
 
 
 def after_giving_up() -> Text:
     """Return the text below the editor after the learner has given up."""
-    keys = key_line([mention("exercise.hint", "solution"), mention("exercise.check")])
-    return Text(f"You gave up; your code is as it was.   {keys}", DIM)
+    keys = key_line([mention("exercise.hint", say("solution", "solution")), mention("exercise.check")])
+    return Text(say("given-up", "You gave up; your code is as it was.") + GAP + keys, DIM)
 
 
 def nothing_to_compare(judgement: Judgement | None) -> str:
     """Say why there is no difference to show after a verdict, or before the first one (None)."""
     if judgement is None or judgement.stopped:
-        return f"Nothing has been checked yet.   {mention('exercise.check')}"
+        return say("nothing-checked", "Nothing has been checked yet.") + GAP + mention("exercise.check")
     if judgement.passed:
-        return "There is nothing to compare: this code has passed."
-    return "There is nothing to compare: the check has found no result to set beside one of the model answer."
+        return say("nothing-wrong", "There is nothing to compare: this code has passed.")
+    return say(
+        "nothing-beside",
+        "There is nothing to compare: the check has found no result to set beside one of the model answer.",
+    )

@@ -7,14 +7,15 @@ from rich.text import Text
 
 from lessons.results.clean_text import clean
 from lessons.results.result import AnswerDifference, Judgement, NamedMistake
+from lessons.results.verdict import Verdict
+from lessons.texts.wording import Wording
 from tui.actions.hints import mention
 from tui.render.prose import rich_text
 
+say = Wording("verdict/text")
+
 BOLD, DIM = Style(bold=True), Style(dim=True)
 GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
-
-WORDS = {"failed": "Not yet", "error": "Error", "timeout": "Too long", "memory": "Out of memory", "crash": "Crash"}
-EARLIER = "   (of earlier code)"
 
 
 def verdict(judgement: Judgement, *, help: str = "", more: str = "", unicode: bool = True) -> Text:
@@ -50,7 +51,7 @@ def verdict(judgement: Judgement, *, help: str = "", more: str = "", unicode: bo
         text.append("\n")
         text.append_text(departure(judgement.difference))
     if judgement.stdout:
-        text.append("\nIt printed:\n", DIM)
+        text.append("\n" + say("printed", "It printed:") + "\n", DIM)
         text.append(clean(judgement.stdout))
         text.rstrip()
     if judgement.verdict == "failed" and judgement.seed is not None:
@@ -61,21 +62,41 @@ def verdict(judgement: Judgement, *, help: str = "", more: str = "", unicode: bo
 def _headline(judgement: Judgement, yes: str, no: str, help: str) -> Text:
     text = Text()
     if judgement.passed:
-        text.append(f"{yes} Passed.", GOOD)
-        text.append(f"{help and f'   {help}'}   {mention('tutor.next-anywhere', 'go on')}", DIM)
+        text.append(f"{yes} {say('passed', 'Passed.')}", GOOD)
+        go_on = mention("tutor.next-anywhere", say("go-on", "go on"))
+        text.append(f"{help and f'   {help}'}   {go_on}", DIM)
     elif judgement.verdict == "failed" and _has_details(judgement):
-        text.append(f"{no} {WORDS['failed']}.", BAD)
+        text.append(f"{no} {_outcome('failed')}.", BAD)
         # Repeat the key here: the sentence about the difference may be below the end of the pane.
-        both = (
-            f"   {mention('exercise.difference', 'see where it differs')}" if judgement.difference is not None else ""
-        )
-        text.append(f"{both}{help and f'   {help}'}", DIM)
+        both = mention("exercise.difference", say("see-difference", "see where it differs"))
+        offers = [*([both] if judgement.difference is not None else []), *([help] if help else [])]
+        text.append("".join(f"   {offer}" for offer in offers), DIM)
     else:
-        where = f", line {judgement.unmentioned_line}" if judgement.unmentioned_line else ""
-        text.append(f"{no} {WORDS.get(judgement.verdict, judgement.verdict.capitalize())}{where}: ", BAD)
+        text.append(f"{no} {_outcome(judgement.verdict)}{_line(judgement.unmentioned_line)}: ", BAD)
         # Do not parse it as prose: a Python message about `a * b * c` contains no emphasis.
         text.append(clean(judgement.message))
     return text
+
+
+def _outcome(verdict: Verdict) -> str:
+    """Return a verdict in a few words."""
+    match verdict:
+        case "failed":
+            return say("failed", "Not yet")
+        case "error":
+            return say("error", "Error")
+        case "timeout":
+            return say("timeout", "Too long")
+        case "memory":
+            return say("memory", "Out of memory")
+        case "crash":
+            return say("crash", "Crash")
+    return verdict.capitalize()
+
+
+def _line(number: int | None) -> str:
+    """Return the remark that something is on a line, "" if it is on none."""
+    return say("line", ", line {number}", number=number) if number else ""
 
 
 def _has_details(judgement: Judgement) -> bool:
@@ -86,27 +107,36 @@ def _has_details(judgement: Judgement) -> bool:
 
 def named(mistake: NamedMistake) -> Text:
     """Describe a known mistake: its name, its line, and an explanation."""
-    text = Text.assemble((clean(mistake.name), BOLD), f" (line {mistake.line}): " if mistake.line else ": ")
+    where = " " + say("line-in-brackets", "(line {number})", number=mistake.line) if mistake.line else ""
+    text = Text.assemble((clean(mistake.name), BOLD), f"{where}: ")
     return text.append_text(rich_text(clean(mistake.text)))
 
 
 def departure(difference: AnswerDifference) -> Text:
     """Say in one sentence where an answer departs from the model answer."""
-    what = "differs" if difference.expected is not None else "the model answer does not have"
-    text = Text(f"The first result that {what}: ")
+    if difference.expected is not None:
+        start = say("first-different", "The first result that differs:")
+    else:
+        start = say("first-unknown", "The first result that the model answer does not have:")
+    text = Text(f"{start} ")
     text.append(clean(difference.name), Style(color="cyan"))
-    text.append(f", line {difference.line}" if difference.line else "")
+    text.append(_line(difference.line))
     if difference.agreed:
-        text.append(f" (agreeing before: {clean(', '.join(difference.agreed))})")
+        text.append(" " + say("agreeing", "(agreeing before: {names})", names=clean(", ".join(difference.agreed))))
     return text.append(".")
 
 
 def repeat_hint(judgement: Judgement) -> str:
     """Return how to repeat the same check in a shell."""
-    return f"seed {judgement.seed}: attn-tutor check {judgement.exercise} FILE --seed {judgement.seed} repeats this"
+    return say(
+        "repeat",
+        "seed {seed}: attn-tutor check {exercise} FILE --seed {seed} repeats this",
+        seed=judgement.seed,
+        exercise=judgement.exercise,
+    )
 
 
 def dimmed(text: Text) -> Text:
     """Dim the verdict on earlier code, and say in its first line that it is about earlier code."""
     first, _, rest = text.plain.partition("\n")
-    return Text.assemble((f"{first}{EARLIER}\n{rest}".rstrip("\n"), DIM))
+    return Text.assemble((f"{first}   {say('earlier', '(of earlier code)')}\n{rest}".rstrip("\n"), DIM))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lessons.texts.wording import Wording
+
 if TYPE_CHECKING:
     from lessons.format.lesson import ExerciseStep
     from lessons.learner.progress import Progress
+
+say = Wording("exercise/help")
 
 
 class ExerciseHelp:
@@ -71,10 +75,10 @@ class ExerciseHelp:
     def next(self) -> str:
         """The next help in a few words: a hint, giving up, or the model answer."""
         if self._step is None or (self.hints_left and not self.solution_is_open):
-            return "hint"
+            return say("hint", "hint")
         if not self.solution_is_open:
-            return "give up"
-        return "why it works" if self._progress.passed(self._name) else "solution"
+            return say("give-up", "give up")
+        return say("why-works", "why it works") if self._progress.passed(self._name) else say("solution", "solution")
 
     def use_hint(self) -> None:
         """Record that the learner reads one more hint."""

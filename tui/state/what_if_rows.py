@@ -8,9 +8,12 @@ from typing import Literal
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import Lesson
 from lessons.results.explanation import label
+from lessons.texts.wording import Wording
 from lessons.what_if import cells, knobs
 from lessons.what_if.changes import ChangeError, Changes, apply
 from tui.actions.key_names import full_keys, short_keys
+
+say = Wording("change/rows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class WhatIfRow:
 
 
 TURN, TYPE = full_keys("rows.turn", alternatives=False), short_keys("rows.type")
-AS_IT_WAS = f"{full_keys('rows.put-back', alternatives=False)}: as it was"
+AS_IT_WAS = say("as-it-was", "{keys}: as it was", keys=full_keys("rows.put-back", alternatives=False))
 
 
 def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tuple[WhatIfRow, ...]:
@@ -58,7 +61,7 @@ def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tupl
     found: list[WhatIfRow] = []
     own = next((cell for cell in changes.cells if spot and (cell.name, cell.index) == (spot.name, spot.index)), None)
     if spot is not None:
-        hint = AS_IT_WAS if own else f"{TYPE}, or a digit: another number"
+        hint = AS_IT_WAS if own else say("type-or-digit", "{keys}, or a digit: another number", keys=TYPE)
         value = str(own.value) if own else spot.value
         found.append(WhatIfRow("spot", spot.label, value, changed=own is not None, hint=hint, cell=own))
     for cell in changes.cells:
@@ -69,16 +72,25 @@ def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tupl
     settings = changes.settings
     for knob in knobs.reaching(lesson, step):
         setting = settings.get(knob.name, knob.initial(lesson))
-        shown = "each step its own" if setting is None else knob.say(setting)
+        shown = say("each-step-own", "each step its own") if setting is None else knob.say(setting)
         found.append(WhatIfRow("knob", knob.label, shown, knob.name in settings, _hint(knob), knob))
-    found.append(WhatIfRow("new", "any other cell", "", hint=f"{TYPE}, then: inputs[1,0] = 0.9"))
+    found.append(
+        WhatIfRow(
+            "new",
+            say("any-other-cell", "any other cell"),
+            "",
+            hint=say("then", "{keys}, then: inputs[1,0] = 0.9", keys=TYPE),
+        )
+    )
     return tuple(found)
 
 
 def _hint(knob: Knob) -> str:
     if not knob.can_turn:
         return f"{TYPE}: {knob.accepts}" + (f"; {knob.caution}" if knob.caution else "")
-    return f"{TURN}: {knob.accepts}" if knob.choices else f"{TURN}, or {TYPE} {knob.accepts}"
+    if knob.choices:
+        return f"{TURN}: {knob.accepts}"
+    return say("turn-or-type", "{turn}, or {type} {accepts}", turn=TURN, type=TYPE, accepts=knob.accepts)
 
 
 def turn(lesson: Lesson, changes: Changes, row: WhatIfRow, by: int) -> Changes:
@@ -100,7 +112,7 @@ def set_value(lesson: Lesson, step: str, changes: Changes, row: WhatIfRow, spot:
     if row.cell is not None:
         return changes.with_cell(altered, cells.parse(altered, f"{row.cell.step}:{row.label}={text}"))
     if spot is None:
-        raise ChangeError("There is no number under the cursor.")
+        raise ChangeError(say("no-spot", "There is no number under the cursor."))
     return changes.with_cell(altered, cells.parse(altered, f"{step}:{spot.label}={text}"))
 
 

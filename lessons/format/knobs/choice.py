@@ -19,6 +19,9 @@ from lessons.format.knobs.knob import (
     missing_text,
     occurrences,
 )
+from lessons.texts.wording import Wording
+
+say = Wording("change/choice")
 
 
 class ChoiceKnob(Knob):
@@ -58,7 +61,15 @@ class ChoiceKnob(Knob):
             if given in (option.casefold(), self.say(option).casefold()):
                 return option
         known = join_with_or(map(self.say, self.options))
-        raise ChangeError(f"'{value}' is none of the choices of '{self.name}': {known}.")
+        raise ChangeError(
+            say(
+                "no-choice",
+                "'{value}' is none of the choices of '{name}': {known}.",
+                value=value,
+                name=self.name,
+                known=known,
+            )
+        )
 
     def say(self, setting: Setting) -> str:
         """Return the words for a piece of code."""

@@ -13,6 +13,9 @@ from typing import Annotated, Any, ClassVar, Protocol
 from pydantic import Field
 
 from lessons.format.fields import Model, OptionalName, Slug, Text
+from lessons.texts.wording import Wording
+
+say = Wording("change/knob")
 
 Setting = int | float | str
 """A setting of a knob: a number, the words for a choice, a seed, or a sentence with a space between its words."""
@@ -77,20 +80,26 @@ class Knob(Model, abc.ABC):
         can_turn: whether the arrow keys change it.
         is_endless: whether it has more settings than can be tried one by one.
         replaced_in: the field of the lesson file that holds the text it writes.
-        unit: the unit of its limits, if they have one.
-        caution: what a learner should know while it is changed, if anything.
     """
 
     can_turn: ClassVar[bool] = True
     is_endless: ClassVar[bool] = False
     replaced_in: ClassVar[str] = "kind"
-    unit: ClassVar[str] = ""
-    caution: ClassVar[str] = ""
 
     name: Slug
     label: Text
     within: Annotated[tuple[OptionalName, ...], Field(alias="in")] = ()
     kind: OptionalName
+
+    @property
+    def unit(self) -> str:
+        """The unit of its limits, "" if they have none."""
+        return ""
+
+    @property
+    def caution(self) -> str:
+        """What a learner should know while it is changed, "" if there is nothing."""
+        return ""
 
     # Settings -----------------------------------------------------------------------------------------------------
 
@@ -179,4 +188,4 @@ def missing_text(field: str, text: str, where: str) -> Problem:
 def join_with_or(items: Iterable[object]) -> str:
     """Join alternatives for a sentence: `1, 2 or 3`."""
     *rest, last = map(str, items)
-    return f"{', '.join(rest)} or {last}" if rest else last
+    return say("or", "{others} or {last}", others=", ".join(rest), last=last) if rest else last

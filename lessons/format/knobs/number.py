@@ -19,6 +19,9 @@ from lessons.format.knobs.knob import (
     missing_text,
     occurrences,
 )
+from lessons.texts.wording import Wording
+
+say = Wording("change/number")
 
 VALUE = "{value}"
 DECIMALS = 9
@@ -55,12 +58,30 @@ class NumberKnob(Knob):
             for candidate in self.values:
                 if number == candidate:
                     return candidate
-            raise ChangeError(f"'{self.name}' cannot be {value}; it can be {join_with_or(self.values)}.")
+            raise ChangeError(
+                say(
+                    "not-listed",
+                    "'{name}' cannot be {value}; it can be {values}.",
+                    name=self.name,
+                    value=value,
+                    values=join_with_or(self.values),
+                )
+            )
         least, most, step = self._range
         whole = all(isinstance(item, int) for item in (least, most, step))
         if number is None or not least <= number <= most or (whole and number != int(number)):
-            what = "a whole number" if whole else "a number"
-            raise ChangeError(f"'{self.name}' cannot be {value}; it can be {what} from {least} to {most}.")
+            limits = {"name": self.name, "value": value, "least": least, "most": most}
+            if whole:
+                raise ChangeError(
+                    say(
+                        "beyond-whole-numbers",
+                        "'{name}' cannot be {value}; it can be a whole number from {least} to {most}.",
+                        **limits,
+                    )
+                )
+            raise ChangeError(
+                say("beyond", "'{name}' cannot be {value}; it can be a number from {least} to {most}.", **limits)
+            )
         return int(number) if whole else number
 
     def turn(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting:
@@ -94,7 +115,9 @@ class NumberKnob(Knob):
     @property
     def accepts(self) -> str:
         """The listed numbers, or the range."""
-        return ", ".join(map(str, self.values)) if self.values else f"a number from {self.least} to {self.most}"
+        if self.values:
+            return ", ".join(map(str, self.values))
+        return say("accepts", "a number from {least} to {most}", least=self.least, most=self.most)
 
     def limits(self) -> dict[str, Any]:
         """Return the listed numbers as `values`, or the ends of the range as `least` and `most`."""

@@ -6,6 +6,9 @@ from typing import Any, ClassVar, Literal
 
 from lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting
 from lessons.format.knobs.number import parse_number
+from lessons.texts.wording import Wording
+
+say = Wording("change/seed")
 
 MOST_SEED = 2**32 - 1
 
@@ -29,7 +32,8 @@ class SeedKnob(Knob):
         """Read a seed. Raises `ChangeError`."""
         number = parse_number(value)
         if type(number) is not int or not 0 <= number <= MOST_SEED:
-            raise ChangeError(f"'{value}' is no seed: it is a whole number from 0 to {MOST_SEED}.")
+            given = {"value": value, "most": MOST_SEED}
+            raise ChangeError(say("no-seed", "'{value}' is no seed: it is a whole number from 0 to {most}.", **given))
         return number
 
     def turn(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting:
@@ -45,7 +49,7 @@ class SeedKnob(Knob):
     @property
     def accepts(self) -> str:
         """The words for any integer; the greatest seed has too many digits to mention."""
-        return "a whole number"
+        return say("accepts", "a whole number")
 
     def limits(self) -> dict[str, Any]:
         """Return the least and the greatest seed as `least` and `most`."""

@@ -12,6 +12,9 @@ from pydantic import Field
 
 from lessons.format.knobs import sentence
 from lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting, Span
+from lessons.texts.wording import Wording
+
+say = Wording("change/words")
 
 
 class WordsKnob(Knob):
@@ -23,12 +26,19 @@ class WordsKnob(Knob):
 
     can_turn: ClassVar[bool] = False
     is_endless: ClassVar[bool] = True
-    unit: ClassVar[str] = "words"
-    caution: ClassVar[str] = "toy embeddings, drawn from the letters: they mean nothing"
-
     kind: Literal["words"]
     least: Annotated[int, Field(ge=1)] = 2
     most: Annotated[int, Field(le=64)] = 12
+
+    @property
+    def unit(self) -> str:
+        """The unit of its limits."""
+        return say("unit", "words")
+
+    @property
+    def caution(self) -> str:
+        """A warning that the numbers of the words mean nothing."""
+        return say("caution", "toy embeddings, drawn from the letters: they mean nothing")
 
     def initial(self, lesson: LessonCode) -> Setting:
         """Return the words of the lesson."""
@@ -49,7 +59,7 @@ class WordsKnob(Knob):
     @property
     def accepts(self) -> str:
         """The word for any sentence."""
-        return "your words"
+        return say("accepts", "your words")
 
     def limits(self) -> dict[str, Any]:
         """Return the least and the greatest number of words as `least` and `most`."""

@@ -10,7 +10,7 @@ from lessons.format.lesson import ExerciseStep, RunningStep
 from tests import walk
 from tests.course import COURSE
 
-WALKED = [COURSE.lesson(name) for name in ("why-attention", "gpt2-size", "induction")]
+WALKED = [COURSE.lesson(name) for name in ("why-attention", "attention-classes", "gpt2-size", "induction")]
 """Lessons with all kinds of steps, with the smallest tensors and the largest."""
 
 

@@ -49,7 +49,7 @@ def with_side_step(hints: Sequence[str], title: str, width: int) -> list[str]:
         return list(hints)
     at = list(hints).index(found) + 1
     full = [*hints[:at], hint("tutor.side-step", f"{hint_of('tutor.side-step')}: {title}"), *hints[at:]]
-    if len(key_line(full[:-2])) + 2 <= width:
+    if len(key_line(full[: max(at + 1, len(hints) - 1)])) + 2 <= width:
         return full
     return [*hints[:at], hint("tutor.side-step"), *hints[at:]]
 
@@ -59,11 +59,11 @@ def key_line(hints: Sequence[str], width: int | None = None) -> str:
 
     Args:
         hints: The hints, the most important first.
-        width: Columns of the line: the last hints go where it is too narrow, but two stay, and the way to the next step
-            is among them. None: all stay.
+        width: Columns of the line: the last hints go where it is too narrow, but two stay, and the ways to the next
+            step and to a side step are among them. None: all stay.
     """
     fitting = list(hints)
-    ways_on = {hint("tutor.next"), hint("tutor.next-anywhere")}
+    ways_on = {hint("tutor.next"), hint("tutor.next-anywhere"), hint("tutor.side-step")}
     while width is not None and len(fitting) > 2 and len(GAP.join(fitting)) + 2 > width:
         last = max(index for index, each in enumerate(fitting) if each not in ways_on)
         fitting.pop(last)

@@ -57,7 +57,7 @@ def _lines(course: Course, states: States, statuses: Mapping[str, ExerciseStatus
 def _line(step: Step, name: str, kind: str, words: str) -> str:
     """Return the line of a step; a side step is indented below its main step, and said to be one."""
     name, words = (f"  {name}", ", ".join(filter(None, ("side step", words)))) if step.side else (name, words)
-    return f"     {name:24} {kind:9} {step.title:36} {words}".rstrip()
+    return f"     {name:24} {kind:10} {step.title:40} {words}".rstrip()
 
 
 def _document(

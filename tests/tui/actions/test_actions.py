@@ -206,6 +206,8 @@ def test_a_key_line_names_the_side_step_where_there_is_room() -> None:
     assert key_line(with_side_step(parts, "Floats", len(full) + 2), len(full) + 2) == full
     short = ["tab pane", "n next", "i side step", "b back", "m map", "q quit"]
     assert with_side_step(parts, "Floats", len(full) + 1) == short
+    assert key_line(short, 32) == "n next   i side step"
+    assert with_side_step(["tab pane", "n next"], "Floats", 34) == ["tab pane", "n next", "i side step"]
     # Where keys do something else, it is not named.
     assert with_side_step(["f8 next", "esc leave"], "Floats", 80) == ["f8 next", "esc leave"]
 

@@ -64,7 +64,7 @@ def test_list_shows_progress(command: Command) -> None:
         line.split()[0]: line.split()[-1] for line in lines[start : start + len(COURSE.lesson("one-query").steps)]
     }
     assert [statuses[step] for step in ("why", "inputs", "third-row")] == ["done", "started", "skipped"]
-    assert [line for line in lines if "two-wide" in line][-1].endswith(" two numbers               passed")
+    assert [line for line in lines if "two-wide" in line][-1].endswith(" two numbers                   passed")
 
 
 def test_list_shows_what_is_due_for_review(command: Command) -> None:
@@ -123,10 +123,10 @@ def test_side_steps_are_listed_below_their_main_step(command: Command, monkeypat
     lines = command("list")[1].splitlines()
     steps = [line for line in lines if line.startswith("     ")]
     assert [line[5:13].rstrip() for line in steps] == ["why", "  doubli", "remember", "  doubli"]
-    assert [line.endswith("  Twice as much                        side step, done") for line in steps] == [
+    assert [line.endswith("  Twice as much                            side step, done") for line in steps] == [
         False, True, False, False
     ]  # fmt: skip
-    assert steps[-1].endswith("  Twice as much                        side step")
+    assert steps[-1].endswith("  Twice as much                            side step")
     data = document(command("list", "--json"))
     assert [step["side"] for step in data["lessons"][0]["steps"]] == [False, True, False]
     assert [exercise["side"] for exercise in data["exercises"]] == [True]

@@ -14,7 +14,7 @@ FORBIDDEN: tuple[tuple[str, str], ...] = (
     (r"(?:some|many|most)? ?people (?:say|think|believe)|some (?:say|think|call)", "Ask for a prediction instead."),
     (r"the way back", "Write 'the backward pass'."),
     (r"(?:is|are) (?:another|others)", "Write 'is different', 'are different'."),
-    (r"roots? of (?=the (?:width|size|number))", "Write 'square root of'."),
+    (r"(?<!square )roots? of (?=the (?:width|size|number))", "Write 'square root of'."),
     (r"nota bene|thereby|whereby|hence", "Write 'so', 'because', 'which means'."),
 )
 """Patterns of words and phrases, and the remedy for each."""

@@ -429,7 +429,7 @@ async def test_a_value_that_was_not_entered_is_left_with_the_panel() -> None:
         await learner.press("f2")
         await learner.sees("Search >")
         await learner.press("enter")
-        await learner.sees("lesson 3   step 1 of")
+        await learner.sees("lesson 3   step 2 of")
         await learner.press("n", "w")
         await learner.sees("What if …", lambda: "579" not in learner.text)
 
@@ -485,11 +485,11 @@ async def test_the_text_of_the_next_step_is_not_behind_the_panel() -> None:
         )
 
 
-async def test_a_step_without_code_has_no_what_if() -> None:
+async def test_an_exercise_has_no_what_if() -> None:
     async with tutor() as learner:
-        await learner.goes_to("all-queries", "remember")
+        await learner.goes_to("all-queries", "all-scores")
         await learner.press("w", "d", "enter")
-        await learner.sees(position_text("all-queries", "remember"))
+        await learner.sees(position_text("all-queries", "all-scores"))
         assert "What if" not in learner.text
 
 

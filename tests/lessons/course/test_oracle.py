@@ -253,9 +253,18 @@ def all_queries(given: Given) -> Table:
     weights = softmax_rows(scores)
     context = matmul(weights, INPUTS)
     wrong = transpose(softmax_rows(transpose(scores)))
+    filled = [[0.0] * 6 if row != 1 else weights[1] for row in range(6)]
+
+    def in_order(inputs: Matrix) -> Matrix:
+        """Return the context vectors of a sentence whose words have a tenth of their position added."""
+        numbered = [[number + row / 10 for number in x] for row, x in enumerate(inputs)]
+        return matmul(softmax_rows(dots(numbered, numbered)), numbered)
+
     return {
+        "why/filled": filled,
         "loops/looped": scores,
         "all-pairs/inputs": INPUTS,
+        "all-pairs/turned": transpose(INPUTS),
         "all-pairs/pairs": scores,
         "product/scores": scores,
         "speed/times": Property("milliseconds of a clock", lambda times: min(times) > 0),
@@ -265,14 +274,24 @@ def all_queries(given: Given) -> Table:
         "weights/row_sums": [1.0] * 6,
         "wrong-axis/wrong": wrong,
         "wrong-axis/row_sums": row_sums(wrong),
+        "ignore-journey/scores": scores,
+        "ignore-journey/weights": weights,
         "context-shape/weights": weights,
+        "context-shape/inputs": INPUTS,
         "context-shape/mixed": context,
         "context/context": context,
+        "context/inputs": INPUTS,
         "check/one_by_one": context[:2],
         "check/context": context,
+        "largest-part/context": context,
+        "largest-part/inputs": INPUTS,
         # Attention does not see the order: the same rows come out, each at its word's new place.
-        "order/context_back": context[::-1],
-        "order/context": context,
+        "read-backward/context": context,
+        "read-backward/context_turned": context[::-1],
+        "order/forward": in_order(INPUTS),
+        "order/backward": in_order(INPUTS[::-1])[::-1],
+        "remember/weights": weights,
+        "remember/context": context,
     }
 
 
@@ -292,6 +311,7 @@ def trainable_weights(given: Given) -> Table:
     root = math.sqrt(2)
     uniform = drawn(0, 1)
 
+    updated = [[1.0, 4.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     entries, stored = [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]], [10.0, 20.0, 30.0]
     from_trained = matmul(INPUTS, given("parameter", "trained"))
 
@@ -303,11 +323,11 @@ def trainable_weights(given: Given) -> Table:
 
     spreads = [spread(pair) for pair in given.redraw("how-far", lambda: pairs(2, 8, 32, 128))]
     widths = (2, 64, 768)
-    strays = [spread(pair) for pair in given.redraw("spread", lambda: pairs(*widths))]
-    vectors = given.redraw("widest-first", lambda: [(torch.randn(6, width), torch.randn(width)) for width in widths])
-    raw = [[dot(row, vector) for row in rows] for rows, vector in vectors]
+    deviations = [spread(pair) for pair in given.redraw("spread", lambda: pairs(*widths))]
+    random_queries, random_keys = given.redraw("saturate", lambda: torch.randn(2, 6, 2))
+    random_scores = dots(random_queries, random_keys)
 
-    keys_wide, query_wide = given.redraw("saturation", lambda: (torch.randn(200, 6, 768), torch.randn(768)))
+    keys_wide, query_wide = given.redraw("lost-gradient", lambda: (torch.randn(200, 6, 768), torch.randn(768)))
     many = [[dot(key, query_wide) for key in keys] for keys in keys_wide]
     both = [softmax_rows(many), softmax_rows(scaled(many, 768**-0.5))]
 
@@ -332,11 +352,13 @@ def trainable_weights(given: Given) -> Table:
         "which-width",
         lambda: [(torch.randn(n, d_in), torch.randn(d_in, d_k), torch.randn(d_in, d_k)) for n, d_in, d_k in sizes],
     )
-    strayed = [scores_spread(*draft) for draft in drafts]
+    measured = [scores_spread(*draft) for draft in drafts]
 
     versions = [scores, scaled(scores, root), scaled(scores, 1 / root)]
     six = head(INPUTS, Weights(*(given("all-six", f"matrices[{i}]") for i in range(3))))
     return {
+        "why/before": softmax_rows(dots(INPUTS, INPUTS)),
+        "why/after": softmax_rows(dots(matmul(INPUTS, updated), INPUTS)),
         "lookup/match": softmax([dot(entry, [0.0, 1.0]) for entry in entries]),
         "lookup/stored": stored,
         "matrices/W_query": uniform,
@@ -352,25 +374,18 @@ def trainable_weights(given: Given) -> Table:
         "query/value": one.values[1],
         "sides/by_row": query,
         "sides/by_column": query,
-        "keys-shape/inputs": INPUTS,
-        "keys-shape/W_key": matrices.key,
-        "keys-shape/all_keys": one.keys,
         "keys-values/keys": one.keys,
         "keys-values/values": one.values,
         "one-score/score": dot(query, one.keys[1]),
         "one-score/keys": one.keys,
-        "scores-shape/query": query,
-        "scores-shape/keys": one.keys,
-        "scores-shape/met": scores,
         "scores/scores": scores,
+        "scores/W_query": matrices.query,
         "how-far/known": spreads[:3],
         "how-far/spreads": spreads,
-        "spread/strays": strays,
-        "spread/divided": [stray / math.sqrt(width) for stray, width in zip(strays, widths, strict=True)],
-        "widest-first/raw": raw,
-        "widest-first/tops": [max(softmax(row)) for row in raw],
-        "scaling/weights_raw": softmax_rows(raw),
-        "scaling/weights_scaled": [softmax(scaled(row, w**-0.5)) for row, w in zip(raw, widths, strict=True)],
+        "spread/deviations": deviations,
+        "spread/divided": [deviation / math.sqrt(width) for deviation, width in zip(deviations, widths, strict=True)],
+        "saturate/random_weights": softmax_rows(scaled(random_scores, 1 / root)),
+        "saturate/random_scores": random_scores,
         "saturation/largest": [mean([max(row) for row in rows]) for rows in both],
         "logistic/first": logistic,
         "logistic/slope": [share * (1 - share) for share in logistic],
@@ -380,8 +395,8 @@ def trainable_weights(given: Given) -> Table:
             absolute=1e-7,
         ),
         "lost-gradient/of-one-row": [gradient(rows[0]) for rows in both],
-        "which-width/before": strayed[:1],
-        "which-width/strayed": strayed,
+        "which-width/unchanged": measured[:1],
+        "which-width/measured": measured,
         "sharpest-first/versions": versions,
         "sharpest-first/version_weights": softmax_rows(versions),
         "weights/weights": weights,
@@ -395,6 +410,8 @@ def trainable_weights(given: Given) -> Table:
         "context/parts": [scaled(value, weight) for weight, value in zip(weights, one.values, strict=True)],
         "all-six/all_context": six.context,
         "all-six/weights_3": six.weights,
+        "remember/weights": one.weights,
+        "remember/context": one.context,
     }
 
 

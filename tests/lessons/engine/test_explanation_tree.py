@@ -175,7 +175,7 @@ def test_any_expression_can_be_shown(worker: Session, course: Course) -> None:
     assert explanation_tree.with_shown_tensor(lesson, "product", "scores") is lesson
 
 
-@pytest.mark.parametrize("step", ["remember", "nowhere"])
+@pytest.mark.parametrize("step", ["all-scores", "nowhere"])
 def test_a_step_without_code_can_show_nothing(course: Course, step: str) -> None:
     with pytest.raises(KeyError):
         explanation_tree.with_shown_tensor(course.lesson("all-queries"), step, "scores")

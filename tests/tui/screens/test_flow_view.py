@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.course import COURSE
 from tests.tui.learner import tutor
 
 
@@ -49,7 +50,7 @@ async def test_the_flow_key_works_both_ways_and_steps_go_on_from_there() -> None
         await learner.press("f2")
         await learner.sees("Flow: Softmax along the rows")
         await learner.press("n")
-        await learner.sees(" A mistake that stays silent")
+        await learner.sees(" Softmax along the wrong axis")
         # The map has no flow.
         await learner.press("m", "f")
         await learner.sees("course map")
@@ -67,7 +68,7 @@ async def test_a_large_screen_shows_the_flow_beside_the_matrices() -> None:
         [below] = [y for y, line in enumerate(learner.lines) if "weights[0,0] = weights[0,0]" in line]
         assert 0 < below - at < 16
         await learner.press("escape", "n")
-        await learner.sees("A mistake that stays silent", "╭ start 2 ╮")
+        await learner.sees("Softmax along the wrong axis", "╭ start 2 ╮")
         # Text without code has the flow of what was shown last.
         await learner.goes_to("all-queries", "remember")
         await learner.resizes(80, 24)
@@ -112,7 +113,7 @@ async def test_a_flow_before_the_step_has_run() -> None:
 @pytest.mark.parametrize("size", [(40, 15), (80, 24), (120, 40), (200, 60)])
 async def test_every_key_at_every_size(size: tuple[int, int]) -> None:
     async with tutor(size=size) as learner:
-        learner.opens("all-queries", 10)
+        learner.opens("all-queries", COURSE.lesson("all-queries").index("context"))
         await learner.sees("All context vectors", lambda: learner.view_has_keys)
         await learner.press("f", "up", "o", "left", "right", "down", "down", "home", "end", "v", "v", "v", "tab", "tab")
         await learner.sees("Flow: ")

@@ -7,6 +7,8 @@ from lessons.format.lesson import Lesson
 IDS: frozenset[str] = frozenset(
     {
         # One line each, in the order of the course.
+        "why-attention",
+        "one-query",
         "all-queries",
         "trainable-weights",
         "causal-mask",

@@ -211,9 +211,10 @@ def one_query(given: Given) -> Table:
 
     scores_1 = [dot(x, INPUTS[0]) for x in INPUTS]
     weights_1 = softmax(scores_1)
+    beside = [[score, weight, *part] for score, weight, part in zip(scores, weights, parts, strict=True)]
     return {
+        "why/goal": weights,
         "inputs/inputs": INPUTS,
-        "notation/tokens": INPUTS,
         "third-row/inputs": INPUTS,
         "one-score/score": dot(query, starts),
         "one-score/products": product(query, starts),
@@ -222,13 +223,20 @@ def one_query(given: Given) -> Table:
         "right-angle/a_times_b": product(a, b),
         "similarity/overlap": [dot(other, [1.0, 0.0]) for other in others],
         "scores/scores": scores,
-        "shares/shares": share(scores),
-        "shares-fail/mixed": mixed,
-        "shares-fail/broken": divide_by_row_sums(mixed),
         "weights-order/scores": scores,
         "weights-order/softmaxed": weights,
         "softmax/weights": weights,
         "softmax/exps": [math.exp(score) for score in scores],
+        "context/context": context,
+        "context/parts": parts,
+        "trace/turns": join_columns([[weight] for weight in weights], INPUTS, so_far),
+        "leftover/leftover": leftover,
+        "leftover/start": add(leftover, context),
+        "notation/letters": join_columns(INPUTS, [[score] for score in scores], [[weight] for weight in weights]),
+        "largest-part/context": context,
+        "largest-part/inputs": INPUTS,
+        "look-at-one/inputs": INPUTS,
+        "look-at-one/weights": weights,
         "overflow/big": big,
         "overflow/powers": powers,
         "overflow/of_powers": divide_by_row_sums([powers])[0],
@@ -236,14 +244,14 @@ def one_query(given: Given) -> Table:
         "safe-softmax/stable": softmax_rows(edges),
         "safe-softmax/weights": weights,
         "slopes/steepest": [[steepest(make, numbers) for numbers in lists] for make in (share, softmax)],
+        "shares/shares": share(scores),
+        "shares/mixed": mixed,
+        "shares/broken": divide_by_row_sums(mixed),
         "rounding/off": Property("the error of a sum in 32 bits", lambda off: abs(off) < 1e-6),
-        "context/context": context,
-        "context/parts": parts,
-        "trace/turns": join_columns([[weight] for weight in weights], INPUTS, so_far),
-        "leftover/leftover": leftover,
-        "leftover/start": add(leftover, context),
         "first-token/context_1": times(weights_1, INPUTS),
         "first-token/weights_1": weights_1,
+        "remember/table": beside,
+        "remember/context": context,
     }
 
 

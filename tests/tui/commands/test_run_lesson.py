@@ -20,7 +20,7 @@ def test_run_as_json(command: Command) -> None:
     assert [step["id"] for step in data["steps"]] == [step.id for step in lesson.steps]
     for step in data["steps"]:
         assert {"id", "kind", "stdout", "error", "tensors"} <= set(step)
-        assert step["kind"] in ("read", "run", "exercise", "choice", "predict", "point")
+        assert step["kind"] in ("read", "run", "exercise", "choice", "predict", "point", "find", "experiment")
         assert type(step["stdout"]) is str
         assert step["error"] is None
         for tensor in step["tensors"].values():

@@ -133,7 +133,7 @@ async def test_the_line_of_keys_names_only_keys_that_apply() -> None:
     """The key for panes is named only if the step has several."""
     async with tutor(size=(80, 40)) as learner:
         await learner.goes_to("one-query", "similarity")
-        await learner.sees(lambda: learner.keys.startswith("tab code   arrows cell   enter explain   w what if   "))
+        await learner.sees(lambda: learner.keys.startswith("tab code   arrows bar   enter explain   w what if   "))
         await learner.press("tab")
         await learner.sees(
             lambda: learner.keys == "n next   b back   tab overlap   arrows scroll   m map   ? help   q quit"

@@ -213,7 +213,7 @@ def one_query(given: Given) -> Table:
     weights_1 = softmax(scores_1)
     beside = [[score, weight, *part] for score, weight, part in zip(scores, weights, parts, strict=True)]
     return {
-        "why/goal": weights,
+        "why/goal": [query, context],
         "inputs/inputs": INPUTS,
         "third-row/inputs": INPUTS,
         "one-score/score": dot(query, starts),
@@ -242,7 +242,7 @@ def one_query(given: Given) -> Table:
         "overflow/of_powers": divide_by_row_sums([powers])[0],
         "edges/naive_steps": join_columns(grown, [[total] for total in sums], naive),
         "safe-softmax/stable": softmax_rows(edges),
-        "safe-softmax/weights": weights,
+        "safe-softmax/library": weights,
         "slopes/steepest": [[steepest(make, numbers) for numbers in lists] for make in (share, softmax)],
         "shares/shares": share(scores),
         "shares/mixed": mixed,

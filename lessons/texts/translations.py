@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -43,6 +44,10 @@ class Translations:
         form = self._file(group)[1](count)
         return entry.translations[form] if 0 <= form < len(entry.translations) else None
 
+    def load(self, group: str) -> None:
+        """Read the texts of a group now, rather than when one of them is said first."""
+        self._file(group)
+
     def _entry(self, group: str, text_id: str, source: str) -> po_file.Entry | None:
         if self.folder is None:
             return None
@@ -77,6 +82,31 @@ def _of(folder: Path | None) -> Translations:
     return Translations(folder)
 
 
+ENGLISH = Translations(None)
+
+_fixed: list[Translations] = []
+"""What this process has been told to use from now on, the last one first; nothing if it asks its environment."""
+
+
 def current() -> Translations:
     """Return the translations into the learner's language, which are none if it is English."""
-    return _of(language.chosen())
+    return _fixed[-1] if _fixed else _of(language.chosen())
+
+
+def fix(*groups: str) -> None:
+    """Read these groups now, and keep to the language: code of a learner that runs later cannot change what is said."""
+    found = current()
+    if found.folder is not None:
+        for group in groups:
+            found.load(group)
+    _fixed.append(found)
+
+
+@contextmanager
+def in_english() -> Iterator[None]:
+    """Say everything in English for a while."""
+    _fixed.append(ENGLISH)
+    try:
+        yield
+    finally:
+        _fixed.pop()

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lessons.texts import translations
+
 # Importing these modules registers their rules.
 from lessons.worker.advice import (
     calls,
@@ -17,6 +19,7 @@ from lessons.worker.advice import (
     indexing,
     matrix_products,
     missing_values,
+    module_setup,
     modules,
     naming,
     shape_errors,
@@ -37,6 +40,7 @@ __all__ = [
     "indexing",
     "matrix_products",
     "missing_values",
+    "module_setup",
     "modules",
     "naming",
     "shape_errors",
@@ -73,20 +77,28 @@ def advice(error: BaseException, filename: str, source: str) -> Advice | None:
 def _advice(error: BaseException, filename: str, source: str) -> Advice | None:
     text = message_of(error)[:LONGEST_MESSAGE]
     scene: Scene | None = None
+    in_other_language = translations.current().folder is not None
     for rule in RULES:
         match = rule.pattern.search(text) if is_a(error, rule.kind) else None
         if match is None:
             continue
         scene = scene or Scene(error, text, filename, source)
         try:
-            sentence = rule.advise(scene, match)
+            # What it suggests is found in the English sentence, whatever the learner reads.
+            with translations.in_english():
+                sentence = rule.advise(scene, match)
+            told = rule.advise(Scene(error, text, filename, source), match) if sentence and in_other_language else None
         except Exception:
             # A rule that fails counts as one that has nothing to say.
             continue
         if sentence:
-            sentence = " ".join(sentence.encode("utf-8", "backslashreplace").decode().split())
+            sentence, told = _in_one_line(sentence), _in_one_line(told or sentence)
             if len(sentence) > LONGEST:
                 return None
-            found = suggestions(scene, sentence)
-            return Advice(sentence, without_offer(sentence) if found else sentence, found)
+            found = suggestions(scene, sentence, told)
+            return Advice(told, without_offer(sentence, told) if found else told, found)
     return None
+
+
+def _in_one_line(sentence: str) -> str:
+    return " ".join(sentence.encode("utf-8", "backslashreplace").decode().split())

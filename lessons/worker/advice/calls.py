@@ -7,10 +7,13 @@ import inspect
 from types import FunctionType
 from typing import Any
 
+from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, rule
 from lessons.worker.advice.safe_reading import UNKNOWN, Module, function_of, is_class
 from lessons.worker.advice.scene import Scene, nearest
 from lessons.worker.advice.star_imports import replaced
+
+say = Wording("advice/calls")
 
 LONGEST = 100
 INIT = ("init", "int", "intit", "inti", "initi", "initialize")
@@ -34,7 +37,13 @@ def wrong_arguments(scene: Scene, match: Match) -> str | None:
             return sentence
         taken = [one.arg for one in [*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs]]
         written = ast.unparse(defined.args)
-        where = f"line {defined.lineno} defines it as `{defined.name}({written})`"
+        where = say(
+            "line-defines-as",
+            "line {line} defines it as `{name}({written})`",
+            line=defined.lineno,
+            name=defined.name,
+            written=written,
+        )
     else:
         if sentence := misspelled_init(scene, match[1]):
             return sentence
@@ -43,19 +52,29 @@ def wrong_arguments(scene: Scene, match: Match) -> str | None:
             return None
         taken, written = signature(function)
         if match.lastindex == 2 and match[2] == "axis" and "dim" in taken:
-            return "PyTorch calls it `dim` here."
+            return say("pytorch-calls-dim", "PyTorch calls it `dim` here.")
         code = scene.code(call.func) if call is not None else ""
-        where = f"it is called as `{code or match[1]}({written})`"
+        where = say("called-as", "it is called as `{value}({written})`", value=code or match[1], written=written)
     if call is not None and (sentence := method_on_class(scene, call, match[0])):
         return sentence
     if "unexpected keyword" in match[0] and (near := nearest(match[2], taken, 0.6)):
-        return f"Did you mean `{near}`?"
+        return say("did-mean", "Did you mean `{near}`?", near=near)
     if len(where) > LONGEST:
         return None
     if defined is None or not taken or taken[0] != "self":
         return f"{where[0].upper()}{where[1:]}."
-    rest = f"a call gives `{', '.join(taken[1:])}`" if taken[1:] else "a call gives nothing"
-    return f"{where[0].upper()}{where[1:]}: `self` comes by itself, {rest}."
+    rest = (
+        say("call-gives", "a call gives `{listed}`", listed=", ".join(taken[1:]))
+        if taken[1:]
+        else say("call-gives-nothing", "a call gives nothing")
+    )
+    return say(
+        "self-comes-itself",
+        "{upper}{value}: `self` comes by itself, {rest}.",
+        upper=where[0].upper(),
+        value=where[1:],
+        rest=rest,
+    )
 
 
 def find_definition(scene: Scene, name: str) -> Function | None:
@@ -77,7 +96,12 @@ def misspelled_init(scene: Scene, name: str) -> str | None:
         parent = scene.parents.get(node)
         inside = isinstance(parent, ast.ClassDef) and parent.name == holder.rpartition(".")[2]
         if method == "__init__" and inside and node.name.strip("_") in INIT:
-            return f"Line {node.lineno} defines `{node.name}`, but Python calls `__init__`, with two `_` on each side."
+            return say(
+                "line-defines-but",
+                "Line {line} defines `{name}`, but Python calls `__init__`, with two `_` on each side.",
+                line=node.lineno,
+                name=node.name,
+            )
     return None
 
 
@@ -89,9 +113,13 @@ def without_self(scene: Scene, defined: Function) -> str | None:
     if given and given[0].arg in ("self", "cls", "this", "s", "me"):
         return None
     rest = ast.unparse(defined.args)
-    return (
-        f"The first parameter of a method is the object itself: line {defined.lineno} should be "
-        f"`def {defined.name}(self{', ' if rest else ''}{rest}):`."
+    return say(
+        "first-parameter-method",
+        "The first parameter of a method is the object itself: line {line} should be `def {name}(self{value}{rest}):`.",
+        line=defined.lineno,
+        name=defined.name,
+        value=", " if rest else "",
+        rest=rest,
     )
 
 
@@ -104,7 +132,13 @@ def method_on_class(scene: Scene, call: ast.Call, text: str) -> str | None:
     code = scene.code(call.func.value)
     lower = "layer" if is_module_class(scene.value(call.func.value)) else "thing"
     after = "" if call.func.attr == "forward" else f".{call.func.attr}"
-    return f"`{code}` is the class: make an object first, `{lower} = {code}(...)`, then call `{lower}{after}(...)`."
+    return say(
+        "class-make-object",
+        "`{code}` is the class: make an object first, `{lower} = {code}(...)`, then call `{lower}{after}(...)`.",
+        code=code,
+        lower=lower,
+        after=after,
+    )
 
 
 def is_module_class(kind: Any) -> bool:

@@ -6,11 +6,14 @@ import ast
 
 import torch
 
+from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
 from lessons.worker.advice.missing_values import explain_none
 from lessons.worker.advice.safe_reading import Linear, TensorInfo, attributes, is_exactly, tensor_info
 from lessons.worker.advice.scene import Scene, operand
 from lessons.worker.advice.shape_effects import is_torch
+
+say = Wording("advice/dtypes")
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 KEYWORD_NAMES = {"axis": "dim", "diag": "diagonal", "keepdims": "keepdim"}
@@ -35,9 +38,14 @@ def float_mask(scene: Scene, match: Match) -> str | None:
         for node in [*call.args, *(word.value for word in call.keywords)]:
             tensor = scene.tensor_info(node)
             if tensor is not None and tensor.dtype is not torch.bool and tensor.dtype is not None:
-                held = f"{scene.quote(node, 'The mask')} holds {dtype_name(tensor.dtype)} numbers"
-                return f"{held}, but a mask must hold True and False: write {with_conversion(scene, node, 'bool')}."
-    return "A mask must hold True and False: write `mask.bool()`."
+                return say(
+                    "mask-of-numbers",
+                    "{code} holds {dtype} numbers, but a mask must hold True and False: write {converted}.",
+                    code=scene.quote(node, say("the-mask", "The mask")),
+                    dtype=dtype_name(tensor.dtype),
+                    converted=with_conversion(scene, node, "bool"),
+                )
+    return say("mask-must-hold", "A mask must hold True and False: write `mask.bool()`.")
 
 
 @rule(TypeError, r"^~ \(operator\.invert\) is only implemented", r"^bad operand type for unary ~: 'float'")
@@ -45,8 +53,13 @@ def inverted_numbers(scene: Scene, match: Match) -> str | None:
     """Explain `~mask` of a mask that holds numbers."""
     for node in scene.find(ast.UnaryOp):
         code = operand(node.operand, scene.code(node.operand) or "mask")
-        return f"`~` exchanges True and False, but {scene.quote(node.operand)} holds numbers: write `~{code}.bool()`."
-    return "`~` exchanges True and False: write `~mask.bool()`."
+        return say(
+            "exchanges-true-false-but",
+            "`~` exchanges True and False, but {code} holds numbers: write `~{code2}.bool()`.",
+            code=scene.quote(node.operand),
+            code2=code,
+        )
+    return say("exchanges-true-false", "`~` exchanges True and False: write `~mask.bool()`.")
 
 
 @rule(
@@ -67,11 +80,23 @@ def different_dtypes(scene: Scene, match: Match) -> str | None:
         layer = type(scene.value(right)) is Linear
         node = right if other.dtype is not torch.float32 and not layer else left
         wanted = "double" if layer and other.dtype is torch.float64 else "float"
-        sentence = (
-            f"{scene.quote(left)} holds {dtype_name(one.dtype)} numbers, {scene.quote(right)} {dtype_name(other.dtype)}"
+        sentence = say(
+            "holds-numbers",
+            "{code} holds {dtype} numbers, {code2} {dtype2}",
+            code=scene.quote(left),
+            dtype=dtype_name(one.dtype),
+            code2=scene.quote(right),
+            dtype2=dtype_name(other.dtype),
         )
-        return f"{sentence}: both must be of one kind. Write {with_conversion(scene, node, wanted)}."
-    return "All tensors in a product must hold one kind of numbers: `.float()` converts to float32."
+        return say(
+            "both-must-one",
+            "{sentence}: both must be of one kind. Write {converted}.",
+            sentence=sentence,
+            converted=with_conversion(scene, node, wanted),
+        )
+    return say(
+        "all-tensors-product", "All tensors in a product must hold one kind of numbers: `.float()` converts to float32."
+    )
 
 
 def multiplied_pairs(scene: Scene) -> list[tuple[ast.expr, ast.expr]]:
@@ -108,12 +133,18 @@ def float_index(scene: Scene, match: Match) -> str | None:
         for one in given:
             tensor = scene.tensor_info(one)
             if tensor is not None and tensor.dtype in FLOATS:
-                return (
-                    f"{scene.quote(one)} holds {dtype_name(tensor.dtype)} numbers: an index must hold whole numbers, "
-                    f"{with_conversion(scene, one, 'long')}, or as a mask True and False, "
-                    f"{with_conversion(scene, one, 'bool')}."
+                return say(
+                    "index-of-floats",
+                    "{code} holds {dtype} numbers: an index must hold whole numbers, {whole}, or as a mask True and "
+                    "False, {truths}.",
+                    code=scene.quote(one),
+                    dtype=dtype_name(tensor.dtype),
+                    whole=with_conversion(scene, one, "long"),
+                    truths=with_conversion(scene, one, "bool"),
                 )
-    return "An index must hold whole numbers (`.long()`), or as a mask True and False (`.bool()`)."
+    return say(
+        "index-must-hold", "An index must hold whole numbers (`.long()`), or as a mask True and False (`.bool()`)."
+    )
 
 
 @rule(NotImplementedError, r"not implemented for '(Long|Int|Bool|Short|Byte|Char)'")
@@ -126,9 +157,16 @@ def whole_numbers(scene: Scene, match: Match) -> str | None:
         for node in [*base, *call.args]:
             tensor = scene.tensor_info(node)
             if tensor is not None and tensor.dtype is not None and tensor.dtype not in FLOATS:
-                held = f"{scene.quote(node)} holds {dtype_name(tensor.dtype)} values"
-                return f"{held}, and this needs floats: write {with_conversion(scene, node, 'float')}."
-    return "This needs floats: write `.float()` after the tensor, or `1.0` for `1` where it is made."
+                return say(
+                    "holds-values",
+                    "{code} holds {dtype} values, and this needs floats: write {converted}.",
+                    code=scene.quote(node),
+                    dtype=dtype_name(tensor.dtype),
+                    converted=with_conversion(scene, node, "float"),
+                )
+    return say(
+        "needs-floats-write", "This needs floats: write `.float()` after the tensor, or `1.0` for `1` where it is made."
+    )
 
 
 # Sizes and indices that are floats -----------------------------------------------------------------------------------
@@ -149,18 +187,39 @@ def whole_numbers(scene: Scene, match: Match) -> str | None:
 def float_size(scene: Scene, match: Match) -> str | None:
     """Explain a size or index that is a float, usually because of `/`."""
     node = scene.node or scene.statement
-    what = "An index" if "indices" in scene.text else "A size"
+    what = say("index", "An index") if "indices" in scene.text else say("size", "A size")
     for part in ast.walk(node) if node is not None else ():
         if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
             left, right = scene.code(part.left), scene.code(part.right)
-            better = f": write `{left} // {right}`" if left and right else ", `//` divides whole numbers"
-            return f"{what} must be a whole number, and `/` gives a float even where it comes out even{better}."
+            better = (
+                say("write-2", ": write `{left} // {right}`", left=left, right=right)
+                if left and right
+                else say("divides-whole-numbers", ", `//` divides whole numbers")
+            )
+            return say(
+                "must-whole-number",
+                "{what} must be a whole number, and `/` gives a float even where it comes out even{better}.",
+                what=what,
+                better=better,
+            )
         value = scene.value(part) if isinstance(part, ast.Name | ast.Attribute | ast.Constant) else None
         if type(value) is float:
             code = scene.code(part)
             if isinstance(part, ast.Constant):
-                return f"{what} must be a whole number: write `{int(value)}` for `{code}`."
-            return f"{what} must be a whole number, but `{code}` is {value}. Where it is computed, divide with `//`."
+                return say(
+                    "must-whole-number-write",
+                    "{what} must be a whole number: write `{number}` for `{code}`.",
+                    what=what,
+                    number=int(value),
+                    code=code,
+                )
+            return say(
+                "must-whole-number-but",
+                "{what} must be a whole number, but `{code}` is {value}. Where it is computed, divide with `//`.",
+                what=what,
+                code=code,
+                value=value,
+            )
     return None
 
 
@@ -173,25 +232,47 @@ def not_a_tensor(scene: Scene, match: Match) -> str | None:
     name, position, given = match[1], int(match[3]), match[4]
     call = next(iter(scene.find(ast.Call)), None)
     argument = call.args[position - 1] if call is not None and len(call.args) >= position else None
-    code = scene.quote(argument, "what it gets")
+    code = scene.quote(argument, say("what-gets", "what it gets"))
     if given == "NoneType":
         return explain_none(scene, argument)
     if given in ("list", "tuple"):
         value = scene.value(argument)
         if is_exactly(value, list, tuple) and value and tensor_info(value[0]) is not None:
-            return f"{code} is a {given} of tensors: `torch.stack({scene.code(argument) or '...'})` makes one of them."
-        return f"{code} is a {given}: `torch.tensor({scene.code(argument) or '...'})` makes a tensor of it."
+            return say(
+                "tensors-torch-stack",
+                "{code} is a {given} of tensors: `torch.stack({value})` makes one of them.",
+                code=code,
+                given=given,
+                value=scene.code(argument) or "...",
+            )
+        return say(
+            "torch-tensor-makes",
+            "{code} is a {given}: `torch.tensor({value})` makes a tensor of it.",
+            code=code,
+            given=given,
+            value=scene.code(argument) or "...",
+        )
     if name in ("triu", "tril") and call is not None:
         sizes = ", ".join(scene.code(one) for one in call.args)
-        return f"It takes a matrix and blanks one half: `torch.{name}(torch.ones({sizes}), diagonal=1)`."
+        return say(
+            "takes-matrix-blanks",
+            "It takes a matrix and blanks one half: `torch.{name}(torch.ones({sizes}), diagonal=1)`.",
+            name=name,
+            sizes=sizes,
+        )
     if given in ("int", "float"):
         code_or_x = scene.code(argument) or "x"
-        use = f"use `math.{name}({code_or_x})`" if name in MATH_FUNCTIONS else f"`torch.tensor({code_or_x})` makes one"
+        use = (
+            say("use-math", "use `math.{name}({code_or_x})`", name=name, code_or_x=code_or_x)
+            if name in MATH_FUNCTIONS
+            else say("torch-tensor-makes-one", "`torch.tensor({code_or_x})` makes one", code_or_x=code_or_x)
+        )
         if name == "sqrt" and argument is not None:
-            use = f"write `{operand(argument, code_or_x)} ** 0.5`"
-        return f"{code} is a plain number, but a tensor is needed: {use}."
+            use = say("write", "write `{code} ** 0.5`", code=operand(argument, code_or_x))
+        return say("plain-number-but", "{code} is a plain number, but a tensor is needed: {use}.", code=code, use=use)
     if given == "Linear":
-        return f"{code} is a layer; its matrix is `{scene.code(argument) or 'layer'}.weight`."
+        layer = scene.code(argument) or "layer"
+        return say("layer-not-matrix", "{code} is a layer; its matrix is `{layer}.weight`.", code=code, layer=layer)
     return None
 
 
@@ -199,9 +280,13 @@ def not_a_tensor(scene: Scene, match: Match) -> str | None:
 def unsupported_keyword(scene: Scene, match: Match) -> str | None:
     """Explain keywords that torch spells differently, or that belong to a different function."""
     if match[2] in KEYWORD_NAMES:
-        return f"PyTorch calls it `{KEYWORD_NAMES[match[2]]}` here."
+        return say("pytorch-calls-here", "PyTorch calls it `{value}` here.", value=KEYWORD_NAMES[match[2]])
     if match[2] == "diagonal" and match[1] in CONSTRUCTORS:
-        return f"`diagonal` is for torch.triu and torch.tril: close the bracket of torch.{match[1]} before it."
+        return say(
+            "diagonal-torch-triu",
+            "`diagonal` is for torch.triu and torch.tril: close the bracket of torch.{name} before it.",
+            name=match[1],
+        )
     return None
 
 
@@ -209,13 +294,28 @@ fixed_advice(
     TypeError,
     {
         r"^softmax\(\) missing 1 required positional arguments: \"dim\"": (
-            "Say along which axis the weights add up to 1: `dim=-1` is every row by itself."
+            lambda: say(
+                "say-along-which", "Say along which axis the weights add up to 1: `dim=-1` is every row by itself."
+            )
         ),
-        r"^transpose\(\) missing": "Say which two axes to exchange: `.transpose(-2, -1)`, or `.T` for a matrix.",
+        r"^transpose\(\) missing": lambda: say(
+            "say-which-two", "Say which two axes to exchange: `.transpose(-2, -1)`, or `.T` for a matrix."
+        ),
     },
 )
-fixed_advice(TypeError, {r"^new\(\): invalid data type 'str'": "A tensor is indexed by numbers, not by names."})
+fixed_advice(
+    TypeError,
+    {
+        r"^new\(\): invalid data type 'str'": lambda: say(
+            "tensor-indexed-numbers", "A tensor is indexed by numbers, not by names."
+        )
+    },
+)
 fixed_advice(
     RuntimeError,
-    {r"^Numpy is not available": "There is no NumPy here: `.tolist()` gives the numbers as Python's own."},
+    {
+        r"^Numpy is not available": lambda: say(
+            "no-numpy-here", "There is no NumPy here: `.tolist()` gives the numbers as Python's own."
+        )
+    },
 )

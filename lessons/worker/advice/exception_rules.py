@@ -35,7 +35,7 @@ def rule(kind: type[BaseException], *patterns: str) -> Callable[[Advise], Advise
     return register
 
 
-def fixed_advice(kind: type[BaseException], sentences: dict[str, str]) -> None:
+def fixed_advice(kind: type[BaseException], sentences: dict[str, Callable[[], str]]) -> None:
     """Register sentences that do not depend on the program, by the pattern of the message."""
     for pattern, sentence in sentences.items():
-        rule(kind, pattern)(lambda scene, match, sentence=sentence: sentence)  # type: ignore[misc]
+        rule(kind, pattern)(lambda scene, match, sentence=sentence: sentence())  # type: ignore[misc]

@@ -6,9 +6,12 @@ import ast
 import re
 from collections import OrderedDict
 
+from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
 from lessons.worker.advice.safe_reading import UNKNOWN, attributes, is_exactly
 from lessons.worker.advice.scene import Scene, nearest, size
+
+say = Wording("advice/indexing")
 
 MOST_KEYS = 6
 
@@ -18,10 +21,17 @@ def out_of_bounds(scene: Scene, match: Match) -> str | None:
     """Explain an index beyond the end of an axis, such as `x[6]` of six rows."""
     axis, count = match[2], int(match[3])
     sentence = next((sentence for node in scene.find(ast.Subscript) if (sentence := scene.describe(node.value))), None)
-    start = f"{sentence}: axis" if sentence else "Axis"
+    start = say("axis", "{sentence}: axis", sentence=sentence) if sentence else "Axis"
     if not count:
-        return f"{start} {axis} is empty."
-    return f"{start} {axis} has {count} places, counted from 0: the last is {count - 1}, or -1."
+        return say("empty", "{start} {axis} is empty.", start=start, axis=axis)
+    return say(
+        "places-counted-from",
+        "{start} {axis} has {count} places, counted from 0: the last is {value}, or -1.",
+        start=start,
+        axis=axis,
+        count=count,
+        value=count - 1,
+    )
 
 
 @rule(IndexError, r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)")
@@ -34,12 +44,32 @@ def no_such_axis(scene: Scene, match: Match) -> str | None:
             tensor = scene.tensor_info(node)
             if tensor is not None:
                 count = len(tensor.shape)
-                axes = f"{count} axes" if count != 1 else "one axis"
+                axes = say("axes", "{count} axes", count=count) if count != 1 else say("one-axis", "one axis")
                 if high >= count > 0:
-                    return f"{scene.describe(node)}: with {axes}, the new one can stand at {low} to {high}."
-                return f"{scene.describe(node)}: it has {axes}, numbered 0 to {high}, or {low} to -1 from the end."
-    count = high + 1
-    return f"The tensor has {count} {'axes' if count != 1 else 'axis'}, numbered 0 to {high}, or {low} to -1."
+                    return say(
+                        "new-one-stand",
+                        "{tensor}: with {axes}, the new one can stand at {low} to {high}.",
+                        tensor=scene.describe(node),
+                        axes=axes,
+                        low=low,
+                        high=high,
+                    )
+                return say(
+                    "numbered-from-end",
+                    "{tensor}: it has {axes}, numbered 0 to {high}, or {low} to -1 from the end.",
+                    tensor=scene.describe(node),
+                    axes=axes,
+                    high=high,
+                    low=low,
+                )
+    return say.count(
+        "numbered-axes",
+        high + 1,
+        "The tensor has {count} axis, numbered 0 to {high}, or {low} to -1.",
+        "The tensor has {count} axes, numbered 0 to {high}, or {low} to -1.",
+        high=high,
+        low=low,
+    )
 
 
 @rule(IndexError, r"too many indices for tensor of dimension (\d+)")
@@ -48,13 +78,21 @@ def too_many_indices(scene: Scene, match: Match) -> str | None:
     for node in scene.find(ast.Subscript):
         given = len(node.slice.elts) if isinstance(node.slice, ast.Tuple) else 1
         if sentence := scene.describe(node.value):
-            return f"{sentence}: it has {count_axes(int(match[1]))}, but {given} indices are given."
-    return f"The tensor has {count_axes(int(match[1]))}: give at most as many indices."
+            return say(
+                "but-indices-given",
+                "{sentence}: it has {axes}, but {given} indices are given.",
+                sentence=sentence,
+                axes=count_axes(int(match[1])),
+                given=given,
+            )
+    return say(
+        "tensor-give-most", "The tensor has {axes}: give at most as many indices.", axes=count_axes(int(match[1]))
+    )
 
 
 def count_axes(count: int) -> str:
     """Write a number of axes in words."""
-    return "one axis" if count == 1 else f"{count} axes"
+    return say("one-axis", "one axis") if count == 1 else say("axes", "{count} axes", count=count)
 
 
 @rule(IndexError, r"^(list|tuple) index out of range")
@@ -63,19 +101,34 @@ def outside_list(scene: Scene, match: Match) -> str | None:
     for node in scene.find(ast.Subscript):
         container = scene.value(node.value)
         if is_exactly(container, list, tuple):
-            code = scene.quote(node.value, f"The {match[1]}")
+            code = scene.quote(node.value, say("the", "The {name}", name=match[1]))
             if not container:
-                return f"{code} is empty."
-            count = f"{len(container)} entries" if len(container) > 1 else "one entry"
-            return f"{code} has {count}, counted from 0: the last is {len(container) - 1}, or -1."
-    return "The places are counted from 0; the last is -1."
+                return say("empty-2", "{code} is empty.", code=code)
+            count = (
+                say("entries", "{count} entries", count=len(container))
+                if len(container) > 1
+                else say("one-entry", "one entry")
+            )
+            return say(
+                "counted-from-last",
+                "{code} has {count}, counted from 0: the last is {value}, or -1.",
+                code=code,
+                count=count,
+                value=len(container) - 1,
+            )
+    return say("places-counted-from-last", "The places are counted from 0; the last is -1.")
 
 
 @rule(IndexError, r"The shape of the mask \[([\d, ]*)\] at index \d+ does not match .* \[([\d, ]*)\]")
 def mask_as_index(scene: Scene, match: Match) -> str | None:
     """Explain `x[mask]` with a mask of a different shape."""
     mask, tensor = (size(re.findall(r"\d+", group)) for group in match.groups())
-    return f"The mask is {mask}, the tensor {tensor}: to choose cells, both need the same shape."
+    return say(
+        "mask-tensor-choose",
+        "The mask is {mask}, the tensor {tensor}: to choose cells, both need the same shape.",
+        mask=mask,
+        tensor=tensor,
+    )
 
 
 @rule(KeyError, r"^(['\"])(.*)\1$")
@@ -90,19 +143,25 @@ def no_such_key(scene: Scene, match: Match) -> str | None:
             continue
         keys = [key for key in container if type(key) is str]
         if near := nearest(match[2], keys, 0.6):
-            return f'Did you mean "{near}"?'
+            return say("did-mean", 'Did you mean "{near}"?', near=near)
         if not container:
-            return f"{scene.quote(base, 'The dictionary')} is empty."
+            return say("empty-dictionary", "{code} is empty.", code=scene.quote(base, say("dict", "The dictionary")))
         if not keys:
             return None
         some = ", ".join(f'"{key}"' for key in keys[:MOST_KEYS])
-        return f"Its keys are {some}{' and more' if len(keys) > MOST_KEYS else ''}."
+        if len(keys) > MOST_KEYS:
+            return say("some-keys", "Its keys are {some} and more.", some=some)
+        return say("keys", "Its keys are {keys}.", keys=some)
     return None
 
 
 fixed_advice(
     IndexError,
-    {r"^index out of range in self": "A token number is not smaller than the number of rows of the embedding."},
+    {
+        r"^index out of range in self": lambda: say(
+            "token-number-not", "A token number is not smaller than the number of rows of the embedding."
+        )
+    },
 )
 
 
@@ -116,7 +175,7 @@ def division_by_zero(scene: Scene, match: Match) -> str | None:
         divisor = node.right if isinstance(node, ast.BinOp) else node.value
         division = isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod)
         if division and not isinstance(divisor, ast.Constant) and scene.code(divisor):
-            return f"`{scene.code(divisor)}` is 0 here."
+            return say("here", "`{code}` is 0 here.", code=scene.code(divisor))
     return None
 
 
@@ -126,16 +185,17 @@ def failed_assertion(scene: Scene, match: Match) -> str | None:
     statement = scene.enclosing(ast.Assert)
     if statement is None or isinstance(statement.test, ast.Constant):
         return None
-    sentence = f"`{scene.code(statement.test) or 'what this line asserts'}` is not true"
+    asserted = scene.code(statement.test) or say("what-is-asserted", "what this line asserts")
+    sentence = say("not-true", "`{code}` is not true", code=asserted)
     sides = [statement.test.left, *statement.test.comparators] if isinstance(statement.test, ast.Compare) else []
     values = [
-        f"`{scene.code(side)}` is {scene.value(side)!r}"
+        say("is", "`{code}` is {value!r}", code=scene.code(side), value=scene.value(side))
         for side in sides
         if not isinstance(side, ast.Constant | ast.Tuple | ast.List)
         and is_printable(scene.value(side))
         and scene.code(side)
     ]
-    return f"{sentence}: {' and '.join(values)}." if values else f"{sentence}."
+    return f"{sentence}: {say('and', ' and ').join(values)}." if values else f"{sentence}."
 
 
 def is_printable(value: object) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
 from lessons.worker.advice.safe_reading import Linear, attributes, tensor_info
 from lessons.worker.advice.scene import Scene, operand, size
 from lessons.worker.advice.shape_effects import PRODUCTS, Shape, is_torch, product
+
+say = Wording("advice/matrix-products")
 
 TRANSPOSITIONS = ("transpose", "t", "permute", "swapaxes")
 
@@ -49,32 +52,61 @@ def sizes_of_product(scene: Scene, match: Match) -> str | None:
         return sentence
     for left, right, one, other in failing_products(scene):
         if not one or not other:
-            return f"{describe_factors(scene, left, right, one, other)}: `@` takes no single number, use `*` for that."
+            return say(
+                "takes-no-single",
+                "{describe_factors}: `@` takes no single number, use `*` for that.",
+                describe_factors=describe_factors(scene, left, right, one, other),
+            )
         inner, outer = one[-1], other[-2 if len(other) > 1 else 0]
         sentence = describe_factors(scene, left, right, one, other)
         if inner == outer:
-            batches = f"{list(one[:-2])} and {list(other[:-2])}"
-            return f"{sentence}: the axes in front of the last two, {batches}, must agree, or be 1."
+            batches = say("and", "{list} and {list2}", list=list(one[:-2]), list2=list(other[:-2]))
+            return say(
+                "axes-front-last",
+                "{sentence}: the axes in front of the last two, {batches}, must agree, or be 1.",
+                sentence=sentence,
+                batches=batches,
+            )
         if hint := weight_of_layer(scene, left, right):
             return hint
-        return f"{sentence}: the inner sizes, {inner} and {outer}, must agree. {suggest_product(scene, left, right)}"
+        return say(
+            "inner-sizes-must",
+            "{sentence}: the inner sizes, {inner} and {outer}, must agree. {suggest_product}",
+            sentence=sentence,
+            inner=inner,
+            outer=outer,
+            suggest_product=suggest_product(scene, left, right),
+        )
     if match[0].startswith("batch"):
-        return "torch.bmm takes two batches of matrices, 3 axes each; `@` takes any."
+        return say("torch-bmm-takes", "torch.bmm takes two batches of matrices, 3 axes each; `@` takes any.")
     numbers = [group for group in match.groups() if group]
     if len(numbers) == 2:
-        return (
-            f"In `a @ b`, a must have as many columns as b has rows; here these are {numbers[0]} and {numbers[1]}. "
-            "Often one of the two has to be transposed (`.T`)."
+        return say(
+            "b-must-as",
+            "In `a @ b`, a must have as many columns as b has rows; here these are {value} and "
+            "{value2}. Often one of the two has to be transposed (`.T`).",
+            value=numbers[0],
+            value2=numbers[1],
         )
     return None
 
 
 def describe_factors(scene: Scene, left: ast.expr, right: ast.expr, one: Shape, other: Shape) -> str:
     """Describe the shapes of both sides of a product."""
-    first, second = scene.quote(left, "The left side"), scene.quote(right, "the right side")
+    first, second = (
+        scene.quote(left, say("left-side", "The left side")),
+        scene.quote(right, say("right-side", "the right side")),
+    )
     if first == second:
-        return f"{first} is {size(one)} on both sides"
-    return f"{first} is {size(one)} and {second} is {size(other)}"
+        return say("both-sides", "{first} is {size} on both sides", first=first, size=size(one))
+    return say(
+        "is-and-is",
+        "{first} is {size} and {second} is {size2}",
+        first=first,
+        size=size(one),
+        second=second,
+        size2=size(other),
+    )
 
 
 def suggest_product(scene: Scene, left: ast.expr, right: ast.expr) -> str:
@@ -94,7 +126,7 @@ def suggest_product(scene: Scene, left: ast.expr, right: ast.expr) -> str:
         if product(one, other) is not None and first.strip("()") and second.strip("()")
     ]
     scene.alternatives += fitting[1:]
-    return f"Did you mean `{fitting[0]}`?" if fitting else ""
+    return say("did-mean", "Did you mean `{value}`?", value=fitting[0]) if fitting else ""
 
 
 def alternative_forms(scene: Scene, node: ast.expr) -> Iterator[tuple[str, Shape]]:
@@ -129,9 +161,13 @@ def weight_of_layer(scene: Scene, left: ast.expr, right: ast.expr) -> str | None
     weight = tensor_info(attributes(layer).get("weight"))
     if weight is None or weight.shape[1] != given.shape[-1]:
         return None
-    return (
-        f"{scene.quote(right)} is {size(weight.shape)}, out by in, as nn.Linear keeps it. "
-        f"Call the layer: `{scene.code(base)}({scene.code(left) or '...'})`."
+    return say(
+        "out-as-nn",
+        "{code} is {size}, out by in, as nn.Linear keeps it. Call the layer: `{code2}({value})`.",
+        code=scene.quote(right),
+        size=size(weight.shape),
+        code2=scene.code(base),
+        value=scene.code(left) or "...",
     )
 
 
@@ -143,13 +179,23 @@ def width_of_layer(scene: Scene) -> str | None:
         given = scene.tensor_info(call.args[0]) if call.args else None
         if weight is None:
             continue
-        width = f"{scene.quote(call.func, 'the layer')} takes {weight.shape[1]}"
+        called = scene.quote(call.func, say("the-layer", "the layer"))
+        width = say("takes", "{layer} takes {count}", layer=called, count=weight.shape[1])
         if given is None:
-            return f"The last axis of its input has another size: {width} numbers for each token (in_features)."
+            return say(
+                "last-axis-input",
+                "The last axis of its input has another size: {width} numbers for each token (in_features).",
+                width=width,
+            )
         if given.shape and given.shape[-1] != weight.shape[1]:
-            return (
-                f"{scene.quote(call.args[0], 'Its input')} is {size(given.shape)}, so its last axis has "
-                f"{given.shape[-1]} numbers, but {width} (in_features={weight.shape[1]})."
+            return say(
+                "width-of-input",
+                "{input} is {size}, so its last axis has {count} numbers, but {width} (in_features={features}).",
+                input=scene.quote(call.args[0], say("its-input", "Its input")),
+                size=size(given.shape),
+                count=given.shape[-1],
+                width=width,
+                features=weight.shape[1],
             )
     return None
 
@@ -163,11 +209,14 @@ def dot_of_matrices(scene: Scene, match: Match) -> str | None:
             given.insert(0, call.func.value)
         sentence = [scene.describe(node) for node in given]
         if len(sentence) == 2 and None not in sentence:
-            return (
-                f"torch.dot multiplies two vectors, but {sentence[0]} and {sentence[1]}. "
-                f"{suggest_for_dot(scene, given[0], given[1])}"
+            return say(
+                "torch-dot-multiplies-two",
+                "torch.dot multiplies two vectors, but {value} and {value2}. {suggest_for_dot}",
+                value=sentence[0],
+                value2=sentence[1],
+                suggest_for_dot=suggest_for_dot(scene, given[0], given[1]),
             )
-    return "torch.dot multiplies two vectors; for matrices there is `@`."
+    return say("torch-dot-multiplies", "torch.dot multiplies two vectors; for matrices there is `@`.")
 
 
 def suggest_for_dot(scene: Scene, left: ast.expr, right: ast.expr) -> str:
@@ -176,8 +225,8 @@ def suggest_for_dot(scene: Scene, left: ast.expr, right: ast.expr) -> str:
     fits = one is not None and other is not None and product(one.shape, other.shape) is not None
     first, second = operand(left, scene.code(left)), operand(right, scene.code(right))
     if fits and scene.code(left) and scene.code(right):
-        return f"Did you mean `{first} @ {second}`?"
-    return suggest_product(scene, left, right) or "For matrices there is `@`."
+        return say("did-mean-2", "Did you mean `{first} @ {second}`?", first=first, second=second)
+    return suggest_product(scene, left, right) or say("matrices", "For matrices there is `@`.")
 
 
 @rule(RuntimeError, r"subscript (\w) has size (\d+) for operand (\d+) which does not broadcast")
@@ -191,10 +240,18 @@ def einsum_sizes(scene: Scene, match: Match) -> str | None:
         sentence = [scene.describe(call.args[number + 1]) for number in (first, position)]
         if None in sentence:
             continue
-        return (
-            f"{sentence[0]} and {sentence[1]}: the letter {letter} stands for an axis of both, whose sizes must agree."
+        return say(
+            "letter-stands-axis",
+            "{value} and {value2}: the letter {letter} stands for an axis of both, whose sizes must agree.",
+            value=sentence[0],
+            value2=sentence[1],
+            letter=letter,
         )
-    return f"The letter {letter} stands for two different sizes: the same letter needs axes of the same size."
+    return say(
+        "letter-stands-two",
+        "The letter {letter} stands for two different sizes: the same letter needs axes of the same size.",
+        letter=letter,
+    )
 
 
 @rule(RuntimeError, r"number of subscripts in the equation \((\d+)\) does not match .* \((\d+)\) for operand (\d+)")
@@ -204,8 +261,19 @@ def einsum_letters(scene: Scene, match: Match) -> str | None:
         node = call.args[int(match[3]) + 1]
         if sentence := scene.describe(node):
             axes = match[2]
-            return f"{sentence}: it has {axes} axes and needs {axes} letters, but the equation gives it {match[1]}."
-    return f"Every axis needs a letter: here {match[2]}, but the equation gives {match[1]}."
+            return say(
+                "axes-needs-letters",
+                "{sentence}: it has {axes} axes and needs {axes} letters, but the equation gives it {name}.",
+                sentence=sentence,
+                axes=axes,
+                name=match[1],
+            )
+    return say(
+        "every-axis-needs",
+        "Every axis needs a letter: here {name}, but the equation gives {name2}.",
+        name=match[2],
+        name2=match[1],
+    )
 
 
 def einsum_calls(scene: Scene) -> Iterator[tuple[ast.Call, list[str]]]:
@@ -219,5 +287,10 @@ def einsum_calls(scene: Scene) -> Iterator[tuple[ast.Call, list[str]]]:
 
 
 fixed_advice(
-    RuntimeError, {r"^(?:self|mat2|input) must be a matrix": "torch.mm takes two matrices; for batches there is `@`."}
+    RuntimeError,
+    {
+        r"^(?:self|mat2|input) must be a matrix": lambda: say(
+            "torch-mm-takes", "torch.mm takes two matrices; for batches there is `@`."
+        )
+    },
 )

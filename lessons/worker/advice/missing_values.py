@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, rule
 from lessons.worker.advice.safe_reading import Module, is_a
 from lessons.worker.advice.scene import Scene
+
+say = Wording("advice/missing-values")
 
 IN_PLACE_METHODS = ("append", "extend", "sort", "backward", "update", "reverse", "insert")
 """Methods that change their object and return None."""
@@ -24,21 +27,38 @@ def explain_none(scene: Scene, node: ast.AST | None) -> str | None:
     if isinstance(node, ast.Constant):
         return None
     if isinstance(node, ast.Attribute) and node.attr == "grad":
-        return f"`{code}` is None until `backward()` has been called, and for tensors that need no gradient."
+        return say(
+            "none-until-backward",
+            "`{code}` is None until `backward()` has been called, and for tensors that need no gradient.",
+            code=code,
+        )
     if isinstance(node, ast.Attribute) and node.attr == "bias":
-        return f"`{code}` is None: the layer was made with `bias=False`."
+        return say("none-layer-made", "`{code}` is None: the layer was made with `bias=False`.", code=code)
     call = node if isinstance(node, ast.Call) else assigned_call(scene, node)
-    sentence = f"`{code}` is None" if code else "One of the values is None"
+    sentence = (
+        say("none", "`{code}` is None", code=code) if code else say("one-values-none", "One of the values is None")
+    )
     if call is not None:
         name = function_name(scene, call)
         where = next((one for one in scene.nodes(ast.FunctionDef) if one.name == name), None)
         if where is not None and not any(isinstance(one, ast.Return) and one.value for one in ast.walk(where)):
             shown = scene.code(node) or "It"
-            start = f"`{shown}` is None: " if not isinstance(node, ast.Call) else ""
-            return f"{start}`{name}` (line {where.lineno}) gives nothing back, since it has no `return` with a value."
+            start = say("none-4", "`{shown}` is None: ", shown=shown) if not isinstance(node, ast.Call) else ""
+            return say(
+                "line-gives-nothing",
+                "{start}`{name}` (line {line}) gives nothing back, since it has no `return` with a value.",
+                start=start,
+                name=name,
+                line=where.lineno,
+            )
         if isinstance(call.func, ast.Attribute) and call.func.attr in IN_PLACE_METHODS:
-            return f"{sentence}: `.{call.func.attr}()` changes its object and gives nothing back."
-    return f"{sentence}. Did a function end without `return`?"
+            return say(
+                "changes-object-gives",
+                "{sentence}: `.{attr}()` changes its object and gives nothing back.",
+                sentence=sentence,
+                attr=call.func.attr,
+            )
+    return say("did-function-end", "{sentence}. Did a function end without `return`?", sentence=sentence)
 
 
 def assigned_call(scene: Scene, node: ast.AST | None) -> ast.Call | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
 from lessons.worker.advice.missing_values import explain_none
 from lessons.worker.advice.safe_reading import (
@@ -19,8 +20,10 @@ from lessons.worker.advice.safe_reading import (
     tensor_info,
     type_name,
 )
-from lessons.worker.advice.scene import BUILTINS, Scene, nearest, operand, size
+from lessons.worker.advice.scene import BUILTINS, Scene, operand, size
 from lessons.worker.advice.shape_effects import product
+
+say = Wording("advice/modules")
 
 METHODS = frozenset({"method", "builtin_function_or_method", "function"})
 
@@ -39,7 +42,7 @@ def operator_on_other_type(scene: Scene, match: Match) -> str | None:
             if sentence := explain_operand(scene, match[1], side, other, kind):
                 return sentence
     if Linear.__name__ in match.groups():
-        return "A layer is no matrix: call it with the tensor, `layer(x)`."
+        return say("layer-no-matrix", "A layer is no matrix: call it with the tensor, `layer(x)`.")
     return explain_none(scene, None) if "NoneType" in match.groups() else None
 
 
@@ -56,38 +59,67 @@ def power(scene: Scene, match: Match) -> str | None:
             # `^` takes all of `a / b` in `a / b ^ 2`, and `**` takes `b` alone, as is meant.
             bare = isinstance(left, ast.BinOp) and not scene.code(node).startswith("(")
             base = scene.code(left.right) if isinstance(left, ast.BinOp) and bare else operand(left, one)
-            return f"`^` compares bits; a power is written `**`: `{base} ** {operand(right, other)}`."
-    return "`^` compares bits; a power is written `**`."
+            return say(
+                "compares-bits-power-written",
+                "`^` compares bits; a power is written `**`: `{base} ** {code}`.",
+                base=base,
+                code=operand(right, other),
+            )
+    return say("compares-bits-power", "`^` compares bits; a power is written `**`.")
 
 
 def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind: str) -> str | None:
     """Say what one side of an operator is, if it is nothing to compute with; else return None."""
-    value, code = scene.value(side), scene.quote(side, "One side")
+    value, code = scene.value(side), scene.quote(side, say("one-side", "One side"))
     tensor = scene.tensor_info(other)
     bare = operand(side, scene.code(side) or "x")
     if kind == "NoneType":
         return explain_none(scene, side)
     if kind == "Linear" or is_a(value, Module):
         given = scene.code(other) if tensor is not None else "x"
-        return f"{code} is a layer, not a matrix: call it, `{bare}({given or 'x'})`."
+        return say(
+            "layer-not-matrix",
+            "{code} is a layer, not a matrix: call it, `{bare}({value})`.",
+            code=code,
+            bare=bare,
+            value=given or "x",
+        )
     if kind == "tuple":
-        return f"{code} is a tuple{length_note(value)}: take one of its entries, such as `{bare}[0]`."
+        return say(
+            "tuple-take-one",
+            "{code} is a tuple{length_note}: take one of its entries, such as `{bare}[0]`.",
+            code=code,
+            length_note=length_note(value),
+            bare=bare,
+        )
     if kind == "list":
-        return f"{code} is a list: `{joining_function(value)}({scene.code(side) or 'x'})` makes a tensor of it."
+        return say(
+            "list-makes-tensor",
+            "{code} is a list: `{function}({value})` makes a tensor of it.",
+            code=code,
+            function=joining_function(value),
+            value=scene.code(side) or "x",
+        )
     if kind == "str":
-        return f"{code} is text, not a number."
+        return say("text-not-number", "{code} is text, not a number.", code=code)
     if kind in METHODS and scene.code(side):
-        return f"{code} is a function and has to be called: `{bare}()`."
+        return say("function-called", "{code} is a function and has to be called: `{bare}()`.", code=code, bare=bare)
     if kind in ("type", "_ParameterMeta", "_TensorMeta"):
-        return f"{code} is a class: make an object of it first, `{bare}(...)`."
+        return say(
+            "class-make-object", "{code} is a class: make an object of it first, `{bare}(...)`.", code=code, bare=bare
+        )
     if op.strip("=") == "@" and kind in ("int", "float"):
-        return f"{code} is a plain number: multiply by it with `*`; `@` is for matrices."
+        return say(
+            "plain-number-multiply",
+            "{code} is a plain number: multiply by it with `*`; `@` is for matrices.",
+            code=code,
+        )
     return None
 
 
 def length_note(value: object) -> str:
     """Return ` of 2` for two entries, or "" if the number of entries is not known."""
-    return f" of {len(value)}" if is_exactly(value, list, tuple) else ""
+    return say("of", " of {count}", count=len(value)) if is_exactly(value, list, tuple) else ""
 
 
 def joining_function(value: object) -> str:
@@ -115,18 +147,39 @@ def not_callable(scene: Scene, match: Match) -> str | None:
             return called_tensor(scene, call)
         if kind == "torch.Size":
             index = scene.code(call.args[0]) if call.args else "0"
-            return f"`{code}` is no function: write `{code}[{index}]`, or `{code}` alone for all sizes."
+            return say(
+                "no-function-write",
+                "`{code}` is no function: write `{code}[{index}]`, or `{code}` alone for all sizes.",
+                code=code,
+                index=index,
+            )
         if kind in ("int", "float", "tuple", "list", "str"):
             article = "an" if kind == "int" else "a"
             if code in BUILTINS:
-                return f"The program has given Python's own name `{code}` to {article} {kind}: choose another for that."
-            return f"`{code}` is {article} {kind}: brackets after it would call it. Is a `*` or a `,` missing?"
+                return say(
+                    "program-given-python",
+                    "The program has given Python's own name `{code}` to {article} {kind}: choose another for that.",
+                    code=code,
+                    article=article,
+                    kind=kind,
+                )
+            return say(
+                "brackets-after-would",
+                "`{code}` is {article} {kind}: brackets after it would call it. Is a `*` or a `,` missing?",
+                code=code,
+                article=article,
+                kind=kind,
+            )
         if kind == "module":
             if near := next((name for name in fields(scene.value(func)) if name.lower() == code.split(".")[-1]), None):
-                return f"Did you mean `{code[: -len(near)]}{near}`?"
-            return f"`{code}` is a module of Python: call a function in it, `{code}.name(...)`."
+                return say("did-mean", "Did you mean `{value}{near}`?", value=code[: -len(near)], near=near)
+            return say(
+                "module-python-call",
+                "`{code}` is a module of Python: call a function in it, `{code}.name(...)`.",
+                code=code,
+            )
         if is_a(scene.value(func), Module):
-            return f"`{code}` is a layer without a `forward`."
+            return say("layer-without-forward", "`{code}` is a layer without a `forward`.", code=code)
     return None
 
 
@@ -137,7 +190,12 @@ def not_a_module(scene: Scene, name: str) -> str | None:
         return None
     if not any(isinstance(node, ast.FunctionDef) and node.name == "forward" for node in around.body):
         return None
-    return f"The class is no module yet: line {around.lineno} should be `class {name}(nn.Module):`."
+    return say(
+        "class-no-module",
+        "The class is no module yet: line {line} should be `class {name}(nn.Module):`.",
+        line=around.lineno,
+        name=name,
+    )
 
 
 def called_tensor(scene: Scene, call: ast.Call) -> str:
@@ -146,16 +204,35 @@ def called_tensor(scene: Scene, call: ast.Call) -> str:
     if isinstance(func, ast.Attribute):
         owner = scene.value(func.value)
         if func.attr in ("T", "mT", "data", "grad") and scene.tensor_info(func.value) is not None:
-            return f"`.{func.attr}` takes no brackets: write `{code}`."
+            return say("takes-no-brackets", "`.{attr}` takes no brackets: write `{code}`.", attr=func.attr, code=code)
         if func.attr == "weight" and type(owner) is Linear:
-            return f"`{code}` is the matrix of the layer: call the layer itself, `{scene.code(func.value)}(...)`."
+            return say(
+                "matrix-layer-call",
+                "`{code}` is the matrix of the layer: call the layer itself, `{code2}(...)`.",
+                code=code,
+                code2=scene.code(func.value),
+            )
     given, tensor = scene.tensor_info(call.args[0]) if call.args else None, scene.tensor_info(func)
     if given is not None and tensor is not None:
         one = scene.code(call.args[0]) or "x"
         fits = product(given.shape, tensor.shape) is not None
-        use = f"write `{operand(call.args[0], one)} @ {code}`" if fits else "multiply with `@`"
-        return f"`{code}` is a matrix ({size(tensor.shape)}), not a layer, so it cannot be called: {use}."
-    return f"`{code}` is a tensor and cannot be called: a row is `{code}[0]`, a product needs `*` or `@`."
+        use = (
+            say("write", "write `{code} @ {code2}`", code=operand(call.args[0], one), code2=code)
+            if fits
+            else say("multiply", "multiply with `@`")
+        )
+        return say(
+            "matrix-not-layer",
+            "`{code}` is a matrix ({size}), not a layer, so it cannot be called: {use}.",
+            code=code,
+            size=size(tensor.shape),
+            use=use,
+        )
+    return say(
+        "tensor-called-row",
+        "`{code}` is a tensor and cannot be called: a row is `{code}[0]`, a product needs `*` or `@`.",
+        code=code,
+    )
 
 
 # Attributes of containers and layers ---------------------------------------------------------------------------------
@@ -171,11 +248,28 @@ def attribute_of_container(scene: Scene, match: Match) -> str | None:
         value = scene.value(node.value)
         bare = scene.code(node.value) or "result"
         if kind == "tuple":
-            held = f"{scene.quote(node.value, 'It')} is a tuple{length_note(value)}"
+            held = say(
+                "tuple",
+                "{code} is a tuple{length_note}",
+                code=scene.quote(node.value, say("it", "It")),
+                length_note=length_note(value),
+            )
             if "MultiheadAttention" in class_of_call(scene, node.value):
-                held = "nn.MultiheadAttention gives two results, the output and the weights"
-            return f"{held}: take one, `{bare}[0]`, or give each a name, `output, weights = ...`."
-        return f"`{bare}` is a list, not a tensor: `{joining_function(value)}({bare})` makes one of it."
+                held = say(
+                    "nn-multiheadattention-gives", "nn.MultiheadAttention gives two results, the output and the weights"
+                )
+            return say(
+                "take-one-give",
+                "{held}: take one, `{bare}[0]`, or give each a name, `output, weights = ...`.",
+                held=held,
+                bare=bare,
+            )
+        return say(
+            "list-not-tensor",
+            "`{bare}` is a list, not a tensor: `{function}({bare})` makes one of it.",
+            bare=bare,
+            function=joining_function(value),
+        )
     return None
 
 
@@ -197,7 +291,11 @@ def attribute_of_number(scene: Scene, match: Match) -> str | None:
     if match[1] not in TENSOR_NAMES:
         return None
     code = next((scene.code(node.value) for node in scene.find(ast.Attribute)), "")
-    return f"{f'`{code}`' if code else 'It'} is a plain number, not a tensor: `.item()`, `.shape[0]` and len give such."
+    return say(
+        "plain-number-not",
+        "{value} is a plain number, not a tensor: `.item()`, `.shape[0]` and len give such.",
+        value=f"`{code}`" if code else "It",
+    )
 
 
 @rule(AttributeError, r"^'(\w+)' object has no attribute '(\w+)'")
@@ -206,114 +304,17 @@ def attribute_of_layer(scene: Scene, match: Match) -> str | None:
     for node in scene.find(ast.Attribute):
         value, code = scene.value(node.value), scene.code(node.value)
         if type(value) is Linear and match[2] in TENSOR_NAMES:
-            return f"`{code}` is a layer; its matrix is `{code}.weight`."
+            return say("layer-matrix-weight-3", "`{code}` is a layer; its matrix is `{code}.weight`.", code=code)
         if tensor_info(value) is not None and match[2] in ("weight", "bias"):
-            return f"`{code}` is no layer but the matrix itself: leave out `.{match[2]}`."
+            return say(
+                "no-layer-but",
+                "`{code}` is no layer but the matrix itself: leave out `.{name}`.",
+                code=code,
+                name=match[2],
+            )
         if is_method(value) and code:
-            return f"`{code}` is a function: call it first, `{code}()`."
+            return say("function-call-first", "`{code}` is a function: call it first, `{code}()`.", code=code)
     return None
-
-
-# Setting up ----------------------------------------------------------------------------------------------------------
-
-
-@rule(TypeError, r"^cannot assign '([\w.]+)' (?:object )?(?:as|to) parameter '(\w+)'")
-def assigned_to_parameter(scene: Scene, match: Match) -> str | None:
-    """Explain a plain tensor that is assigned to a parameter."""
-    target, value = assignment_code(scene, match[2])
-    return (
-        f"A parameter is replaced by a parameter, `{target} = nn.Parameter({value})`, or filled in place, "
-        f"`{target}.copy_({value})`, inside `with torch.no_grad():`."
-    )
-
-
-@rule(TypeError, r"^cannot assign '([\w.]+)' (?:object )?as child module '(\w+)'")
-def assigned_to_layer(scene: Scene, match: Match) -> str | None:
-    """Explain a tensor that is assigned to a layer."""
-    target, value = assignment_code(scene, match[2])
-    return f"`{target}` is a layer; its matrix is `{target}.weight`: write `{target}.weight = nn.Parameter({value})`."
-
-
-@rule(TypeError, r"^cannot assign '([\w.]+)' (?:object )?(?:as|to) buffer '(\w+)'")
-def assigned_to_buffer(scene: Scene, match: Match) -> str | None:
-    """Explain a value other than a tensor that is assigned to a buffer."""
-    target, value = assignment_code(scene, match[2])
-    return f"A buffer must stay a tensor: `{target} = torch.tensor({value})`, or give the value another name."
-
-
-def assignment_code(scene: Scene, name: str) -> tuple[str, str]:
-    """Return the target and the value of the assignment on the line, as code."""
-    statement = scene.statement
-    if isinstance(statement, ast.Assign):
-        return scene.code(statement.targets[0]) or name, scene.code(statement.value) or "..."
-    return name, "..."
-
-
-@rule(AttributeError, r"^cannot assign \w+ before Module\.__init__\(\) call")
-@rule(AttributeError, r"^'(\w+)' object has no attribute '(?:_\w*hooks\w*|_parameters|_buffers|_modules|training)'")
-def missing_super_init(scene: Scene, match: Match) -> str | None:
-    """Explain a module whose `__init__` does not call `super().__init__()` first."""
-    around = scene.enclosing(ast.ClassDef)
-    if match.lastindex:
-        around = next((node for node in scene.nodes(ast.ClassDef) if node.name == match[1]), None)
-    if around is None:
-        return "`super().__init__()` must come first in the `__init__` of the class: it sets the module up."
-    init_calls = [node for node in scene.nodes(ast.Attribute) if node.attr == "__init__"]
-    inside = any(around in ancestors(scene, node) for node in init_calls)
-    where = "must come first in" if inside else "is missing at the start of"
-    return f"`super().__init__()` {where} `{around.name}.__init__`: it sets the module up."
-
-
-def ancestors(scene: Scene, node: ast.AST) -> list[ast.AST]:
-    """Return the nodes around a node, innermost first."""
-    found: list[ast.AST] = []
-    up = scene.parents.get(node)
-    while up is not None:
-        found.append(up)
-        up = scene.parents.get(up)
-    return found
-
-
-@rule(KeyError, r"attribute '(\w+)' already exists")
-def registered_twice(scene: Scene, match: Match) -> str | None:
-    """Explain `register_buffer` with a name that is already in use."""
-    around = scene.enclosing(ast.ClassDef)
-    for node in ast.walk(around) if around is not None else ():
-        if isinstance(node, ast.Assign) and any(scene.code(one) == f"self.{match[1]}" for one in node.targets):
-            return f"Line {node.lineno} sets `self.{match[1]}` already: leave it out, register_buffer makes the name."
-    return f"The module has a `{match[1]}` already: register it once, or choose another name."
-
-
-@rule(NotImplementedError, r'^Module \[(\w+)\] is missing the required "forward" function')
-def missing_forward(scene: Scene, match: Match) -> str | None:
-    """Explain a module whose `forward` is misspelled, nested too deeply, or outside of the class."""
-    name = match[1]
-    around = next((node for node in scene.nodes(ast.ClassDef) if node.name == name), None)
-    forward = next((node for node in scene.nodes(ast.FunctionDef) if node.name == "forward"), None)
-    if forward is not None and around is not None:
-        holders = ancestors(scene, forward)
-        if isinstance(holders[0], ast.FunctionDef) and around in holders:
-            return f"`forward` (line {forward.lineno}) is inside `{holders[0].name}`: indent both alike."
-        if around not in holders and not any(isinstance(one, ast.ClassDef) for one in holders):
-            return f"`forward` (line {forward.lineno}) is outside of the class: indent it like `__init__`."
-    if around is None:
-        if name in ("ModuleList", "ModuleDict"):
-            return f"An nn.{name} only holds layers: call each of them, `[layer(x) for layer in layers]`."
-        return None
-    defined = [node.name for node in around.body if isinstance(node, ast.FunctionDef)]
-    if "forward" in defined:
-        return "nn.Module itself has no `forward`: leave out `super().forward(...)`."
-    if near := nearest("forward", defined):
-        return f"The class defines `{near}`: it has to be called `forward`."
-    return f"Give `{name}` a `def forward(self, x):`, indented like `__init__`: it runs when the module is called."
-
-
-@rule(TypeError, r"^([\w.]+) is not a Module subclass", r"should be called with an iterable, but got (\w+)")
-def not_modules(scene: Scene, match: Match) -> str | None:
-    """Explain an `nn.ModuleList` of objects that are not modules."""
-    if match[1].endswith("Tensor"):
-        return "It holds layers, not tensors: for parameters there is nn.ParameterList."
-    return "It takes a list of layers, as in `nn.ModuleList([nn.Linear(3, 2) for _ in range(2)])`."
 
 
 # Plain Python --------------------------------------------------------------------------------------------------------
@@ -333,17 +334,24 @@ def not_a_container(scene: Scene, match: Match) -> str | None:
     if kind == "NoneType":
         return explain_none(scene, node)
     if kind == "int" and verb == "iterable":
-        return f"To count up to a number, write `range({code or 'n'})`."
+        return say("count-up-number", "To count up to a number, write `range({value})`.", value=code or "n")
     if kind in METHODS and code and verb == "subscriptable":
-        return f"`{code}` is a function: call it first, `{code}()`." + (
-            f" Its sizes are `{code.removesuffix('.size')}.shape`." if code.endswith(".size") else ""
-        )
+        called = say("function-call-first", "`{code}` is a function: call it first, `{code}()`.", code=code)
+        if not code.endswith(".size"):
+            return called
+        return f"{called} {say('its-sizes', 'Its sizes are `{code}.shape`.', code=code.removesuffix('.size'))}"
     if kind == "Linear" and code:
-        return f"`{code}` is a layer; its matrix is `{code}.weight`."
+        return say("layer-matrix-weight-2", "`{code}` is a layer; its matrix is `{code}.weight`.", code=code)
     if is_class(scene.value(node)) and code:
-        return f"`{code}` is a class: make an object of it first, `{code}(...)`."
+        return say(
+            "class-make-object-first", "`{code}` is a class: make an object of it first, `{code}(...)`.", code=code
+        )
     if verb != "len" and is_a(scene.value(node), Module):
-        return f"{scene.quote(node)} is a single module: only nn.ModuleList and nn.Sequential hold several."
+        return say(
+            "single-module-only",
+            "{code} is a single module: only nn.ModuleList and nn.Sequential hold several.",
+            code=scene.quote(node),
+        )
     return None
 
 
@@ -366,7 +374,7 @@ def context_manager(scene: Scene, match: Match) -> str | None:
     for item in statement.items if statement is not None else ():
         code = scene.code(item.context_expr)
         if is_class(scene.value(item.context_expr)) or code in ("torch.no_grad", "torch.enable_grad"):
-            return f"Brackets are missing: `with {code}():`."
+            return say("brackets-missing", "Brackets are missing: `with {code}():`.", code=code)
     return None
 
 
@@ -374,11 +382,22 @@ def context_manager(scene: Scene, match: Match) -> str | None:
 def state_dict_shape(scene: Scene, match: Match) -> str | None:
     """Explain loaded weights that have the wrong shape."""
     given, wanted = ([int(part) for part in text.strip("[]").split(",") if part.strip()] for text in match.groups()[1:])
-    turn = " Transpose it, `.T`." if given == wanted[::-1] and len(given) == 2 else ""
-    return f"`{match[1]}` is given as {size(given)}, but the module has {size(wanted)}.{turn}"
+    turn = say("transpose-t", " Transpose it, `.T`.") if given == wanted[::-1] and len(given) == 2 else ""
+    return say(
+        "given-as-but",
+        "`{name}` is given as {size}, but the module has {size2}.{turn}",
+        name=match[1],
+        size=size(given),
+        size2=size(wanted),
+        turn=turn,
+    )
 
 
 fixed_advice(
     RuntimeError,
-    {r"Missing key\(s\) in state_dict": "Its keys must be those of `module.state_dict()`, such as `W_query.weight`."},
+    {
+        r"Missing key\(s\) in state_dict": lambda: say(
+            "keys-must-those", "Its keys must be those of `module.state_dict()`, such as `W_query.weight`."
+        )
+    },
 )

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, rule
 from lessons.worker.advice.safe_reading import (
     TENSOR_NAMES,
@@ -27,6 +28,8 @@ from lessons.worker.advice.safe_reading import (
     type_name,
 )
 from lessons.worker.advice.scene import Scene, nearest, operand
+
+say = Wording("advice/naming")
 
 IMPORTS = {
     "torch": "import torch",
@@ -97,17 +100,36 @@ def unbound_local(scene: Scene, match: Match) -> str | None:
     )
     outside = any(name in names for names in list(scene.scopes())[1:2])
     if lines and lines[0] >= scene.line:
-        give = "Give it a value before, or pass it as an argument." if outside else "Give it a value before."
-        return f"Line {lines[0]} assigns `{name}`, so it belongs to this function, and has no value yet. {give}"
+        give = (
+            say("give-value-before", "Give it a value before, or pass it as an argument.")
+            if outside
+            else say("give-value-before-2", "Give it a value before.")
+        )
+        return say(
+            "line-assigns-so",
+            "Line {value} assigns `{name}`, so it belongs to this function, and has no value yet. {give}",
+            value=lines[0],
+            name=name,
+            give=give,
+        )
     if lines:
-        return f"`{name}` gets its value on line {lines[0]}, which was not run this time (an `if`, or an empty loop)."
+        return say(
+            "gets-value-line",
+            "`{name}` gets its value on line {value}, which was not run this time (an `if`, or an empty loop).",
+            name=name,
+            value=lines[0],
+        )
     return None
 
 
 @rule(NameError, r"cannot access free variable '(\w+)'")
 def free_variable(scene: Scene, match: Match) -> str | None:
     """Explain a name of the enclosing function that has no value yet."""
-    return f"The function around it gives `{match[1]}` a value only later: move that up."
+    return say(
+        "function-around-gives",
+        "The function around it gives `{name}` a value only later: move that up.",
+        name=match[1],
+    )
 
 
 @rule(NameError, r"^name '(\w+)' is not defined")
@@ -119,11 +141,14 @@ def undefined_name(scene: Scene, match: Match) -> str | None:
     me = next((names["self"] for names in scene.scopes() if "self" in names), None)
     own = attributes(me) if me is not None else {}
     if name == "self":
-        return "Only methods that name it know `self`: write it as the first parameter, `def forward(self, x):`."
+        return say(
+            "only-methods-name",
+            "Only methods that name it know `self`: write it as the first parameter, `def forward(self, x):`.",
+        )
     if name in own or (me is not None and defines(me, name)):
-        return f"Inside a method it is called `self.{name}`."
+        return say("inside-method-called", "Inside a method it is called `self.{name}`.", name=name)
     if name in IMPORTS:
-        return f"Add the line `{IMPORTS[name]}` at the top."
+        return say("add-line-top", "Add the line `{value}` at the top.", value=IMPORTS[name])
     if sentence := defined_elsewhere(scene, name) or library_name(name):
         return sentence
     *own_scopes, python = scene.scopes()
@@ -131,15 +156,15 @@ def undefined_name(scene: Scene, match: Match) -> str | None:
     near = near or nearest(name, set(python) - UNLIKELY, 0.8)
     if near is None and (inside := nearest(name, own)):
         near = f"self.{inside}"
-    return f"Did you mean `{near}`?" if near else known_names(scene, name)
+    return say("did-mean", "Did you mean `{near}`?", near=near) if near else known_names(scene, name)
 
 
 def known_names(scene: Scene, name: str) -> str:
     """Say that a name has no value, and which names of the function have one."""
     local = next(scene.scopes(), {}) if scene.enclosing(ast.FunctionDef) is not None else {}
     held = [f"`{one}`" for one in local if type(one) is str and one.isidentifier() and one != "self"]
-    here = f" These have one: {', '.join(held[:MOST_NAMES])}." if held else ""
-    return f"`{name}` has no value here.{here}"
+    here = say("these-one", " These have one: {listed}.", listed=", ".join(held[:MOST_NAMES])) if held else ""
+    return say("no-value-here", "`{name}` has no value here.{here}", name=name, here=here)
 
 
 def defines(value: object, name: str) -> bool:
@@ -151,15 +176,22 @@ def defines(value: object, name: str) -> bool:
 def library_name(name: str) -> str | None:
     """Explain names of NumPy, of the classes of this course, and of torch that are not imported."""
     if name in ("np", "numpy", "plt", "pd"):
-        return "That library is not here: PyTorch has the same under `torch`, such as `torch.tensor` and `torch.exp`."
+        return say(
+            "library-not-here",
+            "That library is not here: PyTorch has the same under `torch`, such as `torch.tensor` and `torch.exp`.",
+        )
     for path, module in list(_loaded.items()):
         if path.startswith("attention.") and type(module) is ModuleType and is_class(fields(module).get(name)):
-            return f"Add the line `from {path} import {name}` at the top."
+            return say("add-line-from", "Add the line `from {path} import {name}` at the top.", path=path, name=name)
     for prefix, names in (("nn.", _nn), ("torch.", _torch), ("F.", _functional)):
         if name in names and name not in _builtins and not name.startswith("_") and is_public(names[name]):
-            there = " (with `from torch import nn`)" if prefix == "nn." else ""
-            there = " (with `import torch.nn.functional as F`)" if prefix == "F." else there
-            return f"Did you mean `{prefix}{name}`{there}?"
+            there = say("from-torch-import-nn", " (with `from torch import nn`)") if prefix == "nn." else ""
+            there = (
+                say("import-torch-nn-functional", " (with `import torch.nn.functional as F`)")
+                if prefix == "F."
+                else there
+            )
+            return say("did-mean-6", "Did you mean `{prefix}{name}`{there}?", prefix=prefix, name=name, there=there)
     return None
 
 
@@ -172,9 +204,19 @@ def defined_elsewhere(scene: Scene, name: str) -> str | None:
     """Explain a name that is defined later, or inside a different function."""
     for node in scene.nodes(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
         if node.name == name and isinstance(scene.parents.get(node), ast.Module):
-            return f"`{name}` is defined on line {node.lineno}, after this line was run: move it up."
+            return say(
+                "defined-line-after",
+                "`{name}` is defined on line {line}, after this line was run: move it up.",
+                name=name,
+                line=node.lineno,
+            )
         if node.name == name and isinstance(scene.parents.get(node), ast.ClassDef):
-            return f"`{name}` (line {node.lineno}) is a method: call it on an object, `self.{name}(...)`."
+            return say(
+                "line-method-call",
+                "`{name}` (line {line}) is a method: call it on an object, `self.{name}(...)`.",
+                name=name,
+                line=node.lineno,
+            )
     for node in scene.nodes(ast.Name):
         if node.id != name or not isinstance(node.ctx, ast.Store):
             continue
@@ -183,11 +225,32 @@ def defined_elsewhere(scene: Scene, name: str) -> str | None:
             holder = scene.parents.get(holder)
         if isinstance(holder, Function) and holder is not scene.enclosing(ast.FunctionDef):
             if holder.name == "__init__" and scene.parents.get(holder) is scene.enclosing(ast.ClassDef):
-                where = f"`{name}` on line {node.lineno} exists only inside `__init__`"
-                return f"{where}: keep it as `self.{name}` there, and write that here."
-            return f"`{name}` on line {node.lineno} exists only inside `{holder.name}`: return it, or make it here."
+                where = say(
+                    "line-exists-only-inside",
+                    "`{name}` on line {line} exists only inside `__init__`",
+                    name=name,
+                    line=node.lineno,
+                )
+                return say(
+                    "keep-as-self",
+                    "{where}: keep it as `self.{name}` there, and write that here.",
+                    where=where,
+                    name=name,
+                )
+            return say(
+                "line-exists-only",
+                "`{name}` on line {line} exists only inside `{name2}`: return it, or make it here.",
+                name=name,
+                line=node.lineno,
+                name2=holder.name,
+            )
         if isinstance(holder, ast.Module) and scene.line is not None and node.lineno > scene.line:
-            return f"`{name}` gets its value only on line {node.lineno}: move that up."
+            return say(
+                "gets-value-only",
+                "`{name}` gets its value only on line {line}: move that up.",
+                name=name,
+                line=node.lineno,
+            )
     return None
 
 
@@ -206,14 +269,15 @@ def attribute_of_module(scene: Scene, match: Match) -> str | None:
     call = next((call for call in scene.nodes(ast.Call) if scene.node is not None and call.func is scene.node), None)
     on_tensor = call is not None and bool(call.args) and scene.tensor_info(call.args[0]) is not None
     if same and not on_tensor:
-        return f"Did you mean `{shown}.{same}`?"
+        return say("did-mean-2", "Did you mean `{shown}.{same}`?", shown=shown, same=same)
     for prefix, held in (("torch", _torch), ("torch.nn", _nn), ("torch.nn.functional", _functional)):
         if prefix != match[1] and match[1].startswith("torch") and name in held and is_public(held[name]):
-            return f"It is in another place: `{prefix.replace('torch.nn', 'nn')}.{name}`."
+            path = prefix.replace("torch.nn", "nn")
+            return say("another-place", "It is in another place: `{path}.{name}`.", path=path, name=name)
     if same:
-        return f"Did you mean `{shown}.{same}`?"
+        return say("did-mean-3", "Did you mean `{shown}.{same}`?", shown=shown, same=same)
     if near := nearest(name, names):
-        return f"Did you mean `{shown}.{near}`?"
+        return say("did-mean-4", "Did you mean `{shown}.{near}`?", shown=shown, near=near)
     return None
 
 
@@ -230,14 +294,14 @@ def attribute_of_object(scene: Scene, match: Match) -> str | None:
             continue
         if tensor_info(value) is not None:
             if name in TENSOR_SPELLINGS:
-                return f"Did you mean `{TENSOR_SPELLINGS[name].format(bare)}`?"
+                return say("did-mean-8", "Did you mean `{shown}`?", shown=TENSOR_SPELLINGS[name].format(bare))
             near = nearest(name, TENSOR_NAMES, 0.6)
-            return f"Did you mean `{bare}.{near}`?" if near else None
+            return say("did-mean-9", "Did you mean `{bare}.{near}`?", bare=bare, near=near) if near else None
         near = nearest(name, attribute_names(value))
         if near:
-            return f"Did you mean `{bare}.{near}`?"
+            return say("did-mean-7", "Did you mean `{bare}.{near}`?", bare=bare, near=near)
         if type(value) is FunctionType:
-            return f"`{code}` is a function: call it first, `{code}(...)`."
+            return say("function-call-first", "`{code}` is a function: call it first, `{code}(...)`.", code=code)
         return attribute_never_set(scene, value, code, name)
     return None
 
@@ -245,7 +309,12 @@ def attribute_of_object(scene: Scene, match: Match) -> str | None:
 def no_module(scene: Scene, name: str) -> str | None:
     """Explain what only modules have, asked of an object of a class of the program that derives from nothing."""
     around = next((node for node in scene.nodes(ast.ClassDef) if node.name == name and not node.bases), None)
-    return around and f"The class is no module yet: line {around.lineno} should be `class {name}(nn.Module):`."
+    return around and say(
+        "class-no-module",
+        "The class is no module yet: line {line} should be `class {name}(nn.Module):`.",
+        line=around.lineno,
+        name=name,
+    )
 
 
 def attribute_names(value: object) -> list[str]:
@@ -264,12 +333,19 @@ def attribute_never_set(scene: Scene, value: object, code: str, name: str) -> st
             if node.id == name and isinstance(node.ctx, ast.Store) and is_in_init(scene, node)
         ]
         if local:
-            return f"Line {local[0].lineno} sets only `{name}`: write `self.{name} = ...` there."
-        return f"Nothing has set `self.{name}`: do it in `__init__`."
+            return say(
+                "line-sets-only",
+                "Line {line} sets only `{name}`: write `self.{name} = ...` there.",
+                line=local[0].lineno,
+                name=name,
+            )
+        return say("nothing-set-self", "Nothing has set `self.{name}`: do it in `__init__`.", name=name)
     held = [
         f"`{key}`" for key in attributes(value) if type(key) is str and not key.startswith("_") and key != "training"
     ]
-    return f"It has {', '.join(held[:MOST_NAMES])}." if is_a(value, Module) and held else None
+    return (
+        say("it-has", "It has {listed}.", listed=", ".join(held[:MOST_NAMES])) if is_a(value, Module) and held else None
+    )
 
 
 def is_in_init(scene: Scene, node: ast.AST) -> bool:
@@ -289,12 +365,14 @@ def no_such_import(scene: Scene, match: Match) -> str | None:
     name, path = match.groups()
     for other, module in list(_loaded.items()):
         if other.startswith("attention.") and other != path and is_class(fields(module).get(name)):
-            return f"It is in `{other}`: `from {other} import {name}`."
+            return say("from-import", "It is in `{other}`: `from {other} import {name}`.", other=other, name=name)
     for prefix, held in (("torch", _torch), ("torch.nn", _nn), ("torch.nn.functional", _functional)):
         if prefix != path and path.startswith("torch") and name in held and is_public(held[name]):
-            return f"It is in another place: `from {prefix} import {name}`."
+            return say(
+                "another-place-from", "It is in another place: `from {prefix} import {name}`.", prefix=prefix, name=name
+            )
     near = nearest(name, fields(_loaded.get(path)), 0.6)
-    return f"Did you mean `from {path} import {near}`?" if near else None
+    return say("did-mean-from", "Did you mean `from {path} import {near}`?", path=path, near=near) if near else None
 
 
 @rule(ModuleNotFoundError, r"^No module named '([\w.]+)'")
@@ -302,8 +380,8 @@ def no_such_module(scene: Scene, match: Match) -> str | None:
     """Explain an imported module that is misspelled or not installed."""
     name = match[1]
     if name.split(".")[0] in ("numpy", "matplotlib", "pandas", "tiktoken", "transformers", "sklearn", "tensorflow"):
-        return "That library is not here: torch, `attention` and Python's own are."
+        return say("library-not-here-torch", "That library is not here: torch, `attention` and Python's own are.")
     first, _, rest = name.partition(".")
     known = [path for path in list(_loaded) if path.startswith(f"{first}.")] if rest else AVAILABLE_MODULES
     near = nearest(name, known, 0.75)
-    return f"Did you mean `{near}`?" if near else None
+    return say("did-mean", "Did you mean `{near}`?", near=near) if near else None

@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
+from lessons.texts.wording import Wording
 from lessons.worker.advice import shape_effects
 from lessons.worker.advice.safe_reading import UNKNOWN, TensorInfo, attribute, is_exactly, item, tensor_info
+
+say = Wording("advice/scene")
 
 _trace: Callable[[BaseException], TracebackType | None] = BaseException.__dict__["__traceback__"].__get__
 _parse, _nearest = ast.parse, difflib.get_close_matches
@@ -225,22 +228,24 @@ class Scene:
 
     # Words ------------------------------------------------------------------------------------------------------------
 
-    def quote(self, node: ast.AST | None, other: str = "the tensor") -> str:
-        """Quote the code of a node for a sentence; `other` if it is too long."""
+    def quote(self, node: ast.AST | None, other: str = "") -> str:
+        """Quote the code of a node for a sentence; `other`, or else "the tensor", if it is too long."""
         code = self.code(node)
-        return f"`{code}`" if code else other
+        return f"`{code}`" if code else other or say("the-tensor", "the tensor")
 
     def describe(self, node: ast.AST | None) -> str | None:
         """Describe a tensor by code and shape, as in "`queries` is 6x3"; None if it is no tensor."""
         tensor = self.tensor_info(node)
-        return None if tensor is None else f"{self.quote(node)} is {size(tensor.shape)}"
+        return None if tensor is None else say("is", "{code} is {size}", code=self.quote(node), size=size(tensor.shape))
 
 
 def size(shape: Iterable[int]) -> str:
     """Write a shape as people say it, such as `6x3`."""
     sizes = [str(length) for length in shape]
     if len(sizes) < 2:
-        return f"a vector of {sizes[0]}" if sizes else "a single number"
+        return (
+            say("vector", "a vector of {value}", value=sizes[0]) if sizes else say("single-number", "a single number")
+        )
     return "x".join(sizes)
 
 

@@ -6,11 +6,14 @@ import ast
 import math
 import re
 
+from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
 from lessons.worker.advice.matrix_products import untransposed
 from lessons.worker.advice.safe_reading import UNKNOWN, is_exactly
 from lessons.worker.advice.scene import Scene, operand, size
 from lessons.worker.advice.shape_effects import SAME, Shape, broadcast, is_torch, product
+
+say = Wording("advice/shape-errors")
 
 MASKED = ("masked_fill", "masked_fill_")
 MASK = re.compile("mask|hidden|causal")
@@ -23,17 +26,19 @@ def not_broadcastable(scene: Scene, match: Match) -> str | None:
         one, other = scene.tensor_info(left), scene.tensor_info(right)
         if one is None or other is None or broadcast(one.shape, other.shape) is not None:
             continue
-        sentence = f"{scene.describe(left)} and {scene.describe(right)}"
+        sentence = say("and", "{tensor} and {tensor2}", tensor=scene.describe(left), tensor2=scene.describe(right))
         remedy = (
             suggest_slice(scene, left, right) or suggest_slice(scene, right, left) or suggest_fit(scene, left, right)
         )
-        return f"{sentence}. {remedy}"
+        return say("x", "{sentence}. {remedy}", sentence=sentence, remedy=remedy)
     if isinstance(scene.node, ast.Call):
         # The shapes meet inside the called function.
         return None
-    return (
-        f"Two shapes do not fit: an axis has {match[1]} places in one and {match[2]} in the other. "
-        "Print the `.shape` of both."
+    return say(
+        "two-shapes-do",
+        "Two shapes do not fit: an axis has {name} places in one and {name2} in the other. Print the `.shape` of both.",
+        name=match[1],
+        name2=match[2],
     )
 
 
@@ -63,14 +68,30 @@ def suggest_slice(scene: Scene, scores: ast.expr, mask: ast.expr) -> str | None:
         return None
     rows, columns = one.shape[-2:]
     if other.shape[0] < rows or other.shape[1] < columns:
-        return f"The mask is for fewer tokens than the {columns} that there are: make it larger."
+        return say(
+            "mask-fewer-tokens",
+            "The mask is for fewer tokens than the {columns} that there are: make it larger.",
+            columns=columns,
+        )
     inner, rest = mask, ""
     if isinstance(mask, ast.Call) and isinstance(mask.func, ast.Attribute) and not mask.args:
         inner, rest = mask.func.value, f".{mask.func.attr}()"
     elif isinstance(mask, ast.Compare) or not isinstance(mask, ast.Name | ast.Attribute):
-        return f"The mask is for more tokens than there are: slice it with `[:{rows}, :{columns}]`."
+        return say(
+            "mask-more-tokens",
+            "The mask is for more tokens than there are: slice it with `[:{rows}, :{columns}]`.",
+            rows=rows,
+            columns=columns,
+        )
     code = operand(inner, scene.code(inner))
-    return f"Slice the mask to the number of tokens: `{code}[:{rows}, :{columns}]{rest}`."
+    return say(
+        "slice-mask-number",
+        "Slice the mask to the number of tokens: `{code}[:{rows}, :{columns}]{rest}`.",
+        code=code,
+        rows=rows,
+        columns=columns,
+        rest=rest,
+    )
 
 
 def suggest_fit(scene: Scene, left: ast.expr, right: ast.expr) -> str:
@@ -84,15 +105,26 @@ def suggest_fit(scene: Scene, left: ast.expr, right: ast.expr) -> str:
     turned = untransposed(right) is not right
     if scene.code(right) and len(other.shape) == 2 and one.shape[-2:] == other.shape[::-1] and not (times and turned):
         other_way = operand(untransposed(right), scene.code(untransposed(right))) if turned else f"{code}.T"
-        return f"Did you mean `{other_way}`?" + (" A copy needs the same shape." if copied else "")
+        return say("did-mean", "Did you mean `{other_way}`?", other_way=other_way) + (
+            say("copy-needs-same-shape", " A copy needs the same shape.") if copied else ""
+        )
     if times and scene.code(right) and product(one.shape, other.shape) is not None:
         left_code = operand(left, scene.code(left) or "x")
-        return f"`*` multiplies place by place; the matrix product is `{left_code} @ {code}`."
+        return say(
+            "multiplies-place-place",
+            "`*` multiplies place by place; the matrix product is `{left_code} @ {code}`.",
+            left_code=left_code,
+            code=code,
+        )
     if copied:
-        return "A copy needs the same shape."
+        return say("copy-needs-same", "A copy needs the same shape.")
     if scene.code(right) and len(other.shape) == 1 and one.shape[-2:-1] == other.shape:
-        return f"`{code}.unsqueeze(-1)` makes it a column, with a number for every row."
-    return "Counted from the last axis, the sizes must be equal, or one of them 1."
+        return say(
+            "unsqueeze-makes-column",
+            "`{code}.unsqueeze(-1)` makes it a column, with a number for every row.",
+            code=code,
+        )
+    return say("counted-from-last", "Counted from the last axis, the sizes must be equal, or one of them 1.")
 
 
 @rule(
@@ -106,9 +138,24 @@ def wrong_assignment(scene: Scene, match: Match) -> str | None:
     statement = scene.statement
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     if isinstance(target, ast.Subscript) and isinstance(statement, ast.Assign):
-        target_text, value = scene.quote(target, "The place"), scene.quote(statement.value, "the value")
-        return f"{target_text} is {room}, but {value} is {given}: what is written into a place must have its shape."
-    return f"It is {given} and cannot become {room}: `expand` and the like repeat only axes of size 1."
+        target_text, value = (
+            scene.quote(target, say("place", "The place")),
+            scene.quote(statement.value, say("value", "the value")),
+        )
+        return say(
+            "but-what-written",
+            "{target_text} is {room}, but {value} is {given}: what is written into a place must have its shape.",
+            target_text=target_text,
+            room=room,
+            value=value,
+            given=given,
+        )
+    return say(
+        "become-expand-like",
+        "It is {given} and cannot become {room}: `expand` and the like repeat only axes of size 1.",
+        given=given,
+        room=room,
+    )
 
 
 # Views ---------------------------------------------------------------------------------------------------------------
@@ -122,11 +169,17 @@ def not_contiguous(scene: Scene, match: Match) -> str | None:
             code, base = scene.code(call), scene.code(call.func.value)
             rest = code[len(base) + len(".view") :] if code and base and code.startswith(base) else "(...)"
             base = operand(call.func.value, base) if base else "x"
-            return (
-                "After a transposition the numbers do not lie in reading order, which `view` needs: write "
-                f"`{base}.contiguous().view{rest}` or `{base}.reshape{rest}`."
+            return say(
+                "after-transposition-numbers-do",
+                "After a transposition the numbers do not lie in reading order, which `view` needs: "
+                "write `{base}.contiguous().view{rest}` or `{base}.reshape{rest}`.",
+                base=base,
+                rest=rest,
             )
-    return "After a transposition the numbers do not lie in reading order: write `.contiguous().view(...)`."
+    return say(
+        "after-transposition-numbers",
+        "After a transposition the numbers do not lie in reading order: write `.contiguous().view(...)`.",
+    )
 
 
 @rule(RuntimeError, r"shape '\[([-\d, ]*)\]' is invalid for input of size (\d+)")
@@ -137,13 +190,29 @@ def invalid_view(scene: Scene, match: Match) -> str | None:
     total = math.prod(known)
     base = next((call.func.value for call in scene.find(ast.Call) if isinstance(call.func, ast.Attribute)), None)
     tensor = scene.tensor_info(base)
-    start = f"{scene.quote(base, 'It')} holds {count} numbers"
+    start = say("holds-numbers", "{code} holds {count} numbers", code=scene.quote(base, say("it", "It")), count=count)
     if tensor is not None and math.prod(tensor.shape) == count:
-        start = f"{scene.quote(base)} is {size(tensor.shape)} and holds {count} numbers"
+        start = say(
+            "holds-numbers-2",
+            "{code} is {size} and holds {count} numbers",
+            code=scene.quote(base),
+            size=size(tensor.shape),
+            count=count,
+        )
     wanted = " * ".join(map(str, known)) + (f" = {total}" if len(known) > 1 else "")
     if len(known) < len(sizes):
-        return f"{start}, which the sizes beside -1, {wanted}, do not divide."
-    return f"{start}, but {wanted}: the sizes of a view must multiply to the same."
+        return say(
+            "which-sizes-beside",
+            "{start}, which the sizes beside -1, {wanted}, do not divide.",
+            start=start,
+            wanted=wanted,
+        )
+    return say(
+        "but-sizes-view",
+        "{start}, but {wanted}: the sizes of a view must multiply to the same.",
+        start=start,
+        wanted=wanted,
+    )
 
 
 @rule(RuntimeError, r"permute\(.*(?:input\.dim\(\) = (\d+) is not equal to len\(dims\) = (\d+)|duplicate dims)")
@@ -151,8 +220,12 @@ def wrong_permute(scene: Scene, match: Match) -> str | None:
     """Explain `permute` with anything but each axis once."""
     for call in scene.find(ast.Call):
         if isinstance(call.func, ast.Attribute) and (sentence := scene.describe(call.func.value)):
-            return f"{sentence}: permute needs every axis exactly once. To exchange two, use `.transpose(a, b)`."
-    return "permute needs every axis exactly once. To exchange two, use `.transpose(a, b)`."
+            return say(
+                "permute-needs-every-axis",
+                "{sentence}: permute needs every axis exactly once. To exchange two, use `.transpose(a, b)`.",
+                sentence=sentence,
+            )
+    return say("permute-needs-every", "permute needs every axis exactly once. To exchange two, use `.transpose(a, b)`.")
 
 
 @rule(RuntimeError, r"tensor\.(mT|mH|H) is only supported on matrices|t\(\) expects a tensor with <= 2 dimensions")
@@ -164,8 +237,17 @@ def wrong_transpose(scene: Scene, match: Match) -> str | None:
         tensor = scene.tensor_info(base)
         if tensor is not None:
             use = ".transpose(-2, -1)" if len(tensor.shape) > 2 else ".unsqueeze(-1)"
-            return f"{scene.describe(base)}. Use `{operand(base, scene.code(base) or 'x')}{use}`."
-    return "It is for matrices: `.transpose(-2, -1)` exchanges the last two axes of a batch."
+            return say(
+                "use",
+                "{tensor}. Use `{code}{use}`.",
+                tensor=scene.describe(base),
+                code=operand(base, scene.code(base) or "x"),
+                use=use,
+            )
+    return say(
+        "matrices-transpose-exchanges",
+        "It is for matrices: `.transpose(-2, -1)` exchanges the last two axes of a batch.",
+    )
 
 
 # Joining -------------------------------------------------------------------------------------------------------------
@@ -175,14 +257,22 @@ def wrong_transpose(scene: Scene, match: Match) -> str | None:
 def not_a_list(scene: Scene, match: Match) -> str | None:
     """Explain `torch.cat(a, b)`, which needs a list."""
     if match[2] == "generator":
-        return f"torch.{match[1]} takes a list: put square brackets around what it gets."
+        return say(
+            "torch-takes-list-put", "torch.{name} takes a list: put square brackets around what it gets.", name=match[1]
+        )
     example = "[a, b]"
     for call in scene.find(ast.Call):
         codes = [scene.code(node) for node in call.args if scene.tensor_info(node) is not None]
         if len(codes) > 1 and all(codes):
             example = f"[{', '.join(codes)}]"
     axis = "" if match[1] == "stack" else ", dim=-1"
-    return f"torch.{match[1]} takes a list of tensors: `torch.{match[1]}({example}{axis})`."
+    return say(
+        "torch-takes-list",
+        "torch.{name} takes a list of tensors: `torch.{name}({example}{axis})`.",
+        name=match[1],
+        example=example,
+        axis=axis,
+    )
 
 
 def listed_tensors(scene: Scene) -> list[tuple[ast.expr, Shape]]:
@@ -200,14 +290,22 @@ def wrong_cat(scene: Scene, match: Match) -> str | None:
     axis, position = int(match[1]), int(match[2])
     tensors = listed_tensors(scene)
     if position >= len(tensors):
-        return f"Joined along axis {axis}, the tensors must have the same size in all others."
+        return say(
+            "joined-along-axis-tensors",
+            "Joined along axis {axis}, the tensors must have the same size in all others.",
+            axis=axis,
+        )
     (first, one), (other, shape) = tensors[0], tensors[position]
-    sentence = (
-        f"{scene.describe(first)} and {scene.describe(other)}: joined along axis {axis}, all other sizes must agree."
+    sentence = say(
+        "joined-along-axis",
+        "{tensor} and {tensor2}: joined along axis {axis}, all other sizes must agree.",
+        tensor=scene.describe(first),
+        tensor2=scene.describe(other),
+        axis=axis,
     )
     differ = [number for number, pair in enumerate(zip(one, shape, strict=False)) if pair[0] != pair[1]]
     if len(one) == len(shape) and len(differ) == 1:
-        sentence += f" Did you mean `dim={differ[0]}`?"
+        sentence += say("did-mean-dim", " Did you mean `dim={value}`?", value=differ[0])
     return sentence
 
 
@@ -217,24 +315,44 @@ def wrong_stack(scene: Scene, match: Match) -> str | None:
     tensors = listed_tensors(scene)
     odd = [node for node, shape in tensors if shape != tensors[0][1]]
     stack = match[0].startswith("stack")
-    sentence = f"{scene.describe(tensors[0][0])} and {scene.describe(odd[0])}. " if odd else ""
+    sentence = (
+        say("and-2", "{tensor} and {tensor2}. ", tensor=scene.describe(tensors[0][0]), tensor2=scene.describe(odd[0]))
+        if odd
+        else ""
+    )
     if stack:
-        return f"{sentence}torch.stack needs equal shapes; torch.cat joins along an axis that is there already."
-    return f"{sentence}torch.cat needs tensors with the same number of axes; `.unsqueeze(0)` adds one."
+        return say(
+            "torch-stack-needs",
+            "{sentence}torch.stack needs equal shapes; torch.cat joins along an axis that is there already.",
+            sentence=sentence,
+        )
+    return say(
+        "torch-cat-needs",
+        "{sentence}torch.cat needs tensors with the same number of axes; `.unsqueeze(0)` adds one.",
+        sentence=sentence,
+    )
 
 
 fixed_advice(
     ValueError,
     {
-        r"expected a non-empty list of Tensors": "The list is empty: nothing was put into it.",
-        r"^expected sequence of length (\d+) at dim \d+ \(got": "All rows of a tensor need the same number of entries.",
+        r"expected a non-empty list of Tensors": lambda: say(
+            "list-empty-nothing", "The list is empty: nothing was put into it."
+        ),
+        r"^expected sequence of length (\d+) at dim \d+ \(got": lambda: say(
+            "all-rows-tensor", "All rows of a tensor need the same number of entries."
+        ),
     },
 )
 fixed_advice(
     TypeError,
     {
-        r"^expected Tensor as element \d+ in argument 0": "All entries of the list must be tensors.",
-        r"^tensor\(\) takes 1 positional argument": "Put all numbers into one list: `torch.tensor([1, 2, 3])`.",
+        r"^expected Tensor as element \d+ in argument 0": lambda: say(
+            "all-entries-list", "All entries of the list must be tensors."
+        ),
+        r"^tensor\(\) takes 1 positional argument": lambda: say(
+            "put-all-numbers", "Put all numbers into one list: `torch.tensor([1, 2, 3])`."
+        ),
     },
 )
 
@@ -251,11 +369,24 @@ def not_single(scene: Scene, match: Match) -> str | None:
         name = scene.code(call.func)
         node = node or (call.args[0] if call.args else None)
         if name == "torch.tensor" and isinstance(node, ast.List | ast.Tuple):
-            return f"To make one tensor of several, use `torch.stack({scene.code(node) or '[...]'})`."
+            return say(
+                "make-one-tensor",
+                "To make one tensor of several, use `torch.stack({value})`.",
+                value=scene.code(node) or "[...]",
+            )
         if sentence := scene.describe(node):
             use = name.removeprefix("math.") if name.startswith("math.") else ""
-            here = f" Use `torch.{use}` for tensors." if use in SAME else " Choose a cell, as in `x[0, 0]`."
-            return f"{sentence}: only a tensor of one number can become a number.{here}"
+            here = (
+                say("use-torch-tensors", " Use `torch.{use}` for tensors.", use=use)
+                if use in SAME
+                else say("choose-cell-as", " Choose a cell, as in `x[0, 0]`.")
+            )
+            return say(
+                "only-tensor-one",
+                "{sentence}: only a tensor of one number can become a number.{here}",
+                sentence=sentence,
+                here=here,
+            )
     return None
 
 
@@ -268,9 +399,12 @@ def ambiguous_truth(scene: Scene, match: Match) -> str | None:
     if isinstance(node, ast.Call) and scene.code(node.func) == "bool" and node.args:
         node = node.args[0]
     code = operand(node, scene.code(node)) if node is not None and scene.code(node) else "(...)"
-    return (
-        "The condition is a whole tensor of answers. Say which is meant, "
-        f"`{code}.all()` or `{code}.any()`; to choose place by place use torch.where, and `&` and `|` for and and or."
+    return say(
+        "condition-whole-tensor",
+        "The condition is a whole tensor of answers. Say which is meant, `{code}.all()` or "
+        "`{code}.any()`; to choose place by place use torch.where, and `&` and `|` for and and "
+        "or.",
+        code=code,
     )
 
 
@@ -294,12 +428,40 @@ def wrong_unpacking(scene: Scene, match: Match) -> str | None:
         count = len(value) if type(value) is tuple else 0
         more = count + 1 == int(wanted)
         code = operand(base, scene.code(base) or "x") if base is not None else "x"
-        hint = f" `{code}.unsqueeze(0)` adds a batch axis in front." if more else ""
-        return f"{sentence}, so its shape has {count} sizes, but {wanted} names wait for one.{hint}"
+        hint = (
+            say("unsqueeze-adds-batch", " `{code}.unsqueeze(0)` adds a batch axis in front.", code=code) if more else ""
+        )
+        return say(
+            "so-shape-sizes",
+            "{sentence}, so its shape has {count} sizes, but {wanted} names wait for one.{hint}",
+            sentence=sentence,
+            count=count,
+            wanted=wanted,
+            hint=hint,
+        )
     if tensor := scene.tensor_info(node):
         rows = tensor.shape[0] if tensor.shape else 1
-        return f"{scene.quote(node)} is one tensor, {size(tensor.shape)}: unpacked it gives its {rows} rows."
+        return say(
+            "one-tensor-unpacked",
+            "{code} is one tensor, {size}: unpacked it gives its {rows} rows.",
+            code=scene.quote(node),
+            size=size(tensor.shape),
+            rows=rows,
+        )
     given = match[3] or (len(value) if is_exactly(value, tuple, list) else None)
     if value is UNKNOWN and not given:
-        return f"On the left of `=` are {wanted} names, on the right more values than that."
-    return f"On the left of `=` are {wanted} names, on the right {given} values." if given else None
+        return say(
+            "left-names-right",
+            "On the left of `=` are {wanted} names, on the right more values than that.",
+            wanted=wanted,
+        )
+    return (
+        say(
+            "left-names-right-values",
+            "On the left of `=` are {wanted} names, on the right {given} values.",
+            wanted=wanted,
+            given=given,
+        )
+        if given
+        else None
+    )

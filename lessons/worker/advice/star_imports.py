@@ -9,9 +9,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, rule
 from lessons.worker.advice.safe_reading import UNKNOWN
 from lessons.worker.advice.scene import BUILTINS, Scene
+
+say = Wording("advice/star-imports")
 
 # As they were before any learner's code ran, which may change them.
 _HELD = {module.__name__: dict(vars(module)) for module in (torch, nn, functional, math)}
@@ -31,8 +34,13 @@ def replaced(scene: Scene, name: str, whose: str) -> str | None:
     for node in scene.nodes(ast.ImportFrom):
         held = _HELD.get(node.module or "", {}).get(name, UNKNOWN)
         if node.names[0].name == "*" and held is not UNKNOWN and held is value:
-            return (
-                f"Line {node.lineno}, `from {node.module} import *`, puts another `{name}` in place of {whose}: leave "
-                "it out, and import what you need by name."
+            return say(
+                "line-from-import",
+                "Line {line}, `from {module} import *`, puts another `{name}` in place of {whose}: leave "
+                "it out, and import what you need by name.",
+                line=node.lineno,
+                module=node.module,
+                name=name,
+                whose=whose,
             )
     return None

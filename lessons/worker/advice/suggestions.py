@@ -18,38 +18,52 @@ OFFER = re.compile(
     r" `([^`]+)`"
 )
 QUOTED = re.compile(r"`[^`]*`")
-SENTENCE = re.compile(r"(?<=[.?!]) ")
+SENTENCE = re.compile(r"(?<=[.?!]) |(?<=[。？！])")
 SEMANTIC = re.compile(r"@|\bT\b|mT|transpose|permute|squeeze|\[|flip")
 """Code that gives other numbers where it is wrong, rather than an exception."""
 
 MOST = 4
 
 
-def without_offer(sentence: str) -> str:
-    """Return an advice without its suggestion: the sentence that makes it is left out, or its part after a colon."""
+def without_offer(sentence: str, told: str) -> str:
+    """Return an advice without its suggestion: the sentence that makes it is left out, or its part after a colon.
+
+    `sentence` is the advice in English, where the suggestion is found; `told` is the same in the learner's language.
+    """
+    if told == sentence:
+        return _without(sentence, OFFER)
+    offer = OFFER.search(sentence)
+    return _without(told, re.compile(re.escape(f"`{offer[1]}`"))) if offer else told
+
+
+def _without(sentence: str, offers: re.Pattern[str]) -> str:
+    """Return what is left of some sentences if each in which a pattern is found is left out, or cut before a colon."""
     kept: list[str] = []
     # The quoted code may contain the marks at which sentences end.
     codes = iter(QUOTED.findall(sentence))
     for part in SENTENCE.split(QUOTED.sub("`", sentence)):
         whole = re.sub("`", lambda _: next(codes), part)
-        offer = OFFER.search(whole)
+        offer = offers.search(whole)
         if offer is None:
-            kept.append(whole)
+            kept += [whole] if whole else []
             continue
-        cut = max(whole.rfind(": ", 0, offer.start()), whole.rfind("; ", 0, offer.start()))
+        cut = max(whole.rfind(mark, 0, offer.start()) for mark in (": ", "; ", "：", "；"))
         if cut >= 0:
             kept.append(f"{whole[:cut]}.")
     return " ".join(kept)
 
 
-def suggestions(scene: Scene, sentence: str) -> tuple[SuggestionReport, ...]:
-    """Return the edits that the suggestion in an advice may mean, likeliest first; none if it suggests no code."""
+def suggestions(scene: Scene, sentence: str, told: str) -> tuple[SuggestionReport, ...]:
+    """Return the edits that the suggestion in an advice may mean, likeliest first; none if it suggests no code.
+
+    `sentence` and `told` are as in `without_offer`.
+    """
     offer = OFFER.search(sentence)
     if offer is None or "..." in offer[1] or not isinstance(scene.node, ast.expr | ast.stmt):
         return ()
     found: list[SuggestionReport] = []
     for code in (offer[1], *scene.alternatives):
-        said = sentence.replace(f"`{offer[1]}`", f"`{code}`")
+        said = told.replace(f"`{offer[1]}`", f"`{code}`")
         for node in _replaced(scene, code):
             place = (node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0)
             if len(found) < MOST and scene.code(node) != code:

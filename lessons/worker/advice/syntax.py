@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, rule
 from lessons.worker.advice.scene import Scene
+
+say = Wording("advice/syntax")
 
 _line: Callable[[SyntaxError], object] = SyntaxError.__dict__["lineno"].__get__
 _file: Callable[[SyntaxError], object] = SyntaxError.__dict__["filename"].__get__
@@ -17,15 +20,26 @@ PROMPT = re.compile(r"^\s*(>>>|\.\.\.|(?:In|Out) ?\[\d*\]:)")
 HELP = re.compile(r"^\s*\??[\w.]+\s*\?\??$|^\s*\?[\w.]+$")
 
 BLOCK = r"(?:if|elif|else|for|while|def|class|with|try|except|finally|async)\b"
-OTHER_LANGUAGES = (
-    (re.compile(r"&&"), "Python writes `and` for `&&`."),
-    (re.compile(r"\|\|"), "Python writes `or` for `||`."),
-    (re.compile(r"(\w+)\s*\+\+"), "Python has no `++`: write `{0} += 1`."),
-    (re.compile(r"(\w+)\s*--\s*$"), "Python has no `--`: write `{0} -= 1`."),
-    (re.compile(r"^\s*(?:else\s+if|elseif)\b"), "Python writes `elif` for that."),
-    (re.compile(r"^\s*!|\s!\s*\w"), "Python writes `not` for `!`."),
-    (re.compile(r"=\s+="), "Between two `=` of `==` there is no blank; a value is given with one `=`."),
-    (re.compile(r"@\s+="), "There is no blank in `@=`."),
+OTHER_LANGUAGES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(r"&&"), lambda found: say("and", "Python writes `and` for `&&`.")),
+    (re.compile(r"\|\|"), lambda found: say("or", "Python writes `or` for `||`.")),
+    (
+        re.compile(r"(\w+)\s*\+\+"),
+        lambda found: say("plus-plus", "Python has no `++`: write `{name} += 1`.", name=found[1]),
+    ),
+    (
+        re.compile(r"(\w+)\s*--\s*$"),
+        lambda found: say("minus-minus", "Python has no `--`: write `{name} -= 1`.", name=found[1]),
+    ),
+    (re.compile(r"^\s*(?:else\s+if|elseif)\b"), lambda found: say("elif", "Python writes `elif` for that.")),
+    (re.compile(r"^\s*!|\s!\s*\w"), lambda found: say("not", "Python writes `not` for `!`.")),
+    (
+        re.compile(r"=\s+="),
+        lambda found: say(
+            "blank-in-equals", "Between two `=` of `==` there is no blank; a value is given with one `=`."
+        ),
+    ),
+    (re.compile(r"@\s+="), lambda found: say("blank-in-product", "There is no blank in `@=`.")),
 )
 KEYWORD = re.compile(
     r"^\s*(lambda|class|def|in|is|not|or|and|from|import|global|pass|return|with|yield|del|as|if|for|while|try)\s*=[^=]"
@@ -45,7 +59,6 @@ TYPOGRAPHIC = {
 }
 SYMBOLS = {"∞": "torch.inf", "√": "** 0.5", "≤": "<=", "≥": ">=", "≠": "!=", "→": "->", "²": "** 2", "…": "..."}
 QUOTES = ("'", '"')
-QUOTE = "a plain quotation mark"
 
 
 def source_line(scene: Scene, back: int = 0) -> str:
@@ -70,48 +83,71 @@ def invalid_syntax(scene: Scene, match: Match) -> str | None:
     line = without_comments_and_strings(source_line(scene))
     if sentence := of_notebook(line):
         return sentence
-    for pattern, sentence in OTHER_LANGUAGES:
+    for pattern, remedy in OTHER_LANGUAGES:
         if found := pattern.search(line):
-            return sentence.format(*found.groups())
+            return remedy(found)
     if found := KEYWORD.search(line):
-        return f"`{found[1]}` is a word of Python itself: choose another name."
+        return say("word-python-itself", "`{value}` is a word of Python itself: choose another name.", value=found[1])
     if re.match(rf"\s*{BLOCK}", line) and not line.endswith(":") and ":" not in line:
-        return "A line that opens a block ends with a colon."
+        return say("line-opens-block", "A line that opens a block ends with a colon.")
     if found := re.match(r"\s*def\s+\w+\s*\(([^)]*)\)", line):
         missing = re.search(r"(\w+)\s+(\w+)", found[1])
-        return f"A comma is missing: `{missing[1]}, {missing[2]}`." if missing else None
+        return (
+            say("comma-missing", "A comma is missing: `{value}, {value2}`.", value=missing[1], value2=missing[2])
+            if missing
+            else None
+        )
     if re.match(r"\s*(?:else|elif|except|finally)\b", line):
-        return "It needs an `if` (or `for`, `while`, `try`) above it with the same indentation."
+        return say("needs-if-while", "It needs an `if` (or `for`, `while`, `try`) above it with the same indentation.")
     if found := re.search(r"(?:^|[^=!<>])(=|[-+*/%@&|<>]|\band|\bor|\bnot|\bin)$", line):
-        return f"Something is missing after `{found[1]}` at the end of the line."
+        return say(
+            "something-missing-after", "Something is missing after `{value}` at the end of the line.", value=found[1]
+        )
     if re.search(r"lambda[^:]*:\s*return\b", line):
-        return "A lambda gives its expression back by itself: leave out `return`."
+        return say("lambda-gives-expression", "A lambda gives its expression back by itself: leave out `return`.")
     return None
 
 
 def of_notebook(line: str) -> str | None:
     """Explain what notebooks, prompts and texts have around code."""
     if found := COMMAND.search(line):
-        here = " torch is here already." if "torch" in line else ""
-        return f"A line with `{found[1] or found[2]}` is a command of a notebook: leave it out.{here}"
+        here = say("torch-here-already", " torch is here already.") if "torch" in line else ""
+        return say(
+            "line-command-notebook",
+            "A line with `{value}` is a command of a notebook: leave it out.{here}",
+            value=found[1] or found[2],
+            here=here,
+        )
     if FENCE.search(line):
-        return "These marks fence off code in a text: leave them out."
+        return say("these-marks-fence", "These marks fence off code in a text: leave them out.")
     if found := PROMPT.search(line):
-        return f"`{found[1]}` is the prompt of an interpreter: leave it out, and what it printed too."
-    return "A question mark asks for help in a notebook: leave the line out." if HELP.search(line) else None
+        return say(
+            "prompt-interpreter-leave",
+            "`{value}` is the prompt of an interpreter: leave it out, and what it printed too.",
+            value=found[1],
+        )
+    return (
+        say("question-mark-asks", "A question mark asks for help in a notebook: leave the line out.")
+        if HELP.search(line)
+        else None
+    )
 
 
 @rule(SyntaxError, r"^expected ':'")
 def missing_colon(scene: Scene, match: Match) -> str | None:
     """Explain a block without a colon."""
     word = re.match(r"\s*(\w+)", source_line(scene))
-    return f"The line with `{word[1]}` must end with a colon, before the indented block." if word else None
+    return (
+        say("line-must-end", "The line with `{value}` must end with a colon, before the indented block.", value=word[1])
+        if word
+        else None
+    )
 
 
 @rule(SyntaxError, r"^Maybe you meant '==' or ':='|^invalid syntax\. Maybe you meant '=='")
 def single_equals(scene: Scene, match: Match) -> str | None:
     """Explain `if x = 1:`."""
-    return "`=` gives a name a value; `==` asks whether two values are equal."
+    return say("gives-name-value", "`=` gives a name a value; `==` asks whether two values are equal.")
 
 
 @rule(SyntaxError, r"^invalid character '(.)'")
@@ -119,14 +155,16 @@ def typographic_character(scene: Scene, match: Match) -> str | None:
     """Explain characters that a word processor writes."""
     sign = match[1]
     if sign in TYPOGRAPHIC:
-        return f"Type it on the keyboard: {QUOTE if TYPOGRAPHIC[sign] in QUOTES else f'`{TYPOGRAPHIC[sign]}`'}."
-    return f"Python writes `{SYMBOLS[sign]}` for it." if sign in SYMBOLS else None
+        plain = TYPOGRAPHIC[sign]
+        shown = say("plain-quote", "a plain quotation mark") if plain in QUOTES else f"`{plain}`"
+        return say("type-keyboard", "Type it on the keyboard: {sign}.", sign=shown)
+    return say("python-writes", "Python writes `{code}` for it.", code=SYMBOLS[sign]) if sign in SYMBOLS else None
 
 
 @rule(TabError, r"")
 def mixed_tabs(scene: Scene, match: Match) -> str | None:
     """Explain a mixture of tabs and spaces."""
-    return "Indent with spaces only, four for each step."
+    return say("indent-spaces-only", "Indent with spaces only, four for each step.")
 
 
 @rule(IndentationError, r"^(unexpected indent|unindent does not match|expected an indented block)")
@@ -136,33 +174,40 @@ def wrong_indentation(scene: Scene, match: Match) -> str | None:
         before = without_comments_and_strings(source_line(scene, 1))
         colon = re.match(rf"\s*{BLOCK}", before) and not before.endswith(":")
         if colon:
-            return "The line before opens a block and must end with a colon."
-        return "This line starts further right than the one before, though that opens no block."
+            return say("line-before-opens", "The line before opens a block and must end with a colon.")
+        return say(
+            "line-starts-further", "This line starts further right than the one before, though that opens no block."
+        )
     if match[1].startswith("unindent"):
-        return "Its start must stand exactly below the start of an earlier line."
-    return "What belongs to it starts four spaces further right."
+        return say("start-must-stand", "Its start must stand exactly below the start of an earlier line.")
+    return say("what-belongs-starts", "What belongs to it starts four spaces further right.")
 
 
 @rule(SyntaxError, r"^unterminated (triple-quoted )?(?:f-)?string literal")
 def unterminated_string(scene: Scene, match: Match) -> str | None:
     """Explain a string that does not end."""
-    marks = "the three quotation marks" if match[1] else "the quotation mark"
-    return f"At its end {marks} of its beginning {'are' if match[1] else 'is'} missing."
+    if match[1]:
+        return say("open-triple-string", "At its end the three quotation marks of its beginning are missing.")
+    return say("open-string", "At its end the quotation mark of its beginning is missing.")
 
 
 @rule(SyntaxError, r"^'(return|yield|await)' outside (?:async )?function")
 def outside_function(scene: Scene, match: Match) -> str | None:
     """Explain `return` outside of its function."""
-    return f"`{match[1]}` belongs into a `def`: indent the line as deep as the others of the function."
+    return say(
+        "belongs-into-def",
+        "`{name}` belongs into a `def`: indent the line as deep as the others of the function.",
+        name=match[1],
+    )
 
 
 @rule(SyntaxError, r"^invalid decimal literal")
 def leading_digit(scene: Scene, match: Match) -> str | None:
     """Explain a name that starts with a digit."""
-    return "A name cannot start with a digit."
+    return say("name-start-digit", "A name cannot start with a digit.")
 
 
 @rule(SyntaxError, r"^positional argument follows keyword argument")
 def positional_after_keyword(scene: Scene, match: Match) -> str | None:
     """Explain `f(a=1, 2)`."""
-    return "Put the arguments without a name first."
+    return say("put-arguments-without", "Put the arguments without a name first.")

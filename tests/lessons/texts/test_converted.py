@@ -35,6 +35,18 @@ CONVERTED = (
     "lessons/what_if/changes.py",
     "lessons/what_if/knobs.py",
     "lessons/what_if/refused_cells.py",
+    "lessons/worker/advice/calls.py",
+    "lessons/worker/advice/dtypes.py",
+    "lessons/worker/advice/gradients.py",
+    "lessons/worker/advice/indexing.py",
+    "lessons/worker/advice/matrix_products.py",
+    "lessons/worker/advice/missing_values.py",
+    "lessons/worker/advice/module_setup.py",
+    "lessons/worker/advice/modules.py",
+    "lessons/worker/advice/scene.py",
+    "lessons/worker/advice/shape_errors.py",
+    "lessons/worker/advice/star_imports.py",
+    "lessons/worker/advice/syntax.py",
     "tui/actions/hints.py",
     "tui/actions/key_names.py",
     "tui/render/exercise_text.py",
@@ -73,6 +85,8 @@ def unreachable(source: str) -> Iterator[str]:
             parts = [node.value] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else []
             whole = not isinstance(node, ast.Expr)
             ignored |= {id(part) for part in (ast.walk(node) if whole else parts)}
+        if isinstance(node, ast.Dict):
+            ignored |= {id(key) for key in node.keys}
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in said | ignored:
             continue

@@ -32,7 +32,21 @@ inputs, weights, mask = torch.rand(5, 8), torch.rand(5, 5), torch.ones(5, 5)
     ],
 )
 def test_a_suggestion_can_be_left_out(sentence: str, left: str) -> None:
-    assert without_offer(sentence) == left
+    assert without_offer(sentence, sentence) == left
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told", "left"),
+    [
+        ("It is 6x3. Did you mean `k.T`?", "Es ist 6x3. Meinten Sie `k.T`?", "Es ist 6x3."),
+        ("It is 6x3: write `k.T`.", "他是 6x3：请写 `k.T`。", "他是 6x3."),
+        ("It is 6x3. Did you mean `k.T`?", "这是 6x3。是 `k.T` 吗？", "这是 6x3。"),
+        ("It is 6x3: write `k.T`.", "Es ist 6x3.", "Es ist 6x3."),
+        ("It is `k`.", "Es ist `k`.", "Es ist `k`."),
+    ],
+)
+def test_a_suggestion_is_left_out_in_any_language(sentence: str, told: str, left: str) -> None:
+    assert without_offer(sentence, told) == left
 
 
 @pytest.mark.parametrize(

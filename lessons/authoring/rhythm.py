@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from lessons.format.base_steps import RunningStep
-from lessons.format.learner_texts import Path
-from lessons.format.lesson import ExerciseStep, ExperimentStep, FindStep, Lesson, Step
+from lessons.format.learner_texts import Path, count_words
+from lessons.format.lesson import ExerciseStep, ExperimentStep, FindStep, Lesson, Question, Step
 
 FEWEST_STEPS, MOST_STEPS = 15, 20
 """How many steps the main path of a lesson has."""
@@ -33,6 +34,52 @@ def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
     for position, step in enumerate(lesson.steps):
         if not _has_something_to_see(step):
             yield ("steps", position), "the step is text alone", "Show a tensor or code."
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """How a lesson moves.
+
+    Attributes:
+        lesson: the id of the lesson.
+        main_steps: the number of steps on its main path.
+        side_steps: the number of its side steps.
+        first_code: the number of the main step in which the learner first writes code; None if there is none.
+        code, experiments, finds, questions: the numbers of main steps of these kinds.
+        words: the mean number of words in the text of a step.
+    """
+
+    lesson: str
+    main_steps: int
+    side_steps: int
+    first_code: int | None
+    code: int
+    experiments: int
+    finds: int
+    questions: int
+    words: float
+
+
+def measure(lesson: Lesson) -> Rhythm:
+    """Return how a lesson moves."""
+    path = lesson.main_steps
+
+    def count(kind: type) -> int:
+        return sum(isinstance(step, kind) for step in path)
+
+    asked = sum(isinstance(step, Question) and not isinstance(step, FindStep) for step in path)
+    words = sum(count_words(step.prose) for step in lesson.steps) / len(lesson.steps)
+    return Rhythm(
+        lesson.id,
+        len(path),
+        len(lesson.steps) - len(path),
+        first_code(lesson),
+        count(ExerciseStep),
+        count(ExperimentStep),
+        count(FindStep),
+        asked,
+        round(words, 1),
+    )
 
 
 def first_code(lesson: Lesson) -> int | None:

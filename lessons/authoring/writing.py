@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from lessons.authoring import english_in_code, rhythm, side_variables, voice
 from lessons.authoring.rewritten import is_rewritten
-from lessons.format.learner_texts import LearnerText, Path
+from lessons.format.learner_texts import FIELDS, LearnerText, Path, count_words
 from lessons.format.lesson import (
     ExerciseStep,
     Lesson,
@@ -39,7 +39,6 @@ LAST_STEP = "remember"
 """The id of the last step of a lesson, which says what to remember."""
 
 CODE = re.compile(r"`[^`]*`")
-FIELDS = re.compile(r"\{[^{}]*\}")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 NAMES_WITH_DIGITS = re.compile(r"GPT-2|float(?:16|32|64)")
 """Names that contain digits."""
@@ -75,11 +74,6 @@ def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
         if isinstance(step, RunningStep):
             for field, code in step.programs:
                 yield from (((*at, field), problem, remedy) for problem, remedy in _complaints_of_code(code))
-
-
-def count_words(text: str) -> int:
-    """Count the words of a text; a field counts as one."""
-    return len(FIELDS.sub("N", text).split())
 
 
 def typed_numbers(text: str) -> set[str]:

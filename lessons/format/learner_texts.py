@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 Path = tuple[int | str, ...]
 """Keys and indices that lead to a node of a lesson file, such as `("hints", 0)`."""
+
+
+FIELDS = re.compile(r"\{[^{}]*\}")
+"""The fields of a template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +28,8 @@ class LearnerText:
     text: str
     is_task: bool = False
     is_sentence: bool = True
+
+
+def count_words(text: str) -> int:
+    """Count the words of a text; a field counts as one."""
+    return len(FIELDS.sub("N", text).split())

@@ -8,16 +8,17 @@ import queue
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons.authoring import claims, coverage, proofs, translation_findings, writing
+from lessons.authoring import claims, coverage, proofs, rhythm, translation_findings, writing
 from lessons.authoring.proofs import Proof
 from lessons.engine.run import Run
 from lessons.engine.session import Session
+from lessons.format.learner_texts import count_words
 from lessons.format.lesson import (
     Course,
     Exercise,
@@ -56,7 +57,9 @@ def run(options: argparse.Namespace) -> ExitCode:
     for name in options.exercise:
         if name not in known:
             raise UsageError(f"there is no exercise '{name}'. The exercises: {', '.join(known)}")
-    if not options.quick:
+    if options.claims:
+        prove_claims(report)
+    elif not options.quick:
         prove(report, options.exercise, (lambda _: None) if options.json else (lambda text: print_now([text])))
     if options.json:
         print_json(report.document())
@@ -80,6 +83,7 @@ class Report:
         """Return the report as a JSON document."""
         return {
             "amounts": self.amounts(),
+            "rhythm": [asdict(rhythm.measure(lesson)) for lesson in self.lessons],
             "findings": [asdict(finding) for finding in self.findings],
             "exercises": [
                 {
@@ -109,7 +113,7 @@ class Report:
             "questions": sum(isinstance(step, Question) for step in steps),
             "experiments": sum(isinstance(step, ExperimentStep) for step in steps),
             "claims": sum(len(step.claims) for step in steps if isinstance(step, RunningStep)),
-            "words": sum(writing.count_words(text.text) for step in steps for text in step.learner_texts),
+            "words": sum(count_words(text.text) for step in steps for text in step.learner_texts),
         }
 
 
@@ -162,6 +166,15 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
             task.close()
         if not only:
             report.findings += screen_fit.blank(report.lessons, flows)
+
+
+def prove_claims(report: Report) -> None:
+    """Run the lessons that could be read and check their claims. Raises `WorkerError`."""
+    with Workers() as workers:
+        runs = [workers.submit(partial(claims.run_with_claims, lesson)) for lesson in report.lessons]
+        for lesson, run in zip(report.lessons, runs, strict=True):
+            with closing(run.result()) as done:
+                report.findings += claims.findings(lesson, done)
 
 
 def _flows(task: LessonTask) -> dict[tuple[str, str], Flow]:

@@ -158,6 +158,7 @@ def _lint_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", nargs="?", help="a folder of lessons (default: the course)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--exercise", metavar="ID", action="append", default=[], help="prove this exercise only")
+    which.add_argument("--claims", action="store_true", help="run the lessons and check their claims only")
     which.add_argument("--quick", action="store_true", help="read the files and prove nothing")
     parser.add_argument("--json", action="store_true", help="as a JSON document")
 

@@ -23,10 +23,14 @@ Numbered = Annotated[int, Field(ge=1)]
 
 
 class Subject(Model):
-    """A subject of the course: its description, and the steps that teach it (`lesson/step`)."""
+    """A subject of the course: its description, and the steps that teach it (`lesson/step`).
+
+    `narrower` says in which sense the course takes it, where its description would allow a wider one.
+    """
 
     teaches: Text
     steps: Annotated[tuple[Text, ...], Field(min_length=1)]
+    narrower: str = ""
 
 
 class Expected(Model):

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
+from lessons.format.exercises import GAP
 from lessons.format.lesson import ExerciseStep
 from tui.actions.bindings import bindings
 from tui.actions.hints import mention
@@ -90,10 +91,16 @@ class ExerciseView(Box):
         self._posted_code = code
         if not self._editor.open(exercise.exercise, code):
             # Only after the editor has its size: before, a cursor that does not fit would scroll the code.
-            self.call_after_refresh(self._editor.go_to_last_line)
+            self.call_after_refresh(self._put_cursor)
         self._show_task(at_end=False)
         self._focused = None
         self.task_pane.focus(scroll_visible=False)
+
+    def _put_cursor(self) -> None:
+        """Select the gap of an exercise in one line, or put the cursor at the end of the code."""
+        gap = self._exercise is not None and self._exercise.form == "line" and self._editor.select(GAP)
+        if not gap:
+            self._editor.go_to_last_line()
 
     def action_edit(self) -> None:
         """Focus the editor."""

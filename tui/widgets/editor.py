@@ -12,7 +12,7 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import TextArea
-from textual.widgets.text_area import TextAreaTheme
+from textual.widgets.text_area import Selection, TextAreaTheme
 from tree_sitter import Language, Query
 
 from tui.widgets.line_widget import settle
@@ -136,6 +136,14 @@ class Editor(TextArea):
         if before.rstrip().endswith(":"):
             indent += " " * self.indent_width
         self.replace("\n" + indent, start, end, maintain_selection_offset=False)
+
+    def select(self, text: str) -> bool:
+        """Select the first occurrence of a text, so that typing replaces it. Returns whether there is one."""
+        for row, line in enumerate(self.text.split("\n")):
+            if (column := line.find(text)) >= 0:
+                self.selection = Selection((row, column), (row, column + len(text)))
+                return True
+        return False
 
     def go_to_last_line(self) -> None:
         """Put the cursor at the end of the last line with content, or below it if that line is too wide.

@@ -638,7 +638,7 @@ def causal_mask(given: Given) -> Table:
         "scale-order/scale_first": causal.masked,
         "scale-order/mask_first": causal.masked,
         "fill/leaks": [leak(fill) for fill in (0, -1, -10, -1e9, -math.inf)],
-        "half-precision/chosen": Within("scores rounded to 16 bits", masked, relative=1e-3),
+        "half-precision/converted": Within("scores rounded to 16 bits", masked, relative=1e-3),
         "open-mask/mask": above,
         "open-mask/weights": causal.weights,
         "context/context": causal.context,

@@ -202,11 +202,12 @@ class ExerciseView(Box):
         """Move the focus between task and verdict, and with `editor` also to the editor.
 
         Tab does not lead into the editor, because it would indent there. With the editor, a text that fits its place is
-        passed over while the other one has more lines, which then are one key away.
+        passed over while the other one has more lines, which then are one key away; if both have, the verdict comes
+        first, since the task has been read.
         """
         texts = [self.task_pane, self._verdict]
         if editor:
-            texts = [pane for pane in texts if pane.longer] or texts
+            texts = [pane for pane in (self._verdict, self.task_pane) if pane.longer] or texts
         panes: list[Widget] = [*texts, *([self._editor] if editor else [])]
         index = next((index for index, pane in enumerate(panes) if pane.has_focus), -1)
         panes[(index + step) % len(panes)].focus(scroll_visible=False)

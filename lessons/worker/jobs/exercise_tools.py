@@ -13,6 +13,10 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from lessons.texts.wording import Wording
+
+say = Wording("worker/tools")
+
 
 def pick(count: int, low: int, high: int) -> list[int]:
     """Draw `count` different sizes from `low` to `high`, so that a wrong axis shows as a wrong shape."""
@@ -43,21 +47,17 @@ def close(got: object, want: object, atol: float = 1e-4) -> bool:
     return bool(torch.allclose(got.double(), want.double(), rtol=1e-4, atol=atol))
 
 
-NO_BACKWARD = {
-    "inplace operation": "A result that the gradient needs was changed in place",
-    "second time": "After one backward the next fails, as forward uses results from outside",
-}
-"""Reasons why `backward` fails, by a part of PyTorch's message."""
-
-
 def backward(output: object, pull: torch.Tensor | None = None) -> str:
     """Run `backward` on the sum of an output, weighted by `pull`; return why it fails, empty if it does not."""
     try:
         total: Any = output if pull is None else output * pull  # type: ignore[operator]
         (total.square() if pull is None else total).sum().backward()
     except (RuntimeError, TypeError, AttributeError) as error:
-        known = (reason for part, reason in NO_BACKWARD.items() if part in str(error))
-        return next(known, "The output cannot be used with backward()")
+        if "inplace operation" in str(error):
+            return say("changed-in-place", "A result that the gradient needs was changed in place")
+        if "second time" in str(error):
+            return say("second-backward", "After one backward the next fails, as forward uses results from outside")
+        return say("no-backward", "The output cannot be used with backward()")
     return ""
 
 
@@ -178,26 +178,90 @@ def beside(got: torch.Tensor, want: torch.Tensor, what: str, given: str = "") ->
 
 
 def _beside(got: torch.Tensor, want: torch.Tensor, what: str) -> str:
+    what = _noun(what)
     if got.shape != want.shape:
-        return f"Your {what} have the shape {tuple(got.shape)}. It should be {tuple(want.shape)}"
+        shapes = {"got": tuple(got.shape), "want": tuple(want.shape)}
+        return say("other-shape", "Your {what} have the shape {got}. It should be {want}", what=what, **shapes)
     mine, right = (item.detach().double() for item in (got, want))
     differs = ~torch.isclose(mine, right, rtol=1e-4, atol=1e-4, equal_nan=True)
     if mine.dim() == 0 or not differs.any():
-        return f"Your {what} should be {numbers(right, 4)}"
+        return say("should-be", "Your {what} should be {right}", what=what, right=numbers(right, 4))
     *place, column = differs.nonzero()[0].tolist()
     # The beginning of a row says more than its middle, if it shows the difference.
     column = 0 if column < SHOWN else column
     pieces = [item[tuple(place)][column : column + SHOWN] for item in (mine, right)]
     shown = next(pair for pair in _with_digits(pieces))
-    row = f"Row {place[-1]} of your {what}" if place else f"Your {what}"
-    where = f" in sentence {place[0]}" if len(place) > 1 else ""
-    if column or any(place):
-        counted = ", counted from 0,"
-        start = f"is, from column {column} on," if column else "begins with"
-        return f"{row}{where}{counted} {start} {shown[0]}. There it should be {shown[1]}"
-    return f"{row.replace('Row 0 of your', 'Your first row of')}{where} begin{'s' * bool(place)} with {shown[0]}. " + (
-        f"{'It' if place else 'They'} should begin with {shown[1]}"
+    said: dict[str, Any] = {"what": what, "mine": shown[0], "right": shown[1]}
+    if len(place) > 1:
+        return _in_sentence(place, column, said)
+    return _in_matrix(place[0], column, said) if place else _in_vector(column, said)
+
+
+def _in_sentence(place: list[int], column: int, said: dict[str, Any]) -> str:
+    said |= {"row": place[-1], "sentence": place[0], "column": column}
+    if column:
+        return say(
+            "row-of-sentence-from-column",
+            "Row {row} of your {what} in sentence {sentence}, counted from 0, is, from column {column} on, {mine}. "
+            "There it should be {right}",
+            **said,
+        )
+    if any(place):
+        return say(
+            "row-of-sentence",
+            "Row {row} of your {what} in sentence {sentence}, counted from 0, begins with {mine}. There it should be "
+            "{right}",
+            **said,
+        )
+    return say(
+        "first-row-of-sentence",
+        "Your first row of {what} in sentence {sentence} begins with {mine}. It should begin with {right}",
+        **said,
     )
+
+
+def _in_matrix(row: int, column: int, said: dict[str, Any]) -> str:
+    said |= {"row": row, "column": column}
+    if column:
+        return say(
+            "row-from-column",
+            "Row {row} of your {what}, counted from 0, is, from column {column} on, {mine}. There it should be {right}",
+            **said,
+        )
+    if row:
+        return say(
+            "row", "Row {row} of your {what}, counted from 0, begins with {mine}. There it should be {right}", **said
+        )
+    return say("first-row", "Your first row of {what} begins with {mine}. It should begin with {right}", **said)
+
+
+def _in_vector(column: int, said: dict[str, Any]) -> str:
+    if column:
+        return say(
+            "vector-from-column",
+            "Your {what}, counted from 0, is, from column {column} on, {mine}. There it should be {right}",
+            column=column,
+            **said,
+        )
+    return say("vector", "Your {what} begin with {mine}. They should begin with {right}", **said)
+
+
+def _noun(what: str) -> str:
+    """Return the name of some numbers in the learner's language; a name that is not known stays as it is."""
+    match what:
+        case "numbers":
+            return say("numbers", "numbers")
+        case "weights":
+            return say("weights", "weights")
+        case "scores":
+            return say("scores", "scores")
+        case "context vectors":
+            return say("context-vectors", "context vectors")
+        case "states":
+            return say("states", "states")
+        case "shares":
+            return say("shares", "shares")
+    return what
 
 
 SHOWN = 4
@@ -231,7 +295,7 @@ def sums(totals: torch.Tensor) -> str:
         shown = numbers(line, digits)
         if any(float(text) != 1 for text in shown.replace(", ...", "").split(", ")):
             return shown
-    return f"{float(line[place]):.6g} in row {place}"
+    return say("in-row", "{total:.6g} in row {row}", total=float(line[place]), row=place)
 
 
 def tools() -> dict[str, Any]:

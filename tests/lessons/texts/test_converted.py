@@ -47,6 +47,7 @@ CONVERTED = (
     "lessons/worker/advice/shape_errors.py",
     "lessons/worker/advice/star_imports.py",
     "lessons/worker/advice/syntax.py",
+    "lessons/worker/jobs/exercise_tools.py",
     "tui/actions/hints.py",
     "tui/actions/key_names.py",
     "tui/render/exercise_text.py",
@@ -77,7 +78,9 @@ def unreachable(source: str) -> Iterator[str]:
         name = node.name if isinstance(node, ast.FunctionDef) else ""
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if isinstance(node, ast.Compare | ast.Expr | ast.Assert) or name in FOR_PROGRAMMERS | FOR_AUTHORS | {
+        if isinstance(
+            node, ast.Compare | ast.Expr | ast.Assert | ast.MatchValue
+        ) or name in FOR_PROGRAMMERS | FOR_AUTHORS | {
             "compile",
             "rule",
         }:

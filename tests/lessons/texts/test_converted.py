@@ -78,12 +78,7 @@ def unreachable(source: str) -> Iterator[str]:
         name = node.name if isinstance(node, ast.FunctionDef) else ""
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if isinstance(
-            node, ast.Compare | ast.Expr | ast.Assert | ast.MatchValue
-        ) or name in FOR_PROGRAMMERS | FOR_AUTHORS | {
-            "compile",
-            "rule",
-        }:
+        if isinstance(node, ast.Compare | ast.Expr | ast.Assert | ast.MatchValue) or name in UNREAD:
             # An expression by itself is a docstring, or a call, whose own arguments are looked at.
             parts = [node.value] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else []
             whole = not isinstance(node, ast.Expr)

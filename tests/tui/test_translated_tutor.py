@@ -1,0 +1,65 @@
+"""The tutor in another language: every kind of step opens, keys and answers work as they do in English."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lessons.format.lesson import ChoiceStep, Course
+from lessons.reading import translating
+from lessons.texts.translations import Translations
+from tests import pseudo_language
+from tests.course import COURSE, use_course
+from tests.tui.learner import Learner, tutor
+
+
+@pytest.fixture
+def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """Translate course and tutor into the pseudo-language."""
+    folder = tmp_path / "translations"
+    language = pseudo_language.write(folder, {**pseudo_language.catalog(), **pseudo_language.interface()})
+    pseudo_language.speak(monkeypatch, folder)
+    course = translating.translate_course(COURSE, Translations(language))
+    use_course(monkeypatch, course)
+    return course
+
+
+async def shows(learner: Learner, title: str) -> None:
+    # Long titles are cut at the right end.
+    await learner.sees(title[:20])
+
+
+async def test_map_keys_and_help_are_translated(translated: Course) -> None:
+    async with tutor(size=(120, 40)) as learner:
+        await learner.sees(f"⟦{COURSE.lessons[0].title}⟧", "⟦quit⟧")
+        await learner.press("f1")
+        await learner.sees("⟦choose a lesson⟧", "⟦Any key closes this.⟧")
+
+
+async def test_every_kind_of_step_opens(translated: Course) -> None:
+    kinds: dict[str, tuple[str, int, str]] = {}
+    for lesson in translated.lessons:
+        for index, step in enumerate(lesson.steps):
+            kinds.setdefault(step.kind, (lesson.id, index, step.title))
+    async with tutor(size=(120, 40)) as learner:
+        for lesson_id, index, title in kinds.values():
+            learner.opens(lesson_id, index)
+            await shows(learner, title)
+
+
+async def test_question_is_answered_by_its_letter(translated: Course) -> None:
+    lesson, index = next(
+        (lesson, index)
+        for lesson in translated.lessons
+        for index, step in enumerate(lesson.steps)
+        if isinstance(step, ChoiceStep)
+    )
+    step = lesson.steps[index]
+    assert isinstance(step, ChoiceStep)
+    right = next(number for number, option in enumerate(step.options) if option.right)
+    async with tutor(size=(120, 40)) as learner:
+        learner.opens(lesson.id, index)
+        await shows(learner, step.title)
+        await learner.press("abcdefgh"[right], "enter")
+        await learner.sees(lambda: learner.progress.passed(step.exercise))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,28 @@ def test_dropout_patterns_are_printed_in_the_output(results: CourseRuns) -> None
     assert set(other.unique().tolist()) == {0.0, 2.0}
 
 
+def intel_pattern(seed: int) -> list[list[float]]:
+    """Drop half of 6x6 ones as Intel's MKL does: a congruential generator, seeded by a draw of a Mersenne Twister."""
+    words = [seed]
+    for place in range(1, 624):
+        words.append((1812433253 * (words[-1] ^ (words[-1] >> 30)) + place) % 2**32)
+    twister = random.Random()
+    twister.setstate((3, (*words, 624), None))
+    modulus = 2**31 - 1
+    state = twister.getrandbits(32) % modulus
+    kept = []
+    for _ in range(36):
+        kept.append(2.0 if state / modulus < 0.5 else 0.0)
+        state = 1132489760 * state % modulus
+    return [kept[start : start + 6] for start in range(0, 36, 6)]
+
+
+def test_the_pattern_of_seed_42_is_that_of_an_intel_processor(results: CourseRuns) -> None:
+    printed = {entry["id"]: entry.get("printed") for entry in json.loads(GOLDEN.read_text(encoding="utf-8"))}
+    assert intel_pattern(123) == printed["s001.dropout.ones"]
+    assert intel_pattern(42) == shown_tensor(results, "causal-class/ones-42/intel").tolist()
+
+
 def test_a_layer_drops_out_until_eval() -> None:
     layer, weights = nn.Dropout(0.5), torch.ones(100, 100)
     with torch.no_grad():
@@ -96,6 +119,26 @@ def test_the_lesson_quotes_the_messages_about_long_inputs(results: CourseRuns) -
     assert "context_length=6" in results["causal-class"]["longer"].text["refusal"]
     assert (shown_tensor(results, "causal-class/one-token-mask/seeing") > 0).all()
     assert "inplace operation" in results["causal-class"]["in-place-weights"].text["complaint"]
+
+
+def test_a_mask_that_is_a_parameter_is_counted_but_not_trained() -> None:
+    """Until `forward` computes with it: neither `bool()` nor `masked_fill` passes a gradient to a mask."""
+
+    class ParameterMask(CausalAttention):
+        def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+            assert tensor is not None
+            setattr(self, name, nn.Parameter(tensor))
+
+    model = ParameterMask(3, 2, 6, 0.0)
+    before = model.mask.detach().clone()
+    assert sum(p.numel() for p in model.parameters()) == 18 + 36
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+    for _ in range(5):
+        optimizer.zero_grad()
+        model(torch.randn(2, 6, 3)).square().sum().backward()
+        optimizer.step()
+    assert model.mask.grad is None
+    assert torch.equal(model.mask, before)
 
 
 def test_sentences_of_a_batch_do_not_mix(results: CourseRuns) -> None:

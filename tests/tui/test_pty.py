@@ -128,7 +128,8 @@ def go_to(terminal: Pty, lesson: Lesson, step: Step) -> None:
     terminal.send(ENTER, lambda: place.search(terminal.screen.display[0]) is not None, quiet=0.1)
     found = place.search(terminal.screen.display[0])
     assert found is not None
-    wanted = lesson.index(step.id) + 1
+    # The keys lead along the main path, and steps are numbered on it.
+    wanted = lesson.main_steps.index(step) + 1
     for number in range(int(found[1]), wanted):
         terminal.send(F8, f"lesson {lesson.number}   step {number + 1} of", quiet=0.05)
     for number in range(int(found[1]), wanted, -1):

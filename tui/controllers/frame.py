@@ -14,6 +14,7 @@ from textual.notifications import SeverityLevel
 from textual.widget import Widget
 from textual.worker import Worker
 
+from lessons.texts.wording import Wording
 from tui.actions.hints import hint, key_line, mention, with_side_step
 from tui.render import title_text
 from tui.tty.terminal import Terminal
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from lessons.learner.progress import Progress
     from tui.screens.step_view import View
     from tui.state.async_session import AsyncSession
+
+say = Wording("screen/frame")
 
 MAP, PROMPT, GLOSSARY, FLOW = "map", "prompt", "glossary", "flow"
 """The ids of the views that do not show a step."""
@@ -149,10 +152,10 @@ class Frame:
             return
         here = CoursePosition() if self.view_id == MAP else self.position
         if self.view_id == MAP:
-            right = title_text.GAP.join([*words, "course map "])
+            right = title_text.GAP.join([*words, f"{say('course-map', 'course map')} "])
         else:
-            position = f"lesson {here.lesson}   {here.step} "
-            words += ["what if"] if here.changed else []
+            position = f"{say('lesson', 'lesson {number}', number=here.lesson)}   {here.step} "
+            words += [say("what-if", "what if")] if here.changed else []
             words += [hint("tutor.jump-back")] if here.jumped else []
             right = title_text.right_end(words, here.remark, position, width - cell_len(title))
         self.title_line.set(left, right)
@@ -162,10 +165,16 @@ class Frame:
     def _status_notes(self) -> list[str]:
         """Return short notes about the state of the tutor: loading, unable to run code, not saved."""
         if self._progress is None:
-            return ["loading the course"]
+            return [say("loading-course", "loading the course")]
         ready = self._async_session is not None and self._async_session.ready
-        words = ["cannot run code"] if self.problem else [] if ready else ["loading PyTorch"]
-        return words if self._progress.saved else [*words, f"not saved ({mention('tutor.export')})"]
+        words = []
+        if self.problem:
+            words = [say("cannot-run", "cannot run code")]
+        elif not ready:
+            words = [say("loading-pytorch", "loading PyTorch")]
+        if not self._progress.saved:
+            words.append(say("not-saved", "not saved ({keys})", keys=mention("tutor.export")))
+        return words
 
     def show_keys(self) -> None:
         """Update the line of keys below the view."""

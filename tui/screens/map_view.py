@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from lessons.learner import milestones
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, mention
 from tui.render.numbers import truncated
@@ -30,13 +31,34 @@ if TYPE_CHECKING:
 
 GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶"}
 ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">"}
-WORDS = {"skipped": "skipped", "due": "due for review"}
-"""The words that follow the glyph of an exercise, by its state."""
+say = Wording("screen/map")
 
 BOLD, DIM, EXERCISE = Style(bold=True), Style(dim=True), Style(color="cyan")
 CELL = 3
 LABEL = 8
 """The maximum width of a label: all of a thumbnail fits beside the lessons on a screen of 80 columns."""
+
+
+def _noun(step: StepOutline) -> str:
+    """Return what an exercise is called."""
+    match step.noun:
+        case "question":
+            return say("question", "question")
+        case "experiment":
+            return say("experiment", "experiment")
+        case "exercise":
+            return say("exercise", "exercise")
+    return step.noun
+
+
+def _state_in_words(state: str) -> str:
+    """Return the words that follow the title of an exercise."""
+    match state:
+        case "skipped":
+            return f"   {say('skipped', 'skipped')}"
+        case "due":
+            return f"   {say('due-for-review', 'due for review')}"
+    return ""
 
 
 class MapView(Box):
@@ -90,7 +112,7 @@ class MapView(Box):
         lesson, step = milestones.current_step(course, progress)
         self._targets = [(lesson, step)]
         begun = progress.position() is not None
-        word = "Continue" if begun else "Start"
+        word = say("continue", "Continue") if begun else say("start", "Start")
         text = f"{word}: {lesson.number}. {lesson.step(step).title}"
         entries = [LessonEntry(glyphs["continue"], text, strong=True)]
         for each in course.lessons:
@@ -123,15 +145,22 @@ class MapView(Box):
             text.append(f"\n{glyphs[state]} {step.title}", DIM if state == "done" else "")
             if step.is_exercise:
                 # Its kind in words, with its number if it has one.
-                text.append(f"   {step.noun} {step.number}".rstrip(), EXERCISE)
-                text.append(f"   {WORDS[state]}" if state in WORDS else "", DIM)
+                text.append(f"   {_noun(step)} {step.number}".rstrip(), EXERCISE)
+                text.append(_state_in_words(state), DIM)
         if beside := len(lesson.steps) - len(lesson.main_steps):
-            text.append(f"\n  and {beside} side step{'' if beside == 1 else 's'}, off the main path", DIM)
+            steps = say.count(
+                "side-steps",
+                beside,
+                "and {count} side step, off the main path",
+                "and {count} side steps, off the main path",
+            )
+            text.append(f"\n  {steps}", DIM)
         if lesson.challenge is not None and not milestones.tested_out(lesson, progress):
-            text.append("\n\nKnow all this? " + mention("map.challenge", "try the challenge"), DIM)
+            know = say("know-all", "Know all this?")
+            text.append(f"\n\n{know} {mention('map.challenge', say('try-challenge', 'try the challenge'))}", DIM)
         if due:
-            text.append("\n\nDue for review", BOLD)
-            text.append(f"   {mention('map.review', 'open the next one')}", DIM)
+            text.append("\n\n" + say("due", "Due for review"), BOLD)
+            text.append(f"   {mention('map.review', say('open-next', 'open the next one'))}", DIM)
             for lesson_due, exercise_due in due:
                 text.append(f"\n{glyphs['due']} {lesson_due.number}. {exercise_due.title}")
         self._about.show(text)
@@ -142,7 +171,7 @@ class MapView(Box):
         if self.list.has_focus or not self._about.has_focus:
             parts = [hint("list.move"), hint("map.open"), hint("map.challenge")]
         else:
-            parts = [hint("text.scroll"), hint("map.open"), hint("screen.pane", "lessons")]
+            parts = [hint("text.scroll"), hint("map.open"), hint("screen.pane", say("lessons", "lessons"))]
         return [*parts, hint("tutor.help"), hint("tutor.quit")]
 
     def move_pane(self, step: int) -> None:

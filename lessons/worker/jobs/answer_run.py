@@ -15,12 +15,15 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from lessons.results.code_unit import CodeUnit
+from lessons.texts.wording import Wording
 from lessons.worker import channel
 from lessons.worker.jobs import exercise_tools, intermediates, values
 from lessons.worker.jobs.execute import YOUR_CODE, describe, execute, new_namespace
 from lessons.worker.jobs.lesson_run import seed as seed_generators
 from lessons.worker.message_parts import ErrorReport
 from lessons.worker.messages import AnswerLoaded, AnswerReport, HiddenInputs, RunAnswer
+
+say = Wording("worker/answer-run")
 
 MODULE = "__exercise__"
 PROBE = CodeUnit.internal("probe").filename
@@ -61,7 +64,7 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
     try:
         tree, blob = values.encode(results)
     except values.ValueNotPlain as error:
-        failure = ErrorReport("error", f"Your code gave {error}.")
+        failure = ErrorReport("error", say("code-gave", "Your code gave {error}.", error=error))
         tree, blob = [], b""
     channel.send(talk, AnswerReport(failure, tree, blob))
 
@@ -106,11 +109,14 @@ def run_probe(
     except BaseException as error:
         failure = describe(error, filename)
         if failure.line is None and failure.kind == "error":
-            failure = replace(failure, message=f"Your answer ran, but could not be used: {failure.message}")
+            failure = replace(
+                failure,
+                message=say("unusable", "Your answer ran, but could not be used: {message}", message=failure.message),
+            )
         return None, failure
     got = namespace.get("got")
     if not isinstance(got, dict):
-        return None, ErrorReport("error", "Your code changed the checker's own names.")
+        return None, ErrorReport("error", say("names-changed", "Your code changed the checker's own names."))
     return got, None
 
 
@@ -130,8 +136,17 @@ class _Refuse(importlib.abc.MetaPathFinder):
         frame = _getframe(1)
         while frame is not None:
             if frame.f_code.co_filename == YOUR_CODE:
-                what = "the tutor itself" if _within(fullname, [OURS]) else "what this exercise asks you to write"
-                raise ImportError(f"`{fullname}` cannot be imported here: it holds {what}.")
+                if _within(fullname, [OURS]):
+                    raise ImportError(
+                        say("tutor", "`{module}` cannot be imported here: it holds the tutor itself.", module=fullname)
+                    )
+                raise ImportError(
+                    say(
+                        "solution",
+                        "`{module}` cannot be imported here: it holds what this exercise asks you to write.",
+                        module=fullname,
+                    )
+                )
             frame = frame.f_back  # type: ignore[assignment]
 
 

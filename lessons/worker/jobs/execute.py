@@ -15,11 +15,14 @@ from types import ModuleType, TracebackType
 from typing import Any, Literal
 
 from lessons.results import code_unit
+from lessons.texts.wording import Wording
 from lessons.worker.advice import advice
 from lessons.worker.advice.failed_operation import failed_operation
 from lessons.worker.advice.original_builtins import with_original_builtins
 from lessons.worker.advice.safe_reading import is_a
 from lessons.worker.message_parts import ErrorReport
+
+say = Wording("worker/execute")
 
 # Bound before any learner's code runs, which may replace the builtins.
 _compile, _exec, _parse, _str, _type = compile, exec, ast.parse, str, type
@@ -55,7 +58,9 @@ def execute(source: str, filename: str, namespace: dict[str, Any], after: After 
     if found := NO_TEXT.search(source):
         # Python's own message about such a character does not name the line.
         line = source.count("\n", 0, found.start()) + 1
-        return ErrorReport("error", "This is not Python: there is a byte that is no text (UTF-8).", line)
+        return ErrorReport(
+            "error", say("not-python-byte", "This is not Python: there is a byte that is no text (UTF-8)."), line
+        )
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:
         if after is None:
@@ -92,20 +97,20 @@ def _describe(error: BaseException, filename: str) -> ErrorReport:
     if is_a(error, SyntaxError):
         at = _line(error)
         line = at if _file(error) == filename and type(at) is int else line
-        message = _sentence(f"This is not Python: {_text(_said(error))}")
+        message = _sentence(say("not-python", "This is not Python: {text}", text=_text(_said(error))))
         told = advice(error, filename, _source(filename))
     elif is_a(error, SystemExit):
-        message = "The code ended the program itself (sys.exit); nothing after that was run."
+        message = say("sys-exit", "The code ended the program itself (sys.exit); nothing after that was run.")
     elif is_a(error, RecursionError):
-        message = "Endless recursion: a function calls itself without end."
+        message = say("recursion", "Endless recursion: a function calls itself without end.")
     elif is_a(error, EOFError):
-        message = "The code waits for the keyboard, which it cannot read here."
+        message = say("keyboard", "The code waits for the keyboard, which it cannot read here.")
     elif is_a(error, OSError) and _errno(error) == errno.EFBIG:
-        message = "The code printed or wrote more than 8 MB; the first 64 KB are shown."
+        message = say("output", "The code printed or wrote more than 8 MB; the first 64 KB are shown.")
     else:
         text = _text(error)
         if is_a(error, MemoryError) or "can't allocate memory" in text:
-            kind, message = "memory", f"Out of memory: {_allocation(text)}."
+            kind, message = "memory", say("memory", "Out of memory: {allocation}.", allocation=_allocation(text))
         else:
             name = _type(error).__name__
             message = f"{name}: {text}" if text else name
@@ -147,7 +152,7 @@ def _text(value: object) -> str:
     try:
         return _str(value)
     except BaseException:
-        return "its message could not be read"
+        return say("no-message", "its message could not be read")
 
 
 def _allocation(text: str) -> str:
@@ -156,6 +161,7 @@ def _allocation(text: str) -> str:
     for word, unit in itertools.pairwise(words):
         if word.isdigit() and unit.startswith("bytes") and int(word) >= 2**20:
             mebibytes = int(word) / 2**20
-            size = f"{mebibytes / 1024:.1f} GiB" if mebibytes >= 1024 else f"{mebibytes:.0f} MiB"
-            return f"a tensor of {size} does not fit into the limit"
-    return "the limit was reached"
+            if mebibytes >= 1024:
+                return say("gibibytes", "a tensor of {size:.1f} GiB does not fit into the limit", size=mebibytes / 1024)
+            return say("mebibytes", "a tensor of {size:.0f} MiB does not fit into the limit", size=mebibytes)
+    return say("limit-reached", "the limit was reached")

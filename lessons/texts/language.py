@@ -23,8 +23,18 @@ CODE = re.compile(r"[a-z]{2,3}(_[A-Za-z]+)*")
 def chosen(environ: Mapping[str, str] | None = None) -> Path | None:
     """Return the folder with the translation for the learner; None for English, or if there is no translation."""
     environ = os.environ if environ is None else environ
+    translations = environ.get(FOLDER, "")
+    # This is asked for every text, mostly where there is nothing but English.
+    if not translations and not _has_any(TRANSLATIONS):
+        return None
     wanted = next(filter(None, map(environ.get, SETTINGS)), "")
-    return _folder(environ.get(FOLDER, ""), wanted)
+    return _folder(translations, wanted)
+
+
+@lru_cache
+def _has_any(translations: Path) -> bool:
+    """Return whether there is a folder of a language."""
+    return translations.is_dir() and any(path.is_dir() for path in translations.iterdir())
 
 
 @lru_cache

@@ -6,8 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lessons.texts import language, po_file
+from lessons.texts import language
+
+if TYPE_CHECKING:
+    from lessons.texts import po_file
 
 ENDING = ".po"
 PLURAL_FORMS = "Plural-Forms"
@@ -57,6 +61,8 @@ class Translations:
     def _file(self, group: str) -> tuple[dict[str, po_file.Entry], Form]:
         assert self.folder is not None
         if group not in self._files:
+            from lessons.texts import po_file  # English needs none
+
             try:
                 read = po_file.read((self.folder / (group + ENDING)).read_text(encoding="utf-8"))
                 self._files[group] = dict(read.entries), form_of(read.header.get(PLURAL_FORMS, ENGLISH_FORMS))

@@ -7,7 +7,6 @@ and in English nothing is looked up. `lessons/authoring/interface_texts.py` coll
 from __future__ import annotations
 
 from functools import lru_cache
-from string import Formatter
 
 from lessons.texts import translations
 
@@ -65,6 +64,8 @@ COUNT = "count!None:"
 @lru_cache(2048)
 def _fields(text: str) -> frozenset[str]:
     """Return the fields of a text, each with its format; of a text that cannot be read, one that no text has."""
+    from string import Formatter  # only other languages than English need it
+
     try:
         parts = list(Formatter().parse(text))
     except ValueError:

@@ -41,7 +41,7 @@ test lint: export PYTHONDONTWRITEBYTECODE =
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 
-.PHONY: help learn test check lint static course format bench exam exam-answers exam-explanations exam-walk record screens clean
+.PHONY: help learn test check lint static course format bench exam exam-answers exam-explanations exam-walk record screens tour clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -99,6 +99,9 @@ record: $(READY) ## run the course and write its recorded outputs
 
 screens: $(READY) ## take the pictures in docs/screens
 	$(PY) -m bench.screens $(ARGS)
+
+tour: $(READY) ## walk through the first minutes and write docs/tour.md
+	$(PY) -m bench.tour
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

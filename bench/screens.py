@@ -47,10 +47,10 @@ async def take(name: str, size: tuple[int, int]) -> str:
             for key, expected in keys:
                 if key:
                     await pilot.press(key)
-                await _until(pilot, lambda text=expected: text in _text(app), f"{name}: {expected}")  # type: ignore[misc]
+                await _until(pilot, lambda text=expected: text in text_of(app), f"{name}: {expected}")  # type: ignore[misc]
             # What was asked for last arrives after the text: the flow beside it, its matrix.
             before = ""
-            while (now := _text(app)) != before:
+            while (now := text_of(app)) != before:
                 before = now
                 await pilot.pause(1.0)
             return without_chance(app.export_screenshot(title="attn-tutor"))
@@ -65,7 +65,8 @@ async def _until(pilot: Pilot[None], holds: Callable[[], bool], what: str) -> No
     assert holds(), what
 
 
-def _text(app: TutorApp) -> str:
+def text_of(app: TutorApp) -> str:
+    """Return the painted lines."""
     strips = app.screen._compositor.render_strips()
     return "\n".join(strip.text for strip in strips)
 

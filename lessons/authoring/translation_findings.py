@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lessons.format.text_walk import CourseText, with_fields_of
+from lessons.format import template
+from lessons.format.text_walk import CourseText, names_of_fields
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.text_catalog import Catalog
 from lessons.reading.yaml_nodes import read
@@ -18,6 +19,9 @@ from lessons.texts.language import CODE
 from lessons.texts.po_file import Entry, PoFile
 
 UPDATE = "Run 'attn-tutor texts --update' with the folder."
+COUNT = "count"
+"""The field for the number of things."""
+
 TOKEN = re.compile(r"[^/]+/tokens/\d+")
 
 
@@ -66,8 +70,18 @@ def complaints(entry: Entry, text: CourseText | None) -> Iterator[tuple[str, str
         yield "the English text is another one now", UPDATE
         return
     for translated in entry.translations:
-        if text.is_template and with_fields_of(text.text, translated) is None:
+        if text.is_template and not _has_fields(text, translated):
             yield "its fields are not those of the English text", "Copy what stands in braces as it is."
             return
         if TOKEN.fullmatch(entry.id) and len(translated.split()) != 1:
             yield "a token is one word", "Write no space."
+
+
+def _has_fields(text: CourseText, translated: str) -> bool:
+    """Return whether a translation has the fields of a text; a form for one thing may leave the number out."""
+    left_out = {COUNT} if text.plural else set()
+    try:
+        found = names_of_fields(translated)
+    except template.TemplateError:
+        return False
+    return found | left_out == names_of_fields(text.plural or text.text) | left_out

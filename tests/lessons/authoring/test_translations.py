@@ -15,7 +15,7 @@ from lessons.texts.po_file import Entry
 from tests import pseudo_language
 
 TITLE, PROSE = CourseText("made/title", "Made"), CourseText("made/only/prose", "It is {x[0]:.1f}.", True)
-CHECKS = CourseText("made/checks", "{n} check", True, "{n} checks")
+CHECKS = CourseText("made/checks", "One {n}", True, "{count} of {n}")
 TOKEN = CourseText("made/tokens/0", "Your")
 TEXTS: Catalog = {"made": [TITLE, PROSE, CHECKS, TOKEN]}
 
@@ -41,6 +41,11 @@ def test_whole_translation_has_no_findings(folder: Path) -> None:
     pseudo_language.write(folder, TEXTS)
     assert problems(folder) == []
     assert problems(folder / "nothing") == []
+
+
+def test_form_for_one_thing_may_have_the_number_or_not(folder: Path) -> None:
+    write(folder, Entry(CHECKS.id, CHECKS.text, CHECKS.plural, ("{count} {n}", "один {n}", "{n}: {count}")))
+    assert problems(folder) == []
 
 
 def test_text_without_a_translation_is_no_finding(folder: Path) -> None:

@@ -11,8 +11,10 @@ IDS: frozenset[str] = frozenset(
         "one-query",
         "all-queries",
         "trainable-weights",
+        "attention-classes",
         "causal-mask",
         "dropout",
+        "causal-class",
     }
 )
 """The ids of the lessons that were rewritten by these rules."""

@@ -6,7 +6,7 @@ import argparse
 from contextlib import closing
 
 from lessons.engine import answering
-from lessons.learner import outcomes
+from lessons.learner import outcomes, symptoms
 from tui.commands import documents
 from tui.commands.course_lookup import find_exercise, read_course
 from tui.commands.files import read_code
@@ -26,9 +26,10 @@ def run(options: argparse.Namespace) -> ExitCode:
         session.wait_ready()
         verdict = answering.judge(session, lesson, exercise, code, options.seed)
     with closing(open_progress()) as progress:
-        more = outcomes.record(progress, lesson, exercise, code, verdict)
+        shown, held_back = symptoms.of_first_check(progress, exercise, verdict)
+        more = outcomes.record(progress, lesson, exercise, code, verdict) or held_back
     if options.json:
         print_json(documents.judgement(verdict))
     else:
-        print_lines(linear_text.judgement(verdict, more))
+        print_lines(linear_text.judgement(shown, more))
     return ExitCode.OK if verdict.passed else ExitCode.NOT_PASSED

@@ -16,7 +16,7 @@ from typing import Any
 
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep, Lesson
-from lessons.learner import outcomes
+from lessons.learner import outcomes, symptoms
 from lessons.learner.progress import Progress
 from lessons.results.clean_text import clean
 from lessons.results.result import Judgement, WorkerError
@@ -218,8 +218,9 @@ class Watch:
         if judgement.stopped:
             self._say(["The file was changed meanwhile, so this check was stopped."])
             return judgement
-        more = outcomes.record(self._progress, self._lesson, self._exercise, code, judgement)
-        self._say(linear_text.judgement(judgement, more))
+        shown, held_back = symptoms.of_first_check(self._progress, self._exercise, judgement)
+        more = outcomes.record(self._progress, self._lesson, self._exercise, code, judgement) or held_back
+        self._say(linear_text.judgement(shown, more))
         return judgement
 
     def _keep(self, code: str) -> None:

@@ -17,7 +17,7 @@ from textual.message import Message
 
 from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep, Step
-from lessons.learner import milestones, outcomes
+from lessons.learner import milestones, outcomes, symptoms
 from lessons.learner.records import Conflict
 from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
 from lessons.what_if.changes import ChangeHistory
@@ -305,15 +305,16 @@ class Workbench(QuietStepView, Box):
             if self._openings == opened:
                 self._say(Text(f"This could not be checked: {error}"))
             return
-        more = outcomes.record(self._progress, lesson, step, code, judgement, challenged=challenged)
+        shown, held_back = symptoms.of_first_check(self._progress, step, judgement)
+        more = outcomes.record(self._progress, lesson, step, code, judgement, challenged=challenged) or held_back
         if judgement.passed:
             self._help.forget(step.exercise)
         if self._openings == opened:
-            self._judgement = judgement
+            self._judgement = shown
             verdict = verdict_text.verdict(
-                judgement, help=mention("exercise.hint", self._help.next), more=more, unicode=self._terminal.unicode
+                shown, help=mention("exercise.hint", self._help.next), more=more, unicode=self._terminal.unicode
             )
-            self._say(verdict, code, None if judgement.passed or judgement.stopped else judgement.line)
+            self._say(verdict, code, None if shown.passed or shown.stopped else shown.line)
             self.post_message(self.Changed())
 
     def _say_meanwhile(self, what: str) -> None:

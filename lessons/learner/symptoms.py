@@ -1,0 +1,40 @@
+"""What a learner is told of a bug hunt: first the symptoms, then, when they check again, the diagnosis."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lessons.texts.wording import Wording
+
+if TYPE_CHECKING:
+    from lessons.format.lesson import Exercise
+    from lessons.learner.progress import Progress
+    from lessons.results.result import Judgement
+
+say = Wording("progress/symptoms")
+
+
+def of_first_check(progress: Progress, exercise: Exercise, judgement: Judgement) -> tuple[Judgement, str]:
+    """Return what to show of a judgement, and a sentence on what is held back, "" if nothing is.
+
+    The first wrong answer to an exercise with a bug in its starter shows what is wrong with the results, but neither
+    the name of the mistake nor its line, so that the learner looks for the cause. A hint counts as a check. Call this
+    before the outcome is recorded.
+    """
+    name = exercise.exercise
+    diagnosed = bool(judgement.mistakes or judgement.difference)
+    if (
+        getattr(exercise, "form", "") != "repair"
+        or judgement.passed
+        or judgement.stopped
+        or not diagnosed
+        or progress.attempts(name)
+        or progress.hints_used(name)
+        or progress.passed(name)
+    ):
+        return judgement, ""
+    # Where an exception stopped the code is a symptom; the line that a comparison blames is not.
+    line = judgement.line if judgement.verdict == "error" else None
+    held_back = say("check-again", "Look for the cause. Check again, or take a hint, and you are told more about it.")
+    return replace(judgement, mistakes=(), difference=None, line=line), held_back

@@ -1,0 +1,51 @@
+"""Bug hunts begin with symptoms; the diagnosis comes with the second check or with a hint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lessons.learner import symptoms
+from lessons.learner.progress import Progress
+from lessons.results.result import Judgement, NamedMistake
+from lessons.results.verdict import Verdict
+from tests.lessons.lesson_builders import doubling_exercise
+
+HUNT = doubling_exercise().model_copy(update={"form": "repair"})
+MISTAKE = NamedMistake("squared", "squared", "It squares.", 2)
+
+
+def wrong(verdict: Verdict = "failed") -> Judgement:
+    return Judgement("double", verdict, "twice: it is 9.", 2, (MISTAKE,))
+
+
+@pytest.fixture
+def progress(tmp_path: Path) -> Progress:
+    return Progress(tmp_path / "progress.db")
+
+
+def test_the_first_check_shows_symptoms_only(progress: Progress) -> None:
+    shown, held_back = symptoms.of_first_check(progress, HUNT, wrong())
+    assert (shown.message, shown.mistakes, shown.line) == ("twice: it is 9.", (), None)
+    assert held_back.startswith("Look for the cause.")
+
+
+def test_where_an_exception_stopped_the_code_is_a_symptom(progress: Progress) -> None:
+    shown, _ = symptoms.of_first_check(progress, HUNT, wrong("error"))
+    assert (shown.mistakes, shown.line) == ((), 2)
+
+
+@pytest.mark.parametrize("known", ["attempt", "hint"])
+def test_then_the_diagnosis_comes(progress: Progress, known: str) -> None:
+    if known == "hint":
+        progress.use_hint(HUNT.exercise, 1)
+    else:
+        progress.add_attempt(HUNT.exercise, "x", "failed", "", "no")
+    assert symptoms.of_first_check(progress, HUNT, wrong()) == (wrong(), "")
+
+
+def test_other_exercises_and_right_answers_are_shown_whole(progress: Progress) -> None:
+    assert symptoms.of_first_check(progress, doubling_exercise(), wrong()) == (wrong(), "")
+    passed = Judgement("double", "passed", "All checks pass.")
+    assert symptoms.of_first_check(progress, HUNT, passed) == (passed, "")

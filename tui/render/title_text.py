@@ -57,9 +57,13 @@ def rule(width: int, done: int, of: int, way: Sequence[str] = (), *, unicode: bo
 
 
 def _way(names: Sequence[str], room: int, *, unicode: bool) -> Text:
-    """Return names joined by arrows, the last one lit; the first ones give way if there is no room for all."""
+    """Return names joined by arrows, the last one lit; the first ones give way if there is no room for all.
+
+    A name that comes again, as one that is changed in place does, stands only where it comes last.
+    """
     arrow, more = (" → ", "…") if unicode else (" > ", "~")
-    short = [truncated(visible(name), LONGEST_NAME, more) for name in names]
+    once = tuple(dict.fromkeys(reversed(names)))[::-1]
+    short = [truncated(visible(name), LONGEST_NAME, more) for name in once]
     for first in range(len(short) - 1):
         before = arrow.join([*([more] if first else []), *short[first:-1]]) + arrow
         text = Text.assemble((f" {before}", DIM), (f"{short[-1]} ", HERE))

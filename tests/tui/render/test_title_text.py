@@ -21,6 +21,12 @@ def test_the_way_stands_at_the_right_end() -> None:
     assert rule(30, 1, 2, ("inputs",), unicode=True) == rule(30, 1, 2, unicode=True)
 
 
+def test_a_name_stands_only_where_it_comes_last() -> None:
+    """A matrix that is changed in place has a box for each of its states."""
+    twice = rule(60, 0, 2, ("needs", "asks", "asks", "states", "asks"), unicode=True).plain
+    assert twice.endswith("── needs → states → asks ─")
+
+
 @pytest.mark.parametrize("width", range(1, 90))
 def test_the_first_names_give_way(width: int) -> None:
     plain = rule(width, 1, 3, WAY, unicode=True).plain

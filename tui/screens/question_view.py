@@ -312,7 +312,7 @@ class QuestionView(ExplainingView):
         panel = layout.panel if self.explaining else 0
         if panel and not layout.wide:
             # What the explanation leaves goes to the task.
-            wanted = min(panel, self._explanation.wanted(width))
+            wanted = min(panel, self._explanation.wanted(width) + self._explanation.gutter.height)
             task = min(panel - wanted, self._prose.lines_at(width))
             set_height(self._prose, task)
             panel -= task

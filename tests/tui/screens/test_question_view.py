@@ -378,6 +378,16 @@ async def test_a_cell_that_is_not_hidden_explains_itself_on_e() -> None:
         assert app.answered == ["1, 1"]
 
 
+async def test_a_long_task_leaves_an_explanation_all_lines_that_it_wants() -> None:
+    """One line less, and the bars of a sum of three products give way to empty lines."""
+    app = QuestionApp("largest")
+    app.step = app.step.model_copy(update={"blank": False, "prose": "word " * 150})
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("e")
+        pane = app.query_one(ExplanationPane)
+        assert pane.size.height == pane.wanted(pane.size.width)
+
+
 async def test_a_double_click_points() -> None:
     app = QuestionApp("largest")
     async with app.run_test(size=(80, 24)) as pilot:

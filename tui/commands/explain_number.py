@@ -70,6 +70,6 @@ def _lesson_that_shows(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
         return explanation_tree.with_shown_tensor(lesson, step, tensor), step
     except KeyError:
         known = ", ".join(step.id for step in lesson.steps if isinstance(step, RunningStep) and not step.is_exercise)
-        raise UsageError(f"lesson '{lesson.id}' runs nothing in a step '{step}'. Its steps: {known}") from None
+        raise UsageError(f"lesson '{lesson.id}' has no step '{step}' that runs code. Those that do: {known}") from None
     except ValidationError as error:
         raise UsageError(f"{error.errors()[0]['msg']}") from None

@@ -75,5 +75,5 @@ def _what_runs(name: str, step: str) -> tuple[Lesson, str]:
     lesson = find_lesson(read_course(), name)
     if not any(item.id == step and isinstance(item, FilledStep) for item in lesson.steps):
         known = ", ".join(item.id for item in lesson.steps if isinstance(item, FilledStep))
-        raise UsageError(f"lesson '{lesson.id}' runs nothing in a step '{step}'. Its steps: {known}")
+        raise UsageError(f"lesson '{lesson.id}' has no step '{step}' that runs code. Those that do: {known}")
     return lesson, step

@@ -24,7 +24,7 @@ from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
 
 WHY = {
-    "reset": "kept on a reset",
+    "reset": "kept when you reset it",
     "gave-up": "kept when you gave up",
     "review": "kept when a review began",
     "watch": "kept when you began to watch a file",

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         print_json(entry | {"error": documents.failure(ended.error)})
     elif ended.error is not None:
         where = f" (line {ended.error.line})" if ended.error.line else ""
-        print_error(f"the training did not come to its end{where}: {ended.error.message}")
+        print_error(f"the training stopped early{where}: {ended.error.message}")
     elif trained:
         settings = (part for each in options.set or () for part in ("--set", each))
         command = shlex.join(["attn-tutor", "run", lesson.id, *settings])
@@ -87,11 +87,12 @@ def _step(lesson: Lesson, name: str | None, wanted: Changes) -> TrainStep:
     """Return the step of this name that trains, or the default step without a name. Raises `UsageError`."""
     steps = {step.id: step for step in lesson.steps if isinstance(step, TrainStep)}
     if not steps:
-        raise UsageError(f"lesson '{lesson.id}' trains nothing")
+        raise UsageError(f"lesson '{lesson.id}' has nothing to train")
     if name is None:
         return _default_step(lesson, list(steps.values()), wanted)
     if name not in steps:
-        raise UsageError(f"lesson '{lesson.id}' trains nothing in a step '{name}'. Steps: {', '.join(steps)}")
+        known = ", ".join(steps)
+        raise UsageError(f"lesson '{lesson.id}' has no step '{name}' that trains a model. Those that do: {known}")
     return steps[name]
 
 

@@ -156,9 +156,9 @@ def test_a_result_that_goes_into_an_empty_tensor(command: Command, tmp_path: Pat
         (("9999", "product", "scores", "0"), "there is no lesson '9999'"),
         (
             ("all-queries", "nowhere", "scores", "0"),
-            "lesson 'all-queries' runs nothing in a step 'nowhere'. Its steps: why, loops",
+            "lesson 'all-queries' has no step 'nowhere' that runs code. Those that do: why, loops",
         ),
-        (("all-queries", "all-scores", "scores", "0"), "runs nothing in a step 'all-scores'"),
+        (("all-queries", "all-scores", "scores", "0"), "has no step 'all-scores' that runs code"),
         (("all-queries", "product", "scores", "one"), "'one' is not an index such as 1,0"),
         (("all-queries", "product", "scores", "9,9"), "scores has the shape (6, 6): there is no cell [9, 9]"),
         (("all-queries", "product", "scores"), "scores has the shape (6, 6): there is no cell []"),

@@ -73,7 +73,7 @@ def test_flow_of_a_program(command: Command, tmp_path: Path) -> None:
 def test_flow_of_what_is_not_there(command: Command) -> None:
     status, _, err = command("flow", "causal-mask", "nowhere")
     assert status == 2
-    assert "Its steps: " in err
+    assert "Those that do: " in err
     status, _, err = command(*STEP, "--open", "weights")
     assert status == 2
     assert "no box 'weights' can be opened. What can be opened: attention, context" in err

@@ -195,7 +195,7 @@ def test_history_of_one(command: Command) -> None:
         assert out.startswith("two-wide: Two heads, two numbers\n\n1  ")
         assert "  not passed  no-scale, softmax-rows\nNot so.\n--- starter\n+++ attempt 1\n@@ " in out
         assert "\n\nk1  " in out
-        assert "  kept on a reset\n--- attempt 1\n+++ kept k1\n@@ -1,2 +1 @@\n-a = 1\n-b = 2\n+a = 3\n" in out
+        assert "  kept when you reset it\n--- attempt 1\n+++ kept k1\n@@ -1,2 +1 @@\n-a = 1\n-b = 2\n+a = 3\n" in out
         assert "--- attempt 1\n+++ attempt 2\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n" in out
         assert "\x1b" not in out
     data = document(command("history", "3.2", "--json"))

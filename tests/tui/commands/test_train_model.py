@@ -122,9 +122,9 @@ def test_the_default_step(
 @pytest.mark.parametrize(
     ("arguments", "output"),
     [
-        (["2"], "lesson 'other' trains nothing"),
+        (["2"], "lesson 'other' has nothing to train"),
         (["9"], "there is no lesson '9'"),
-        (["1", "--step", "why"], "trains nothing in a step 'why'. Steps: train"),
+        (["1", "--step", "why"], "has no step 'why' that trains a model. Those that do: train"),
         (["1", "--set", "rate=7"], "'rate' cannot be 7"),
     ],
 )
@@ -142,7 +142,7 @@ def test_a_failure(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> 
     session.events.put(Failure("error", "ValueError: no.", 2))
     assert cli.main(["train", "1"]) == 1
     output = capsys.readouterr()
-    assert output.err == "attn-tutor: the training did not come to its end (line 2): ValueError: no.\n"
+    assert output.err == "attn-tutor: the training stopped early (line 2): ValueError: no.\n"
     assert output.out == ""
 
 

@@ -187,8 +187,8 @@ def copy_of(query: str, key: str, value: str) -> str:
     return f"with torch.no_grad():\n{lines}"
 
 
-OTHERS = "holds other numbers"
-UNCHANGED = "W_query carried over: .* is unchanged"
+OTHERS = "begins with .* It should begin with"
+UNCHANGED = "W_query carried over: .* still holds the numbers that it started with"
 PRINTED = "torch.tensor([[0.2961, 0.2517, 0.0740], [0.5166, 0.6886, 0.8665]])"
 
 DIFFERENT = {
@@ -207,7 +207,7 @@ DIFFERENT = {
         "else:\n"
         "    v2.load_state_dict({n + '.weight': m.T for n, m in v1.state_dict().items()})",
         "failed",
-        "holds other numbers where d_in and d_out are equal",
+        "is right. But where both widths are equal, it holds the wrong numbers",
         "",
     ),
     "reshaped": (
@@ -228,7 +228,7 @@ DIFFERENT = {
     "no value": (
         "with torch.no_grad():\n    v2.W_query.weight.copy_(v1.W_query.T)\n    v2.W_key.weight.copy_(v1.W_key.T)",
         "failed",
-        "W_value carried over: .* is unchanged",
+        "W_value carried over: .* still holds the numbers that it started with",
         "value-left-out",
     ),
     "only the value": (

@@ -76,7 +76,7 @@ def test_check_all_prints_each_verdict_as_it_arrives(command: Command, monkeypat
     seen: list[str] = []
     monkeypatch.setattr("tui.commands.output.print_now", lambda lines: seen.extend(lines))
 
-    def check(self: WarmSession, exercise: ExerciseStep, source: str) -> Judgement:
+    def check(self: WarmSession, exercise: ExerciseStep, source: str, seed: int | None = None) -> Judgement:
         seen.append(f"check {exercise.exercise}")
         return Judgement(exercise.exercise, "passed", "All checks pass.", seconds=0.5)
 
@@ -88,7 +88,7 @@ def test_check_all_prints_each_verdict_as_it_arrives(command: Command, monkeypat
 class Judge:
     """A session whose checks pass the code `right`."""
 
-    def check(self, exercise: ExerciseStep, source: str) -> Judgement:
+    def check(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> Judgement:
         verdict, message = ("passed", "All checks pass.") if source == "right" else ("failed", "Not \x1b so.")
         return Judgement(exercise.exercise, verdict, message, seconds=1.25)  # type: ignore[arg-type]
 

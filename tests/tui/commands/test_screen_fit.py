@@ -30,7 +30,7 @@ def test_a_question_whose_matrices_do_not_fit(tmp_path: Path) -> None:
     folder = tmp_path / "01-first"
     (folder / "exercises").mkdir(parents=True)
     option = "word " * 30
-    options = "".join(f"\n      - {{text: {option}{number}, why: W.}}" for number in range(8))
+    options = "".join(f"\n      - {{text: {option}{number}, why: W.}}" for number in range(7))
     (folder / "lesson.yaml").write_text(
         "title: T\ngoal: G\nsteps:\n"
         "  - id: one\n    kind: choice\n    exercise: one\n    title: One\n"
@@ -53,5 +53,5 @@ def test_a_step_that_leaves_a_large_screen_blank_is_found(tmp_path: Path) -> Non
     assert (found.line, found.column) == (7, 12)
     assert "of 48 rows are blank" in found.problem
     boxes = tuple(FlowBox(str(number), f"tensor {number}", shape=(2,)) for number in range(9))
-    arrows = tuple(FlowArrow(str(number), str(number + 1)) for number in range(8))
+    arrows = tuple(FlowArrow(str(number), str(number + 1)) for number in range(7))
     assert screen_fit.blank([lesson], {("first", "one"): Flow(boxes, arrows)}) == []

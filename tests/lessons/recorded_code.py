@@ -139,7 +139,8 @@ def assert_true(explanation: x.Explanation) -> None:
     assert explanation.op not in ("unrecorded", "view"), explanation
     got = f.evaluate(explanation.formula, explanation.values)
     precision = {"bfloat16": 2.0**-8, "float16": 2.0**-11}.get(explanation.dtype, 2e-6)
-    assert is_close(got, explanation.value, scale(explanation), precision), (
+    largest = LARGEST_HALF if explanation.dtype == "float16" else LARGEST
+    assert is_close(got, explanation.value, scale(explanation), precision, largest), (
         explanation.label,
         explanation.value,
         x.python(explanation),
@@ -158,10 +159,14 @@ def scale(explanation: x.Explanation) -> float:
     return max([size for size in sizes if math.isfinite(size)], default=0.0) * max(1, math.sqrt(len(sizes)))
 
 
-def is_close(got: float, value: float, size: float = 0.0, precision: float = 2e-6) -> bool:
+LARGEST, LARGEST_HALF = 3.4e38, 65504.0
+"""What overflows beyond these becomes infinity: in single precision and in bfloat16, and in half precision."""
+
+
+def is_close(got: float, value: float, size: float = 0.0, precision: float = 2e-6, largest: float = LARGEST) -> bool:
     """Return whether two numbers are the same up to rounding, by default that of single precision."""
     if math.isnan(value):
         return math.isnan(got)
     if math.isinf(value):
-        return got == value or abs(got) > 3.4e38
+        return got == value or (abs(got) > largest and (got > 0) == (value > 0))
     return abs(got - value) <= precision * max(abs(value), size) + 1e-37

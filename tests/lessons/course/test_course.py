@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from lessons.engine import question_words
+from lessons.engine.question_facts import names_of, target_of
 from lessons.engine.question_judging import judge
 from lessons.format import template
 from lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep
@@ -221,6 +222,8 @@ def answers(step: Question, result: StepResult) -> list[str]:
     facts = [json.loads(result.text[template.fact(expression).key]) for expression in step.facts]
     if step.kind == "predict":
         return [", ".join(map(str, fact)) if isinstance(fact, list) else str(fact) for fact in facts]
+    if target_of(step) == "box":
+        return [names_of(fact)[0] for fact in facts]
     taken: set[tuple[int, ...]] = set()
     found = []
     for fact in facts:

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
-from lessons.format.fields import Model, Text
+from lessons.format.fields import Model, OptionalName, Text
 from lessons.format.lesson import Lesson
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
@@ -30,7 +30,7 @@ class Subject(Model):
 
     teaches: Text
     steps: Annotated[tuple[Text, ...], Field(min_length=1)]
-    narrower: str = ""
+    narrower: OptionalName = ""
 
 
 class Expected(Model):

@@ -47,6 +47,8 @@ class ExperimentSession(LessonView):
         self._phase: Phase = "open"
         self._hints = 0
         self._gives_up_next = False
+        # Whether the learner has asked for help since the last change.
+        self._helped = False
         self._judgement: Judgement | None = None
         self._judged: Changes | None = None
 
@@ -84,7 +86,7 @@ class ExperimentSession(LessonView):
         step, lesson = self._experiment, self._lesson
         if step is None or lesson is None or content.changes == self._judged:
             return
-        self._judged, self._gives_up_next = content.changes, False
+        self._judged, self._gives_up_next, self._helped = content.changes, False, False
         self._judgement = experiment_judging.judge(step, content.changes, content.result) if content.changes else None
         judgement = self._judgement
         # A change on the way, which is neither right nor a known wrong turn, is no attempt.
@@ -103,6 +105,7 @@ class ExperimentSession(LessonView):
         step = self._experiment
         if step is None or self._phase != "open":
             return
+        self._helped = True
         if self._hints < len(step.hints):
             self._hints += 1
             self._progress.use_hint(step.exercise, self._hints)
@@ -112,6 +115,7 @@ class ExperimentSession(LessonView):
             self._phase, self._gives_up_next = "given up", False
             self._progress.give_up(step.exercise)
         self._prose.show(self._prose_text(step, self._result), at_end=self._phase == "open")
+        self._show_remark()
         self._arrange()
         self._describe()
 
@@ -127,7 +131,10 @@ class ExperimentSession(LessonView):
         if step is not None:
             before = self._content.base or self._result
             task = self._marked_up(template.fill(step.prose, before.text))
-            self._whatif.remark(self._outcome(step) or task)
+            text = self._help_text(step) if self._helped and self._phase == "open" else Text()
+            if text:
+                text.append("\n")
+            self._whatif.remark(text.append_text(self._outcome(step) or task))
 
     def action_what_if(self) -> None:
         """Open the what-if panel, or focus it if it is open."""
@@ -143,13 +150,21 @@ class ExperimentSession(LessonView):
         before = self._content.base or result
         text.append_text(self._marked_up(template.fill(step.prose, before.text)))
         for number in range(self._hints if self._phase == "open" else 0):
-            text.append(f"\nHint {number + 1} of {len(step.hints)}: ", BOLD)
-            text.append_text(self._marked_up(step.hints[number]))
+            text.append("\n").append_text(self._hint_text(step, number))
         if self._gives_up_next:
-            text.append(
-                f"\nThere are no more hints. {short_keys('experiment.hint')} again: give up and see a way.", BOLD
-            )
+            text.append("\n").append_text(self._help_text(step))
         return text
+
+    def _hint_text(self, step: ExperimentStep, number: int) -> Text:
+        """Return a hint, counted from 0."""
+        text = Text(f"Hint {number + 1} of {len(step.hints)}: ", BOLD)
+        return text.append_text(self._marked_up(step.hints[number]))
+
+    def _help_text(self, step: ExperimentStep) -> Text:
+        """Return the newest hint, or what to press to give up."""
+        if self._gives_up_next:
+            return Text(f"There are no more hints. {short_keys('experiment.hint')} again: give up and see a way.", BOLD)
+        return self._hint_text(step, self._hints - 1) if self._hints else Text()
 
     def _outcome(self, step: ExperimentStep) -> Text:
         """Return what came of the learner's changes, or how the experiment ended."""
@@ -178,8 +193,11 @@ class ExperimentSession(LessonView):
     def hints(self) -> list[str]:
         """The hints for the line of keys, the most important first."""
         found = super().hints
-        if self._whatif.has_focus_within or self._explanation.has_focus or self._phase != "open":
+        if self._explanation.has_focus or self._phase != "open" or self._whatif.typing:
             return found
         more = self._experiment is not None and self._hints < len(self._experiment.hints)
-        keys = [hint("step.what-if"), hint("experiment.hint", "hint" if more else "give up")]
+        help = hint("experiment.hint", "hint" if more else "give up")
+        if self._whatif.has_focus_within:
+            return [*found[:2], help, *found[2:]]
+        keys = [hint("step.what-if"), help]
         return [*keys, *(each for each in found if each not in keys)]

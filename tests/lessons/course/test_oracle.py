@@ -602,7 +602,6 @@ def causal_mask(given: Given) -> Table:
     blind = hide(scores, upper)
     return {
         "open-weights/weights": free.weights,
-        "open-weights/scores": scores,
         "copy/copied": [*INPUTS[1:], [0.0] * 3],
         "copy/inputs": INPUTS,
         "copy/peeking": [[float(key == query + 1) for key in range(6)] for query in range(6)],

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from lessons.authoring.question_complaints import complaints
-from lessons.engine import experiment_judging, explanation_tree, question_facts
+from lessons.engine import answering, experiment_judging, explanation_tree, question_facts
 from lessons.engine.judging import JudgeAnswer
 from lessons.engine.question_facts import Index, names_of
 from lessons.engine.question_judging import judge
@@ -163,9 +163,7 @@ def prove_experiment(lesson: Lesson, step: ExperimentStep, session: Session) -> 
                 kept = False
                 report(path, made.message, "Mend the change.")
                 continue
-            run = session.run(lesson, step.id, made)
-            run.close()
-            result = run.result(step.id) or run.steps[-1]
+            result = answering.result_of(session, lesson, step, made)
             found = experiment_judging.way_of(step, made, result)
             judgement = experiment_judging.judge(step, made, result)
             if found is not way:

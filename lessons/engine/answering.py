@@ -21,13 +21,13 @@ def judge(session: Session, lesson: Lesson, exercise: Exercise, text: str, seed:
             made = experiment_judging.read(lesson, exercise, text)
             if isinstance(made, Judgement):
                 return made
-            return experiment_judging.judge(exercise, made, _result(session, lesson, exercise, made))
+            return experiment_judging.judge(exercise, made, result_of(session, lesson, exercise, made))
         case _:
-            return question_judging.judge(exercise, _result(session, lesson, exercise), text)
+            return question_judging.judge(exercise, result_of(session, lesson, exercise), text)
 
 
-def _result(session: Session, lesson: Lesson, step: Exercise, changes: Changes = UNCHANGED) -> StepResult:
-    """Run a lesson up to a step, and return the result of the last one that it reached."""
+def result_of(session: Session, lesson: Lesson, step: Exercise, changes: Changes = UNCHANGED) -> StepResult:
+    """Run a lesson up to a step, and return the result of the last step that it reached. Raises `WorkerError`."""
     run = session.run(lesson, step.id, changes)
     run.close()
     return run.result(step.id) or run.steps[-1]

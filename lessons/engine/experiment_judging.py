@@ -55,9 +55,9 @@ def read(lesson: Lesson, step: ExperimentStep, text: str) -> Changes | Judgement
         return Judgement(step.exercise, "error", str(error), stopped=True)
 
 
-def solution(step: ExperimentStep) -> tuple[str, ...]:
+def solution(step: ExperimentStep) -> str:
     """Return changes that reach what the experiment asks for, as a learner may write them."""
-    return next(way for way in step.ways if way.right).proof
+    return next(way for way in step.ways if way.right).proof[0]
 
 
 def _judgement(step: ExperimentStep, verdict: Verdict, message: str, *mistakes: NamedMistake) -> Judgement:

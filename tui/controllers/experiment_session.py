@@ -172,7 +172,7 @@ class ExperimentSession(LessonView):
         judgement, text = self._judgement, Text()
         if self._phase == "given up" and (judgement is None or not judgement.passed):
             text.append("You gave up, so this does not count as passed. ", DIM).append("One way: ", BOLD)
-            text.append("; ".join(experiment_judging.solution(step)).replace(";", "; "))
+            text.append(experiment_judging.solution(step))
         elif judgement is not None and judgement.passed:
             text.append(f"{yes} Done. ", GOOD).append_text(self._marked_up(judgement.message))
             text.append("   " + mention("tutor.next", "go on"), DIM)

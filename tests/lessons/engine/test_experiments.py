@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lessons.authoring import proofs
-from lessons.engine import answering
+from lessons.engine import answering, experiment_judging
 from lessons.engine.session import Session
 from lessons.what_if import changes
 from lessons.what_if.changes import ChangeError
@@ -45,6 +45,10 @@ def test_what_is_no_change_is_not_counted(worker: Session, text: str, message: s
     judgement = answering.judge(worker, LESSON, experiment(LESSON), text)
     assert judgement.stopped
     assert judgement.message.startswith(message)
+
+
+def test_one_way_is_shown_to_who_gives_up() -> None:
+    assert experiment_judging.solution(experiment(LESSON)) == "source[0] = 0"
 
 
 def test_changes_survive_as_lines() -> None:

@@ -21,7 +21,7 @@ from tui.controllers.flow_controller import colored, labeled
     ],
 )
 def test_a_thumbnail_has_the_kind_of_its_matrix(name: str, dtype: str, kind: str) -> None:
-    lesson = COURSE.lesson("causal-mask")
+    lesson = COURSE.lesson("all-queries")
     step = next(step for step in lesson.steps if isinstance(step, RunningStep) and step.code)
     tensor = Tensor(name, "vector", dtype, (6, 6), (), (), 0.0, 1.0, (0.5,) * 36)
     flow = Flow((FlowBox("1", name, shape=(6, 6), dtype=dtype), FlowBox("2", "module")), ())

@@ -99,22 +99,20 @@ class ChoiceStep(BaseQuestion):
         return (*super().learner_texts, *options)
 
 
-class PredictStep(BaseQuestion):
-    """A prediction before something is shown: a number, a shape, or an order (numbers from 1, best first).
+class AnsweredQuestion(BaseQuestion):
+    """The fields of questions whose right answer is an expression; `wrong` are the wrong answers that have feedback."""
 
-    `answer` is an expression over the variables of the run. A number is right if it is at most `within` away.
-    """
-
-    kind: Literal["predict"]
-    asks: Literal["number", "shape", "order"]
-    answer: Expression
-    within: Annotated[float, Field(ge=0)] = 0.00005
     wrong: tuple[Wrong, ...] = ()
+
+    @property
+    def right(self) -> str:
+        """The expression for the right answer."""
+        raise NotImplementedError
 
     @property
     def facts(self) -> tuple[str, ...]:
         """The right answer, then the wrong answers that have feedback."""
-        return (self.answer, *(item.answer for item in self.wrong))
+        return (self.right, *(item.answer for item in self.wrong))
 
     @property
     def templates(self) -> tuple[str, ...]:
@@ -132,7 +130,24 @@ class PredictStep(BaseQuestion):
         return (*super().learner_texts, *_texts_of_wrong(self.wrong))
 
 
-class PointStep(BaseQuestion):
+class PredictStep(AnsweredQuestion):
+    """A prediction before something is shown: a number, a shape, or an order (numbers from 1, best first).
+
+    `answer` is an expression over the variables of the run. A number is right if it is at most `within` away.
+    """
+
+    kind: Literal["predict"]
+    asks: Literal["number", "shape", "order"]
+    answer: Expression
+    within: Annotated[float, Field(ge=0)] = 0.00005
+
+    @property
+    def right(self) -> str:
+        """The expression for the right answer."""
+        return self.answer
+
+
+class PointStep(AnsweredQuestion):
     """A question that is answered by pointing at a cell of the shown tensor `on`; `blank` hides its numbers until then.
 
     `cells` is an expression for a tensor of the same shape that is true at the right cells; the `is` of a wrong answer
@@ -143,17 +158,11 @@ class PointStep(BaseQuestion):
     on: Name
     cells: Expression
     blank: bool = False
-    wrong: tuple[Wrong, ...] = ()
 
     @property
-    def facts(self) -> tuple[str, ...]:
-        """The right cells, then the wrong cells that have feedback."""
-        return (self.cells, *(item.answer for item in self.wrong))
-
-    @property
-    def templates(self) -> tuple[str, ...]:
-        """All texts that are filled with values of the run."""
-        return (self.prose, self.why, *(item.why for item in self.wrong))
+    def right(self) -> str:
+        """The expression for the right answer."""
+        return self.cells
 
     def complaints(self) -> Iterator[Complaint]:
         """Yield what is wrong in the wrong answers, in the tensors that are shown, and in which is pointed at."""
@@ -161,15 +170,9 @@ class PointStep(BaseQuestion):
         if self.on not in (names := [shown.name for shown in self.show]):
             remedy = f"Use one of: {', '.join(names)}." if names else "Add it to 'show'."
             yield ("on",), f"'{self.on}' is not shown in this step", remedy
-        yield from _complaints_of_wrong(self.facts)
-
-    @property
-    def learner_texts(self) -> tuple[LearnerText, ...]:
-        """All texts that a learner reads here, in order: also what is said of wrong answers."""
-        return (*super().learner_texts, *_texts_of_wrong(self.wrong))
 
 
-class FindStep(BaseQuestion):
+class FindStep(AnsweredQuestion):
     """A task that is solved by explaining: to find a cell or a row of the shown tensor `on`, or a box of the flow.
 
     `answer` is an expression: for a cell a tensor with the shape of `on` that is true at the right cells; for a row
@@ -185,17 +188,11 @@ class FindStep(BaseQuestion):
     on: OptionalName = ""
     answer: Expression
     start: OptionalName = ""
-    wrong: tuple[Wrong, ...] = ()
 
     @property
-    def facts(self) -> tuple[str, ...]:
-        """The right answer, then the wrong answers that have feedback."""
-        return (self.answer, *(item.answer for item in self.wrong))
-
-    @property
-    def templates(self) -> tuple[str, ...]:
-        """All texts that are filled with values of the run."""
-        return (self.prose, self.why, *(item.why for item in self.wrong))
+    def right(self) -> str:
+        """The expression for the right answer."""
+        return self.answer
 
     @property
     def starting_cell(self) -> tuple[str, tuple[int, ...]] | None:
@@ -219,12 +216,6 @@ class FindStep(BaseQuestion):
             yield ("start",), f"'{start[0]}' is not shown in this step", "Begin at a tensor that is."
         if self.target == "cell" and not self.start:
             yield ("target",), "nothing says where explaining begins", "Add 'start', such as 'context[1, 0]'."
-        yield from _complaints_of_wrong(self.facts)
-
-    @property
-    def learner_texts(self) -> tuple[LearnerText, ...]:
-        """All texts that a learner reads here, in order: also what is said of wrong answers."""
-        return (*super().learner_texts, *_texts_of_wrong(self.wrong))
 
 
 STARTING_CELL = re.compile(r"(?P<name>[^\W\d]\w*)\[(?P<index>\s*\d+\s*(?:,\s*\d+\s*)*)\]")

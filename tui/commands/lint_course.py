@@ -57,6 +57,12 @@ def run(options: argparse.Namespace) -> ExitCode:
     for name in options.exercise:
         if name not in known:
             raise UsageError(f"there is no exercise '{name}'. The exercises: {', '.join(known)}")
+    ids = [lesson.id for lesson in report.lessons]
+    for name in options.lesson:
+        if name not in ids:
+            raise UsageError(f"there is no lesson '{name}'. The lessons: {', '.join(ids)}")
+    if options.lesson:
+        report.lessons = [lesson for lesson in report.lessons if lesson.id in options.lesson]
     if options.claims:
         prove_claims(report)
     elif not options.quick:

@@ -168,6 +168,7 @@ def _lint_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--exercise", metavar="ID", action="append", default=[], help="prove only this exercise")
     which.add_argument("--claims", action="store_true", help="run the lessons and check only their claims")
     which.add_argument("--quick", action="store_true", help="only read the files, and prove nothing")
+    parser.add_argument("--lesson", metavar="ID", action="append", default=[], help="run and prove only this lesson")
     parser.add_argument("--json", action="store_true", help="print a JSON document")
 
 

@@ -28,3 +28,13 @@ def test_lint_of_a_folder(command: Command, tmp_path: Path) -> None:
     (folder / "lesson.yaml").unlink()
     assert command("lint", tmp_path, "--quick")[::2] == (1, "1 finding\n")
     assert command("lint", tmp_path / "nowhere", "--quick")[0] == 1
+
+
+def test_lint_of_one_lesson(command: Command) -> None:
+    lesson = COURSE.lessons[1]
+    status, out, err = command("lint", "--quick", "--lesson", lesson.id)
+    assert (status, err) == (0, "")
+    assert out.startswith(f"1 lessons, {len(lesson.steps)} steps, ")
+    status, _, err = command("lint", "--lesson", "no-such-lesson")
+    assert status == 2
+    assert f"there is no lesson 'no-such-lesson'. The lessons: {COURSE.lessons[0].id}, " in err

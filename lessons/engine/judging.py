@@ -100,7 +100,7 @@ class Request:
 
     @property
     def own_seed(self) -> int:
-        """The seed for the answer's own random numbers. With a seed of a hidden input, it could recreate that input."""
+        """The seed while the answer is loaded. With a seed of a hidden input, it could recreate that input."""
         return (self.seeds[0] * 48_271 + 11) % SEEDS
 
 

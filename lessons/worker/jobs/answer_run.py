@@ -30,6 +30,9 @@ PROBE = CodeUnit.internal("probe").filename
 OURS = "lessons"
 """The tutor's own package, which no answer may import, since it contains the model answers."""
 
+PROBING = 0x5EED << 16
+"""What makes another seed for the probe out of that of a hidden input."""
+
 # Bound before any learner's code runs, which may replace them.
 _getframe, _modules = sys._getframe, sys.modules
 
@@ -99,11 +102,12 @@ def run_probe(
 ) -> tuple[dict[str, Any] | None, ErrorReport | None]:
     """Run the probe on one hidden input, with the names that the code under test had to define.
 
-    Its other names stay out of the probe, where a `sum` of its own would take the place of Python's. Returns the
-    values that the probe got, or the failure.
+    Its other names stay out of the probe, where a `sum` of its own would take the place of Python's. Random numbers
+    come from a stream of their own: under the seed that made the input, `torch.rand` would draw the input again.
+    Returns the values that the probe got, or the failure.
     """
     namespace = defined | exercise_tools.tools() | {"context": SimpleNamespace(**context), "seed": number}
-    seed_generators(number)
+    seed_generators(number ^ PROBING)
     try:
         exec(compile(code, PROBE, "exec"), namespace)
     except BaseException as error:

@@ -378,6 +378,11 @@ def test_patch_does_not_change_the_verdict(worker: Session, patch: str) -> None:
     assert re.fullmatch(r"twice: The sum is -?\d+\.\d\d, not -?\d+\.\d\d\.", judgement.message)
 
 
+def test_answer_cannot_draw_a_hidden_input_again(worker: Session) -> None:
+    exercise = EXERCISE.model_copy(update={"context": "context = {'x': torch.rand(3)}"})
+    assert worker.check(exercise, "import torch\ndef double(x):\n    return 2 * torch.rand(3)\n").verdict == "failed"
+
+
 BREAKS = {
     "some builtins": "import builtins\nbuiltins.len = builtins.isinstance = builtins.zip = None",
     "all builtins": "import builtins\nfor name in list(vars(builtins)): vars(builtins)[name] = None",

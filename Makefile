@@ -22,8 +22,11 @@ ARGS ?=
 # but pytest itself.
 JOBS ?= auto
 
+# The versions that are installed.
+CONSTRAINTS ?= constraints.txt
+
 PY := $(VENV)/bin/python
-PIP_INSTALL = $(PY) -m pip --disable-pip-version-check install --constraint constraints.txt $(PIP_ARGS)
+PIP_INSTALL = $(PY) -m pip --disable-pip-version-check install --constraint $(CONSTRAINTS) $(PIP_ARGS)
 
 # torch comes alone and before the rest, so that no other package can come from its index. Where several places have
 # the version of constraints.txt, pip takes the CPU build: `==2.13.0` matches 2.13.0+cpu, which sorts after 2.13.0.
@@ -41,7 +44,7 @@ test lint: export PYTHONDONTWRITEBYTECODE =
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 
-.PHONY: help learn test check lint static course format bench exam exam-answers exam-explanations exam-walk record screens tour clean
+.PHONY: help learn test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk record screens tour clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -76,6 +79,18 @@ format: $(READY_DEV) ## format the code and sort its imports
 	$(PY) -m ruff check --select I --fix .
 	$(PY) -m ruff format .
 
+lowest: build/lowest.txt ## check the claims of the course on the oldest torch that pyproject.toml allows
+	@$(MAKE) --no-print-directory VENV=.venv-lowest CONSTRAINTS=$< claims
+
+# sympy comes in the version that this torch asks for.
+build/lowest.txt: pyproject.toml constraints.txt
+	@mkdir -p $(@D)
+	@oldest=$$(sed -n 's/.*"torch>=\([0-9.]*\).*/\1/p' pyproject.toml) && \
+		sed "/^sympy==/d; s/^torch==.*/torch==$$oldest/" constraints.txt > $@
+
+claims: $(READY)
+	$(PY) -m tui lint --claims
+
 bench: $(READY) ## measure how fast the tutor is here
 	@test -f bench/__main__.py || { echo "There is no bench/ in this checkout."; exit 1; }
 	$(PY) -m bench $(ARGS)
@@ -104,19 +119,19 @@ tour: $(READY) ## walk through the first minutes and write docs/tour.md
 	$(PY) -m bench.tour
 
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-lowest build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find attention lessons tui tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # setuptools comes first and builds in the environment itself: pip would fetch another, unpinned one for a build of
 # its own, and could not do so offline.
-$(READY): pyproject.toml constraints.txt | $(PY)
+$(READY): pyproject.toml $(CONSTRAINTS) | $(PY)
 	@echo "Installing the tutor into $(VENV). This happens once and takes a few minutes."
 	@$(PIP_INSTALL) --quiet setuptools
 	@$(INSTALL_TORCH)
 	@$(PIP_INSTALL) --no-build-isolation --editable .
 	@touch $@
 
-$(READY_DEV): pyproject.toml constraints.txt | $(PY)
+$(READY_DEV): pyproject.toml $(CONSTRAINTS) | $(PY)
 	@echo "Installing the tutor and what its tests need into $(VENV). This happens once and takes a few minutes."
 	@$(PIP_INSTALL) --quiet setuptools
 	@$(INSTALL_TORCH)

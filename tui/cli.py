@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lessons.texts.wording import Wording
 from tui.commands import open_tutor
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.output import discard_output, print_error
@@ -15,6 +16,8 @@ from tui.tty.exit_codes import ExitCode, ended_by
 
 if TYPE_CHECKING:
     import argparse
+
+say = Wording("command/main")
 
 VERSION = "0.1.0"
 
@@ -26,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Without a verb there is nothing to parse, and to declare all verbs takes as long as to read the map.
         options = _parser().parse_args(given) if given else None
         if sys.stdout is None:
-            raise UsageError("standard output is closed")
+            raise UsageError(say("no-output", "Nothing can be printed, because standard output is closed."))
         exit_code: int = options.run(options) if options else open_tutor.run()
         sys.stdout.flush()
         return exit_code
@@ -56,13 +59,16 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = argparse.ArgumentParser(
         prog="attn-tutor",
-        description="Understand attention by touching every number. Without a command: open the tutor.",
+        description=say(
+            "description", "Understand attention by touching every number. Without a command, this opens the tutor."
+        ),
     )
     parser.add_argument("--version", action="version", version=f"attn-tutor {VERSION}")
     parser.set_defaults(run=open_tutor.run)
-    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    commands = parser.add_subparsers(metavar="COMMAND", title=say("commands", "commands"))
     for verb in VERBS:
-        verb_parser = commands.add_parser(verb.name, help=verb.summary, description=verb.summary)
+        summary = verb.summary()
+        verb_parser = commands.add_parser(verb.name, help=summary, description=f"{summary[:1].upper()}{summary[1:]}.")
         verb.add_arguments(verb_parser)
         verb_parser.set_defaults(run=verb.run)
     return parser

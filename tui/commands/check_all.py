@@ -12,12 +12,15 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Course, Exercise
 from lessons.results.clean_text import clean
 from lessons.results.result import Judgement
+from lessons.texts.wording import Wording
 from tui.commands import documents, output
 from tui.commands.course_lookup import read_course
 from tui.commands.open_progress import open_progress
 from tui.commands.open_session import open_session
 from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
+
+say = Wording("command/check-all")
 
 
 def run(options: argparse.Namespace) -> ExitCode:
@@ -70,8 +73,12 @@ def verdict_lines(exercise: Exercise, judgement: Judgement) -> Iterator[str]:
 def summary(judgements: Sequence[Judgement], gone: Sequence[str]) -> Iterator[str]:
     """Yield the closing lines: exercises that can no longer be judged, and how many pass."""
     for exercise in gone:
-        yield f"{'gone':10}  {'':8}  {clean(exercise):24} This exercise is not in the course any more."
+        sentence = say("no-longer-there", "This exercise is no longer in the course.")
+        yield f"{say('gone', 'gone'):10}  {'':8}  {clean(exercise):24} {sentence}"
     if judgements:
-        yield f"{sum(each.passed for each in judgements)} of {len(judgements)} still pass."
+        passed = sum(each.passed for each in judgements)
+        yield say.count(
+            "still-pass", passed, "{count} of {all} still passes.", "{count} of {all} still pass.", all=len(judgements)
+        )
     elif not gone:
-        yield "You have not passed any exercise yet."
+        yield say("none-passed", "You have not passed any exercises yet.")

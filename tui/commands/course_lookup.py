@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from lessons.format.lesson import Course, Exercise, Lesson
 from lessons.reading import kept_course
 from lessons.reading.findings import LessonError
+from lessons.texts.wording import Wording
 from tui.commands.errors import UsageError
 from tui.tty.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from lessons.reading.glossary import Glossary
+
+say = Wording("command/lookup")
 
 
 def read_course() -> Course:
@@ -41,7 +44,9 @@ def find_lesson(course: Course, name: str) -> Lesson:
         return course.lesson(name)
     except KeyError:
         known = ", ".join(lesson.id for lesson in course.lessons)
-        raise UsageError(f"there is no lesson '{name}'. The lessons: {known}") from None
+        raise UsageError(
+            say("no-lesson", "There is no lesson '{name}'. The lessons are: {known}", name=name, known=known)
+        ) from None
 
 
 def find_exercise(course: Course, name: str) -> tuple[Lesson, Exercise]:
@@ -49,5 +54,9 @@ def find_exercise(course: Course, name: str) -> tuple[Lesson, Exercise]:
     try:
         return course.exercise(name)
     except KeyError:
-        known = ", ".join(step.exercise for each in course.lessons for step in each.exercises)
-        raise UsageError(f"there is no exercise '{name}'. The exercises: {known}") from None
+        raise UsageError(no_exercise(name)) from None
+
+
+def no_exercise(name: str) -> str:
+    """Say that the course has no exercise of this id or number."""
+    return say("no-exercise", "There is no exercise '{name}'. Run 'attn-tutor list' to see all of them.", name=name)

@@ -9,6 +9,9 @@ from typing import Any
 from lessons.format.lesson import Course, Exercise
 from lessons.learner import review
 from lessons.learner.progress import Progress
+from lessons.texts.wording import Wording
+
+say = Wording("command/status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,12 @@ class ExerciseStatus:
     def words(self) -> str:
         """Return the status in words, empty if there is nothing to say."""
         skipped = self.state == "skipped" and not self.passed
-        words = {"passed": self.passed, "skipped": skipped, "due for review": self.due}
-        return ", ".join(word for word, holds in words.items() if holds)
+        words = (
+            (self.passed, say("passed", "passed")),
+            (skipped, say("skipped", "skipped")),
+            (self.due, say("due", "due for review")),
+        )
+        return ", ".join(word for holds, word in words if holds)
 
     @property
     def document(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from lessons.engine import explanation_tree
 from lessons.format.lesson import Lesson, RunningStep
+from lessons.texts.wording import Wording
 from tui.commands import documents
 from tui.commands.course_lookup import find_lesson, read_course
 from tui.commands.errors import CommandError, UsageError
@@ -19,12 +20,14 @@ from tui.render import linear_text, operand_choice
 from tui.render.source_text import names_of_steps
 from tui.tty.exit_codes import ExitCode
 
+say = Wording("command/explain")
+
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Run the lesson up to the step and print the explanation."""
     index = _index(options.index)
     if options.depth is not None and options.depth < 1:
-        raise UsageError("--depth must be 1 or more")
+        raise UsageError(say("depth-too-small", "--depth must be 1 or more."))
     lesson, step = _lesson_that_shows(options.lesson, options.step, options.tensor)
     depth = options.depth if options.depth is not None or options.json else 2
     with open_session() as session:
@@ -35,7 +38,7 @@ def run(options: argparse.Namespace) -> ExitCode:
             return ExitCode.NOT_PASSED
         shape = next(item.shape for item in result.tensors if item.name == options.tensor)
         if len(index) != len(shape) or not all(0 <= at < size for at, size in zip(index, shape, strict=True)):
-            raise UsageError(f"{options.tensor} has the shape {shape}: there is no cell {list(index)}")
+            raise UsageError(_no_cell(options.tensor, shape, index))
         # A program reads JSON, so nothing is left out there.
         most = sys.maxsize if options.all or options.json else operand_choice.MOST
         choose = None if most == sys.maxsize else lambda item: operand_choice.choose(item, most).positions
@@ -44,7 +47,12 @@ def run(options: argparse.Namespace) -> ExitCode:
             lesson_run, step, options.tensor, index, depth, nodes, choose, once=not options.json
         )
     if not isinstance(found, explanation_tree.Node):
-        raise CommandError(found or "the worker ended before it had explained everything")
+        raise CommandError(
+            found
+            or say(
+                "worker-ended", "The process that runs PyTorch ended before everything was explained. Please try again."
+            )
+        )
     if options.json:
         print_json(documents.explanation(found))
     else:
@@ -52,12 +60,45 @@ def run(options: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
+def _no_cell(tensor: str, shape: tuple[int, ...], index: tuple[int, ...]) -> str:
+    """Say that a tensor has no number at this index, and what an index of it looks like."""
+    if not shape:
+        return say("scalar", "{tensor} is a single number, so leave INDEX out.", tensor=tensor)
+    example = ",".join("0" for _ in shape)
+    if not index:
+        return say(
+            "no-index",
+            "{tensor} has the shape {shape}. Say which of its numbers to explain, such as {example}.",
+            tensor=tensor,
+            shape=shape,
+            example=example,
+        )
+    if len(index) != len(shape):
+        return say.count(
+            "axes",
+            len(shape),
+            "{tensor} has the shape {shape}, so an index of it needs {count} number, such as {example}.",
+            "{tensor} has the shape {shape}, so an index of it needs {count} numbers, such as {example}.",
+            tensor=tensor,
+            shape=shape,
+            example=example,
+        )
+    return say(
+        "no-cell",
+        "{tensor} has the shape {shape}, so it has no number at [{index}]. Its last one is at [{last}].",
+        tensor=tensor,
+        shape=shape,
+        index=",".join(map(str, index)),
+        last=",".join(str(size - 1) for size in shape),
+    )
+
+
 def _index(text: str) -> tuple[int, ...]:
     """Return the index that a text such as `1,0` or `[1, 0]` means. Raises `UsageError`."""
     try:
         return tuple(int(part) for part in text.strip("[]() ").split(",") if part.strip())
     except ValueError:
-        raise UsageError(f"'{text}' is not an index such as 1,0") from None
+        raise UsageError(say("not-an-index", "'{text}' is not an index. Write it like 1,0.", text=text)) from None
 
 
 def _lesson_that_shows(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
@@ -70,6 +111,14 @@ def _lesson_that_shows(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
         return explanation_tree.with_shown_tensor(lesson, step, tensor), step
     except KeyError:
         known = ", ".join(step.id for step in lesson.steps if isinstance(step, RunningStep) and not step.is_exercise)
-        raise UsageError(f"lesson '{lesson.id}' has no step '{step}' that runs code. Those that do: {known}") from None
+        raise UsageError(
+            say(
+                "no-step",
+                "Lesson '{lesson}' has no step '{step}' that runs code. The steps that do are: {known}",
+                lesson=lesson.id,
+                step=step,
+                known=known,
+            )
+        ) from None
     except ValidationError as error:
         raise UsageError(f"{error.errors()[0]['msg']}") from None

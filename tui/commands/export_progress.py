@@ -8,9 +8,12 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from lessons.texts.wording import Wording
 from tui.commands.errors import UsageError
 from tui.commands.open_progress import open_progress
 from tui.tty.exit_codes import ExitCode
+
+say = Wording("command/export")
 
 
 def run(options: argparse.Namespace) -> ExitCode:
@@ -23,5 +26,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     try:
         Path(options.file).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot write {options.file}: {error.strerror}") from None
+        raise UsageError(
+            say("cannot-write", "{file} cannot be written: {reason}.", file=options.file, reason=error.strerror)
+        ) from None
     return ExitCode.OK

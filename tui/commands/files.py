@@ -5,19 +5,24 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from lessons.texts.wording import Wording
 from tui.commands.errors import UsageError
+
+say = Wording("command/files")
 
 
 def read_file(file: str) -> bytes:
     """Return the content of a file, or of standard input for `-`. Raises `UsageError`."""
     if file == "-":
         if sys.stdin is None:
-            raise UsageError("standard input is closed")
+            raise UsageError(say("no-input", "Nothing can be read, because standard input is closed."))
         return sys.stdin.buffer.read()
     try:
         return Path(file).read_bytes()
     except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+        raise UsageError(
+            say("cannot-read", "{file} cannot be read: {reason}.", file=file, reason=error.strerror)
+        ) from None
 
 
 def read_code(file: str) -> str:

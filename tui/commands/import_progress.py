@@ -6,10 +6,13 @@ import argparse
 import json
 from contextlib import closing
 
+from lessons.texts.wording import Wording
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.files import read_file
 from tui.commands.open_progress import open_progress
 from tui.tty.exit_codes import ExitCode
+
+say = Wording("command/import")
 
 
 def run(options: argparse.Namespace) -> ExitCode:
@@ -21,7 +24,18 @@ def run(options: argparse.Namespace) -> ExitCode:
             progress.restore(data)
             problem = progress.problem
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UsageError(f"{options.file} is not an export of attn-tutor ({error})") from None
+        raise UsageError(_not_an_export(options.file, error)) from None
     if problem:
         raise CommandError(problem)
     return ExitCode.OK
+
+
+def _not_an_export(file: str, error: Exception) -> str:
+    """Say that a file cannot be imported."""
+    if file == "-":
+        return say(
+            "input-not-an-export", "Standard input is not what 'attn-tutor export' has written: {reason}.", reason=error
+        )
+    return say(
+        "not-an-export", "{file} is not a file that 'attn-tutor export' has written: {reason}.", file=file, reason=error
+    )

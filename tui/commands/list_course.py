@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import Any
 
 from lessons.format.lesson import Course, Lesson, Step
+from lessons.texts.wording import Wording
 from tui.commands import documents
 from tui.commands.course_lookup import find_lesson, read_course
 from tui.commands.exercise_status import ExerciseStatus, exercise_statuses
@@ -16,6 +17,8 @@ from tui.commands.output import print_json, print_lines
 from tui.render import linear_text
 from tui.render.linear_text import States
 from tui.tty.exit_codes import ExitCode
+
+say = Wording("command/list")
 
 
 def run(options: argparse.Namespace) -> ExitCode:
@@ -47,7 +50,7 @@ def _lines(course: Course, states: States, statuses: Mapping[str, ExerciseStatus
         for step in lesson.steps:
             state = linear_text.STATE_WORDS[states.get((lesson.id, step.id), "new")]
             yield _line(step, step.id, step.kind, state)
-    yield from ("", "Exercises")
+    yield from ("", say("exercises", "Exercises"))
     for lesson in course.lessons:
         for exercise in lesson.exercises:
             words = statuses[exercise.exercise].words
@@ -56,7 +59,9 @@ def _lines(course: Course, states: States, statuses: Mapping[str, ExerciseStatus
 
 def _line(step: Step, name: str, kind: str, words: str) -> str:
     """Return the line of a step; a side step is indented below its main step, and said to be one."""
-    name, words = (f"  {name}", ", ".join(filter(None, ("side step", words)))) if step.side else (name, words)
+    name, words = (
+        (f"  {name}", ", ".join(filter(None, (say("side-step", "side step"), words)))) if step.side else (name, words)
+    )
     return f"     {name:24} {kind:10} {step.title:40} {words}".rstrip()
 
 

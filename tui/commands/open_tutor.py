@@ -8,11 +8,14 @@ import sys
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
+from lessons.texts.wording import Wording
 from tui.commands import output
 from tui.tty.terminal import Terminal, prepare, this_terminal
 
 if TYPE_CHECKING:
     import argparse
+
+say = Wording("command/tutor")
 
 
 def run(_: argparse.Namespace | None = None) -> int:
@@ -55,9 +58,12 @@ def _print() -> int:
     course = read_course()
     with closing(open_progress()) as progress:
         states, position = progress.states(), progress.position()
-    output.print_lines(["attn-tutor: understand attention by touching every number.", ""])
-    output.print_lines(["(This is the linear form: there is no terminal to draw on.)", ""])
+    output.print_lines([say("title", "attn-tutor: understand attention by touching every number."), ""])
+    output.print_lines(
+        [say("no-terminal", "There is no terminal to draw on, so the course is printed as plain text."), ""]
+    )
     output.print_lines(linear_text.course(course, states))
     here = next((lesson for lesson in course.lessons if position and lesson.id == position[0]), course.lessons[0])
-    output.print_lines(["", "attn-tutor run LESSON prints any of them. Continue here:", ""])
+    any_lesson = say("any-lesson", "'attn-tutor run LESSON' prints any of these lessons. You can continue here:")
+    output.print_lines(["", any_lesson, ""])
     return print_lesson(here)

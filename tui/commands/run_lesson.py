@@ -9,6 +9,7 @@ from dataclasses import replace
 from lessons.format.lesson import SETUP, Lesson, RunningStep
 from lessons.reading import recorded_outputs
 from lessons.results.result import StepResult
+from lessons.texts.wording import Wording
 from lessons.what_if import cells, changes, refused_cells
 from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import UNCHANGED, Changes
@@ -20,13 +21,23 @@ from tui.commands.output import print_json, print_lines
 from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
 
+say = Wording("command/run")
+
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Run the lesson and print it."""
     lesson = find_lesson(read_course(), options.lesson)
     if options.step is not None and options.step not in {step.id for step in lesson.steps}:
         known = ", ".join(step.id for step in lesson.steps)
-        raise UsageError(f"lesson '{lesson.id}' has no step '{options.step}'. Its steps: {known}")
+        raise UsageError(
+            say(
+                "no-step",
+                "Lesson '{lesson}' has no step '{step}'. Its steps are: {known}",
+                lesson=lesson.id,
+                step=options.step,
+                known=known,
+            )
+        )
     try:
         wanted = changes.parse(lesson, options.set, options.words, options.cell)
     except changes.ChangeError as error:

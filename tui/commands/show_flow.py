@@ -12,6 +12,7 @@ from lessons.format.lesson import FilledStep, Lesson
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow
 from lessons.results.tensor_questions import FlowQuestion
+from lessons.texts.wording import Wording
 from tui.commands import documents
 from tui.commands.course_lookup import find_lesson, read_course
 from tui.commands.errors import CommandError, UsageError
@@ -21,6 +22,8 @@ from tui.commands.output import print_error, print_json, print_lines
 from tui.render import flow_text, linear_text
 from tui.render.source_text import names_of_steps
 from tui.tty.exit_codes import ExitCode
+
+say = Wording("command/flow")
 
 
 def run(options: argparse.Namespace) -> ExitCode:
@@ -34,7 +37,7 @@ def run(options: argparse.Namespace) -> ExitCode:
             return ExitCode.NOT_PASSED
         flow = _opened(lesson_run, CodeUnit.step(step), options.open or [])
     if not flow.boxes:
-        raise CommandError("nothing was computed with tensors here")
+        raise CommandError(say("no-flow", "There is no flow to show, because this code computes nothing with tensors."))
     if options.json:
         print_json(documents.flow(flow))
     else:
@@ -51,8 +54,11 @@ def _opened(lesson_run: Run, unit: CodeUnit, names: list[str]) -> Flow:
         closed = {label: box.id for box in flow.boxes if box.opens for label in (labels[box.id], box.id)}
         if name not in closed:
             known = ", ".join(labels[box.id] for box in flow.boxes if box.opens)
-            inside = f"What can be opened: {known}" if known else "No box here can be opened"
-            raise UsageError(f"no box '{name}' can be opened. {inside}")
+            raise UsageError(
+                say("no-box", "There is no box '{name}' to open. These can be opened: {known}", name=name, known=known)
+                if known
+                else say("no-box-opens", "There is no box '{name}' to open. Nothing here can be opened.", name=name)
+            )
         opened = (*(box.id for box in flow.opened), closed[name])
         flow = _ask(lesson_run, FlowQuestion(opened, (), unit))
     return flow
@@ -61,7 +67,11 @@ def _opened(lesson_run: Run, unit: CodeUnit, names: list[str]) -> Flow:
 def _ask(lesson_run: Run, question: FlowQuestion) -> Flow:
     flow = lesson_run.ask(question)
     if not isinstance(flow, Flow):
-        raise CommandError(flow.reason if flow is not None else "the worker ended before it had answered")
+        raise CommandError(
+            flow.reason
+            if flow is not None
+            else say("worker-ended", "The process that runs PyTorch ended before it had answered. Please try again.")
+        )
     return flow
 
 
@@ -75,5 +85,13 @@ def _what_runs(name: str, step: str) -> tuple[Lesson, str]:
     lesson = find_lesson(read_course(), name)
     if not any(item.id == step and isinstance(item, FilledStep) for item in lesson.steps):
         known = ", ".join(item.id for item in lesson.steps if isinstance(item, FilledStep))
-        raise UsageError(f"lesson '{lesson.id}' has no step '{step}' that runs code. Those that do: {known}")
+        raise UsageError(
+            say(
+                "no-step",
+                "Lesson '{lesson}' has no step '{step}' that runs code. The steps that do are: {known}",
+                lesson=lesson.id,
+                step=step,
+                known=known,
+            )
+        )
     return lesson, step

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from lessons.texts.wording import Wording
 from tui.commands.course_lookup import read_course, read_glossary
 from tui.commands.errors import UsageError
 from tui.commands.output import print_json, print_lines
 from tui.render import glossary_text
 from tui.tty.exit_codes import ExitCode
+
+say = Wording("command/glossary")
 
 
 def run(options: argparse.Namespace) -> ExitCode:
@@ -17,7 +20,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     text = " ".join(options.term)
     found = glossary.search(text) if text else glossary.terms
     if not found:
-        raise UsageError(f"the glossary has nothing about '{text}'")
+        raise UsageError(say("not-found", "The glossary has nothing about '{text}'.", text=text))
     if options.json:
         print_json({"terms": [term.model_dump() for term in found]})
     else:

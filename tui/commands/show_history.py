@@ -15,7 +15,8 @@ from lessons.format.lesson import Course, Exercise, ExerciseStep
 from lessons.learner.progress import Progress
 from lessons.learner.records import ArchivedCode, Attempt
 from lessons.results.clean_text import clean
-from tui.commands.course_lookup import read_course
+from lessons.texts.wording import Wording
+from tui.commands.course_lookup import no_exercise, read_course
 from tui.commands.errors import UsageError
 from tui.commands.exercise_status import next_review
 from tui.commands.open_progress import open_progress
@@ -23,13 +24,8 @@ from tui.commands.output import is_colored, print_code, print_json, print_lines
 from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
 
-WHY = {
-    "reset": "kept when you reset it",
-    "gave-up": "kept when you gave up",
-    "review": "kept when a review began",
-    "watch": "kept when you began to watch a file",
-    "session": "kept beside the code of another session",
-}
+say = Wording("command/history")
+
 SIGNS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 PLAIN = "\x1b[0m"
 
@@ -37,7 +33,7 @@ PLAIN = "\x1b[0m"
 def run(options: argparse.Namespace) -> ExitCode:
     """Print the attempts at all exercises or at one, or one of them."""
     if options.exercise is None and (options.diff, options.show) != (None, None):
-        raise UsageError("--diff and --show need an EXERCISE")
+        raise UsageError(say("no-exercise-given", "--diff and --show need an exercise: name it by its id or number."))
     with closing(open_progress()) as progress:
         if options.exercise is None:
             attempts = progress.history()
@@ -71,7 +67,7 @@ class NoEntry(LookupError):
 def table(attempts: Sequence[tuple[str, Attempt]]) -> Iterator[str]:
     """Yield a line for each attempt, newest first."""
     if not attempts:
-        yield "Nothing has been checked yet."
+        yield say("nothing-checked", "You have not checked any answers yet.")
     width = max((len(exercise) for exercise, _ in attempts), default=0)
     for exercise, attempt in reversed(attempts):
         yield f"{_local(attempt.time)}  {clean(exercise):{width}}  {_verdict(attempt)}".rstrip()
@@ -96,18 +92,28 @@ class HistoryEntry:
 
     Attributes:
         label: the number of an attempt, or `k1`, `k2`, ... for archived code.
-        before, before_label: the attempt before, or the starter of the exercise.
+        before: the code of the attempt before, or the starter of the exercise.
+        before_number: the number of the attempt before, "" if there is none.
     """
 
     label: str
     what: Attempt | ArchivedCode
     before: str
-    before_label: str
+    before_number: str
 
     @property
     def name(self) -> str:
         """Return the name of the entry in a diff."""
-        return f"attempt {self.label}" if isinstance(self.what, Attempt) else f"kept {self.label}"
+        if isinstance(self.what, Attempt):
+            return say("attempt", "attempt {label}", label=self.label)
+        return say("kept", "kept {label}", label=self.label)
+
+    @property
+    def before_label(self) -> str:
+        """Return the name of the code before this entry in a diff."""
+        if self.before_number:
+            return say("attempt", "attempt {label}", label=self.before_number)
+        return say("starter", "starter") if self.before else say("nothing", "nothing")
 
     def diff(self) -> list[str]:
         """Return the entry's changes as a unified diff without control characters."""
@@ -129,15 +135,25 @@ class ExerciseHistory:
         for entry in self.entries:
             if entry.label == label:
                 return entry
-        known = ", ".join(entry.label for entry in self.entries) or "none"
-        raise NoEntry(f"there is no attempt '{label}' at '{self.name}'. The attempts: {known}")
+        if not self.entries:
+            raise NoEntry(say("no-attempts", "You have not tried '{exercise}' yet.", exercise=self.name))
+        known = ", ".join(entry.label for entry in self.entries)
+        raise NoEntry(
+            say(
+                "no-attempt",
+                "There is no attempt '{label}' at '{exercise}'. Those that there are: {known}",
+                label=label,
+                exercise=self.name,
+                known=known,
+            )
+        )
 
     def lines(self, *, colored: bool = False) -> Iterator[str]:
         """Yield every attempt with its verdict and its diff, and the archived code."""
-        title = "not in the course any more" if self.exercise is None else self.exercise.title
+        title = say("no-longer-there", "no longer in the course") if self.exercise is None else self.exercise.title
         yield f"{clean(self.name)}: {title}"
         if not self.entries:
-            yield "Nothing has been checked yet."
+            yield say("not-checked", "You have not checked this exercise yet.")
         for entry in self.entries:
             yield ""
             yield from _entry(entry)
@@ -177,8 +193,7 @@ def exercise_history(course: Course, progress: Progress, name: str) -> ExerciseH
         pass
     attempts, archived = progress.attempts(name), progress.archived(name)
     if exercise is None and not attempts and not archived:
-        known = ", ".join(step.exercise for lesson in course.lessons for step in lesson.exercises)
-        raise NoEntry(f"there is no exercise '{name}'. The exercises: {known}")
+        raise NoEntry(no_exercise(name))
     starter = exercise.starter if isinstance(exercise, ExerciseStep) else ""
     return ExerciseHistory(name, exercise, tuple(_entries(attempts, archived, starter)))
 
@@ -187,33 +202,55 @@ def diff_lines(entry: HistoryEntry, *, colored: bool = False) -> Iterator[str]:
     """Yield the diff of an entry as lines to print."""
     lines = entry.diff()
     if not lines:
-        yield f"The same code as {entry.before_label}."
+        yield _unchanged(entry)
     for number, line in enumerate(lines):
         # The two lines of the head begin with signs as well.
         sign = "\x1b[1m" if number < 2 else SIGNS.get(line[:1], "")
         yield f"{sign}{line}{PLAIN}" if colored and sign else line
 
 
+def _unchanged(entry: HistoryEntry) -> str:
+    """Say that an entry has the code of the one before it."""
+    if not entry.before_number:
+        return say("same-as-starter", "This is still the starter code.")
+    return say("same-as-before", "This is the same code as in attempt {number}.", number=entry.before_number)
+
+
+def why_kept(why: str) -> str:
+    """Say why code was archived, by the reason that the progress has noted."""
+    match why:
+        case "reset":
+            return say("kept-reset", "your code before you reset it")
+        case "gave-up":
+            return say("kept-gave-up", "your code when you gave up")
+        case "review":
+            return say("kept-review", "your code before a review began")
+        case "watch":
+            return say("kept-watch", "your code before you watched a file")
+        case "session":
+            return say("kept-session", "your code from another session")
+    return clean(why)
+
+
 def _entries(attempts: Iterable[Attempt], archived: Iterable[ArchivedCode], starter: str) -> Iterator[HistoryEntry]:
-    before, before_label = starter, "starter" if starter else "nothing"
+    before, before_number = starter, ""
     attempt_number = archived_number = 0
     everything: list[Attempt | ArchivedCode] = [*attempts, *archived]
     for what in sorted(everything, key=lambda each: str(each.time)):
         if isinstance(what, ArchivedCode):
             archived_number += 1
-            yield HistoryEntry(f"k{archived_number}", what, before, before_label)
+            yield HistoryEntry(f"k{archived_number}", what, before, before_number)
         else:
             attempt_number += 1
-            entry = HistoryEntry(str(attempt_number), what, before, before_label)
-            yield entry
-            before, before_label = what.code, entry.name
+            yield HistoryEntry(str(attempt_number), what, before, before_number)
+            before, before_number = what.code, str(attempt_number)
 
 
 def _entry(entry: HistoryEntry) -> Iterator[str]:
     """Yield the head of an entry: when, the verdict or why it was archived, and the sentence."""
     what = entry.what
     if isinstance(what, ArchivedCode):
-        yield f"{entry.label}  {_local(what.time)}  {WHY.get(what.why, clean(what.why))}"
+        yield f"{entry.label}  {_local(what.time)}  {why_kept(what.why)}"
         return
     yield f"{entry.label}  {_local(what.time)}  {_verdict(what)}"
     yield from textwrap.wrap(clean(what.message), linear_text.WIDTH)
@@ -239,4 +276,4 @@ def _local(time: str) -> str:
     try:
         return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
     except (ValueError, TypeError, OverflowError, OSError):
-        return "some time".ljust(16)
+        return say("some-time", "unknown time").ljust(16)

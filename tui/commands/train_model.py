@@ -12,7 +12,8 @@ from lessons.engine import replies
 from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
 from lessons.results import json_numbers
-from lessons.results.result import TrainingSnapshot
+from lessons.results.result import Failure, TrainingSnapshot
+from lessons.texts.wording import Wording
 from lessons.what_if import changes
 from lessons.what_if.changes import Changes
 from tui.commands import documents
@@ -23,6 +24,8 @@ from tui.commands.output import print_error, print_json, print_lines, print_now
 from tui.drawings import training_status
 from tui.state.training_replay import TrainingReplay
 from tui.tty.exit_codes import ExitCode
+
+say = Wording("command/train")
 
 
 def run(options: argparse.Namespace) -> ExitCode:
@@ -42,13 +45,31 @@ def run(options: argparse.Namespace) -> ExitCode:
         entry = {"event": "end", "step": step.id, "trained": trained, "seconds": round(seconds, 3)}
         print_json(entry | {"error": documents.failure(ended.error)})
     elif ended.error is not None:
-        where = f" (line {ended.error.line})" if ended.error.line else ""
-        print_error(f"the training stopped early{where}: {ended.error.message}")
+        print_error(_stopped(ended.error))
     elif trained:
         settings = (part for each in options.set or () for part in ("--set", each))
         command = shlex.join(["attn-tutor", "run", lesson.id, *settings])
-        print_lines([f"Trained '{step.id}' in {training_status.seconds(seconds)}: '{command}' uses it from now on."])
+        trained_in = say(
+            "trained",
+            "'{step}' was trained in {time}. From now on, '{command}' uses the result.",
+            step=step.id,
+            time=training_status.seconds(seconds),
+            command=command,
+        )
+        print_lines([trained_in])
     return ExitCode.OK if trained else ExitCode.NOT_PASSED
+
+
+def _stopped(error: Failure) -> str:
+    """Say why a training did not come to its end."""
+    if error.line:
+        return say(
+            "stopped-at-line",
+            "The training stopped early, at line {line}: {error}",
+            line=error.line,
+            error=error.message,
+        )
+    return say("stopped", "The training stopped early: {error}", error=error.message)
 
 
 class _Reporter:
@@ -87,12 +108,20 @@ def _step(lesson: Lesson, name: str | None, wanted: Changes) -> TrainStep:
     """Return the step of this name that trains, or the default step without a name. Raises `UsageError`."""
     steps = {step.id: step for step in lesson.steps if isinstance(step, TrainStep)}
     if not steps:
-        raise UsageError(f"lesson '{lesson.id}' has nothing to train")
+        raise UsageError(say("nothing-to-train", "Lesson '{lesson}' has nothing to train.", lesson=lesson.id))
     if name is None:
         return _default_step(lesson, list(steps.values()), wanted)
     if name not in steps:
         known = ", ".join(steps)
-        raise UsageError(f"lesson '{lesson.id}' has no step '{name}' that trains a model. Those that do: {known}")
+        raise UsageError(
+            say(
+                "no-step",
+                "Lesson '{lesson}' has no step '{step}' that trains a model. The steps that do are: {known}",
+                lesson=lesson.id,
+                step=name,
+                known=known,
+            )
+        )
     return steps[name]
 
 

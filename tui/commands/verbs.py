@@ -11,6 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
+from lessons.texts.wording import Wording
+
+say = Wording("command/verbs")
+
 Arguments = Callable[[argparse.ArgumentParser], None]
 """Declares the arguments that follow a verb."""
 
@@ -22,13 +26,13 @@ class Verb:
     Attributes:
         name: how learners write it.
         module: the module of this package whose `run` does the work.
-        summary: what the verb does, for the help.
+        summary: says what the verb does, for the help.
         add_arguments: the function that declares its arguments.
     """
 
     name: str
     module: str
-    summary: str
+    summary: Callable[[], str]
     add_arguments: Arguments
 
     def run(self, options: argparse.Namespace) -> int:
@@ -41,7 +45,7 @@ VERBS: list[Verb] = []
 """The verbs, in the order in which they are declared below."""
 
 
-def _verb(name: str, module: str, summary: str) -> Callable[[Arguments], Arguments]:
+def _verb(name: str, module: str, summary: Callable[[], str]) -> Callable[[Arguments], Arguments]:
     """Return a decorator that makes a function declare the arguments of a new verb."""
 
     def declare(add_arguments: Arguments) -> Arguments:
@@ -51,139 +55,262 @@ def _verb(name: str, module: str, summary: str) -> Callable[[Arguments], Argumen
     return declare
 
 
-@_verb("list", "list_course", "list lessons, steps and exercises with your progress")
+@_verb("list", "list_course", lambda: say("list", "list the lessons, steps, and exercises, with your progress"))
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON document")
-    parser.add_argument("--knobs", metavar="LESSON", help="list what can be changed in a lesson with run --set instead")
+    _json(parser)
+    parser.add_argument(
+        "--knobs", metavar="LESSON", help=say("list/knobs", "list what you can change in a lesson with 'run --set'")
+    )
 
 
-@_verb("run", "run_lesson", "run a lesson and print it as text")
+@_verb("run", "run_lesson", lambda: say("run", "run a lesson and print it as text"))
 def _run_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lesson", metavar="LESSON", help="its id or number")
-    parser.add_argument("--step", metavar="ID", help="print only this step")
+    _lesson(parser)
+    parser.add_argument("--step", metavar="ID", help=say("run/step", "print only this step"))
+    _set(parser)
     parser.add_argument(
-        "--set", metavar="NAME=VALUE", action="append", help="set a knob (list --knobs LESSON names them); repeatable"
+        "--words", metavar="SENTENCE", help=say("run/words", "use your own words in place of the lesson's")
     )
-    parser.add_argument("--words", metavar="SENTENCE", help="put your own words in place of the lesson's")
     parser.add_argument(
-        "--cell", metavar="[STEP:]NAME[I,J]=VALUE", action="append", help="change a number of a tensor; repeatable"
+        "--cell",
+        metavar="[STEP:]NAME[I,J]=VALUE",
+        action="append",
+        help=say("run/cell", "change one number of a tensor; you can repeat this"),
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON document")
+    _json(parser)
 
 
-@_verb("train", "train_model", "train the model of a lesson on this machine; its later steps then use the result")
+@_verb(
+    "train",
+    "train_model",
+    lambda: say("train", "train the model of a lesson on this machine, for its later steps to use"),
+)
 def _train_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lesson", metavar="LESSON", help="its id or number")
-    parser.add_argument("--step", metavar="ID", help="the step that trains (default: the first one to be trained)")
-    parser.add_argument("--set", metavar="NAME=VALUE", action="append", help="set a knob; repeatable")
-    parser.add_argument("--json", action="store_true", help="print JSON documents, one on each line")
-
-
-@_verb("explain", "explain_number", "show how a number was made, down to the inputs")
-def _explain_arguments(parser: argparse.ArgumentParser) -> None:
+    _lesson(parser)
     parser.add_argument(
-        "lesson", metavar="LESSON", help="its id or number, or a Python file of your own (then STEP is -)"
+        "--step", metavar="ID", help=say("train/step", "the step that trains (default: the first one not trained yet)")
     )
-    parser.add_argument("step", metavar="STEP", help="the id of a step")
-    parser.add_argument("tensor", metavar="TENSOR", help="a name in its code, or any expression")
+    _set(parser)
+    parser.add_argument("--json", action="store_true", help=say("train/json", "print JSON documents, one on each line"))
+
+
+@_verb(
+    "explain",
+    "explain_number",
+    lambda: say("explain", "show how a number was computed, all the way down to the inputs"),
+)
+def _explain_arguments(parser: argparse.ArgumentParser) -> None:
+    _lesson_or_program(parser)
+    parser.add_argument(
+        "tensor", metavar="TENSOR", help=say("explain/tensor", "a variable in the code of the step, or any expression")
+    )
     parser.add_argument(
         "index",
         metavar="INDEX",
         nargs="?",
         default="",
-        help="the index of a cell, such as 1,0; leave it out for a scalar",
+        help=say("explain/index", "the index of the number, such as 1,0; not needed for a scalar"),
     )
-    parser.add_argument("--depth", metavar="N", type=int, help="how many levels to show (default: 2; with --json, all)")
     parser.add_argument(
-        "--all", action="store_true", help="show all terms of a long sum, not only the largest (--json always does)"
+        "--depth",
+        metavar="N",
+        type=int,
+        help=say("explain/depth", "how many levels to show (default: 2, or all of them with --json)"),
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON document")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help=say("explain/all", "show all terms of a long sum, not only the largest (--json always does)"),
+    )
+    _json(parser)
 
 
-@_verb("flow", "show_flow", "show which tensors were made from which")
+@_verb("flow", "show_flow", lambda: say("flow", "show which tensors were computed from which"))
 def _flow_arguments(parser: argparse.ArgumentParser) -> None:
+    _lesson_or_program(parser)
     parser.add_argument(
-        "lesson", metavar="LESSON", help="its id or number, or a Python file of your own (then STEP is -)"
-    )
-    parser.add_argument("step", metavar="STEP", help="the id of a step")
-    parser.add_argument(
-        "--open", metavar="NAME", action="append", help="show what is inside a box, such as a function; repeatable"
+        "--open",
+        metavar="NAME",
+        action="append",
+        help=say("flow/open", "show what is inside a box, such as a function; you can repeat this"),
     )
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="print a JSON document")
-    how.add_argument("--dot", action="store_true", help="for Graphviz: attn-tutor flow 5 context --dot | dot -Tsvg")
+    _json(how)
+    how.add_argument(
+        "--dot",
+        action="store_true",
+        help=say("flow/dot", "print it for Graphviz: attn-tutor flow 5 context --dot | dot -Tsvg"),
+    )
 
 
-@_verb("check", "check_answer", "judge a file as the answer to an exercise")
+@_verb("check", "check_answer", lambda: say("check", "check a file with your answer to an exercise"))
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("exercise", metavar="EXERCISE", help="its id or number")
-    parser.add_argument("file", metavar="FILE", help="the file, or - for standard input")
+    _exercise(parser)
     parser.add_argument(
-        "--seed", metavar="N", type=int, help="draw the hidden inputs with this seed, not new ones each time"
+        "file", metavar="FILE", help=say("check/file", "the file with your answer, or - for standard input")
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON document")
-
-
-@_verb("watch", "watch_file", "judge a file each time you save it, as you work on it in your own editor")
-def _watch_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("exercise", metavar="EXERCISE", help="its id or number")
     parser.add_argument(
-        "file", metavar="FILE", nargs="?",
-        help="the file (default: EXERCISE.py in this folder); if it doesn't exist, it gets your draft or the starter",
-    )  # fmt: skip
-    parser.add_argument("--once", action="store_true", help="stop after one check, with its exit status")
-
-
-@_verb("check-all", "check_all", "judge your last passing answer to every exercise again")
-def _check_all_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON document")
-
-
-@_verb("history", "show_history", "list what you have tried, and what you changed each time")
-def _history_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("exercise", metavar="EXERCISE", nargs="?", help="its id or number (default: all, newest first)")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="print a JSON document")
-    how.add_argument("--diff", metavar="N", help="print only what attempt N changed (k1, k2, ... name what was kept)")
-    how.add_argument("--show", metavar="N", help="print only the code of attempt N, as it was")
-
-
-@_verb("glossary", "show_glossary", "say what the terms of the course mean")
-def _glossary_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("term", metavar="TERM", nargs="*", help="a term, or part of one (default: all)")
-    parser.add_argument("--json", action="store_true", help="print a JSON document")
-
-
-@_verb("references", "show_references", "list what to read next")
-def _references_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON document")
+        "--seed",
+        metavar="N",
+        type=int,
+        help=say("check/seed", "generate the hidden inputs with this seed, instead of new ones each time"),
+    )
+    _json(parser)
 
 
 @_verb(
-    "lint", "lint_course", "for authors: find what is wrong in lesson files, and exercises and claims that do not hold"
+    "watch",
+    "watch_file",
+    lambda: say("watch", "check a file each time you save it, as you work on it in your own editor"),
+)
+def _watch_arguments(parser: argparse.ArgumentParser) -> None:
+    _exercise(parser)
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        nargs="?",
+        help=say(
+            "watch/file",
+            "the file (default: EXERCISE.py in the current directory); if there is none, it is created with your draft "
+            "or the starter code",
+        ),
+    )
+    parser.add_argument(
+        "--once", action="store_true", help=say("watch/once", "stop after one check, with its exit status")
+    )
+
+
+@_verb(
+    "check-all", "check_all", lambda: say("check-all", "check your latest passing answer to every exercise once more")
+)
+def _check_all_arguments(parser: argparse.ArgumentParser) -> None:
+    _json(parser)
+
+
+@_verb("history", "show_history", lambda: say("history", "list your attempts, with what you changed each time"))
+def _history_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "exercise",
+        metavar="EXERCISE",
+        nargs="?",
+        help=say("history/exercise", "the id or number of an exercise (default: all of them, newest attempt first)"),
+    )
+    how = parser.add_mutually_exclusive_group()
+    _json(how)
+    how.add_argument(
+        "--diff",
+        metavar="N",
+        help=say("history/diff", "print only what you changed in attempt N (k1, k2, ... are kept copies of your code)"),
+    )
+    how.add_argument("--show", metavar="N", help=say("history/show", "print only the code of attempt N"))
+
+
+@_verb("glossary", "show_glossary", lambda: say("glossary", "explain the terms of the course"))
+def _glossary_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "term", metavar="TERM", nargs="*", help=say("glossary/term", "a term, or part of one (default: all terms)")
+    )
+    _json(parser)
+
+
+@_verb("references", "show_references", lambda: say("references", "list further reading"))
+def _references_arguments(parser: argparse.ArgumentParser) -> None:
+    _json(parser)
+
+
+@_verb(
+    "lint",
+    "lint_course",
+    lambda: say("lint", "for authors: find mistakes in lesson files, and exercises and claims that do not hold"),
 )
 def _lint_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="FOLDER", nargs="?", help="a folder of lessons (default: the course)")
+    parser.add_argument(
+        "folder", metavar="FOLDER", nargs="?", help=say("lint/folder", "a folder of lessons (default: this course)")
+    )
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--exercise", metavar="ID", action="append", default=[], help="prove only this exercise")
-    which.add_argument("--claims", action="store_true", help="run the lessons and check only their claims")
-    which.add_argument("--quick", action="store_true", help="only read the files, and prove nothing")
-    parser.add_argument("--lesson", metavar="ID", action="append", default=[], help="run and prove only this lesson")
-    parser.add_argument("--json", action="store_true", help="print a JSON document")
+    which.add_argument(
+        "--exercise",
+        metavar="ID",
+        action="append",
+        default=[],
+        help=say("lint/exercise", "prove only this exercise; you can repeat this"),
+    )
+    which.add_argument(
+        "--claims", action="store_true", help=say("lint/claims", "run the lessons, and check only their claims")
+    )
+    which.add_argument(
+        "--quick", action="store_true", help=say("lint/quick", "only read the files, without running anything")
+    )
+    parser.add_argument(
+        "--lesson",
+        metavar="ID",
+        action="append",
+        default=[],
+        help=say("lint/lesson", "run and prove only this lesson; you can repeat this"),
+    )
+    _json(parser)
 
 
-@_verb("texts", "list_texts", "for translators: every text that learners read, with its id")
+@_verb("texts", "list_texts", lambda: say("texts", "for translators: list every text that learners read, with its id"))
 def _texts_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("group", metavar="GROUP", nargs="?", help="the id of a lesson, or another group (default: all)")
-    parser.add_argument("--update", metavar="FOLDER", help="bring the translation in a folder such as ru up to date")
-    parser.add_argument("--json", action="store_true", help="print a JSON document")
+    parser.add_argument(
+        "group",
+        metavar="GROUP",
+        nargs="?",
+        help=say("texts/group", "the id of a lesson, or another group of texts (default: all of them)"),
+    )
+    parser.add_argument(
+        "--update",
+        metavar="FOLDER",
+        help=say(
+            "texts/update",
+            "bring the translation in this folder up to date; the folder is named by its language, such as ru",
+        ),
+    )
+    _json(parser)
 
 
-@_verb("export", "export_progress", "write your progress and your code to a file")
+@_verb("export", "export_progress", lambda: say("export", "save your progress and your code to a file"))
 def _export_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="the file, or - for standard output")
+    parser.add_argument("file", metavar="FILE", help=say("export/file", "the file to write, or - for standard output"))
 
 
-@_verb("import", "import_progress", "bring in progress and code from a file that export wrote")
+@_verb("import", "import_progress", lambda: say("import", "add progress and code from an exported file to yours"))
 def _import_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="the file, or - for standard input")
+    parser.add_argument("file", metavar="FILE", help=say("import/file", "the file to read, or - for standard input"))
+
+
+# Arguments that several verbs have -----------------------------------------------------------------------------------
+
+
+def _json(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument("--json", action="store_true", help=say("json", "print a JSON document instead of text"))
+
+
+def _lesson(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("lesson", metavar="LESSON", help=say("lesson", "the id or number of a lesson"))
+
+
+def _lesson_or_program(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "lesson",
+        metavar="LESSON",
+        help=say(
+            "lesson-or-program",
+            "the id or number of a lesson, or a Python file of your own, with - in place of STEP",
+        ),
+    )
+    parser.add_argument("step", metavar="STEP", help=say("step", "the id of a step of the lesson"))
+
+
+def _exercise(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("exercise", metavar="EXERCISE", help=say("exercise", "the id or number of an exercise"))
+
+
+def _set(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        help=say("set", "set a knob ('attn-tutor list --knobs LESSON' names them); you can repeat this"),
+    )

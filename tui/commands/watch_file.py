@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import errno
 import queue
 import signal
 import time
@@ -20,6 +19,7 @@ from lessons.learner import outcomes, symptoms
 from lessons.learner.progress import Progress
 from lessons.results.clean_text import clean
 from lessons.results.result import Judgement, WorkerError
+from lessons.texts.wording import Wording
 from tui.commands.course_lookup import find_exercise, read_course
 from tui.commands.errors import UsageError
 from tui.commands.open_progress import open_progress
@@ -28,6 +28,8 @@ from tui.commands.output import print_now
 from tui.commands.saved_file import Settling, create, look, read
 from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode, ended_by
+
+say = Wording("command/watch")
 
 EVERY = 0.3
 """Seconds between looks at the file."""
@@ -48,14 +50,25 @@ def run(options: argparse.Namespace) -> int:
     """Watch the file until a signal ends it. Ctrl+C counts as success."""
     lesson, exercise = find_exercise(read_course(), options.exercise)
     if not isinstance(exercise, ExerciseStep):
-        raise UsageError(f"'{options.exercise}' is a question: answer it in the tutor, or with 'check'")
+        raise UsageError(
+            say(
+                "question",
+                "'{exercise}' is not answered with code, so there is no file to watch. Answer it in the tutor, or with "
+                "'attn-tutor check'.",
+                exercise=options.exercise,
+            )
+        )
     path = Path(options.file or f"{exercise.exercise}.py")
     with contextlib.closing(open_progress()) as progress, open_session() as session:
         watch = Watch(path, lesson, exercise, session, progress, print_now, once=options.once)
         try:
             watch.make()
         except OSError as error:
-            raise UsageError(f"cannot make {path}: {error.strerror}") from None
+            raise UsageError(
+                say("cannot-create", "{file} cannot be created: {reason}.", file=path, reason=error.strerror)
+            ) from None
+        except NotAFileError:
+            raise UsageError(say("no-file", "{file} cannot be watched, because it is not a file.", file=path)) from None
         session.start()
         with signals(watch.events):
             ending = watch.run()
@@ -65,8 +78,14 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.FAILURE
     if ending is not signal.SIGHUP:
         # After a hangup, nobody would read this.
-        print_now([f"Your code is in {path.absolute()}, and it is your draft in the tutor."])
+        print_now(
+            [say("ended", "Your code is in {file}, and it is also your draft in the tutor.", file=path.absolute())]
+        )
     return ExitCode.OK if ending is signal.SIGINT else ended_by(ending)
+
+
+class NotAFileError(Exception):
+    """What is to be watched is a folder or a device."""
 
 
 class Watch:
@@ -93,7 +112,7 @@ class Watch:
         self._session, self._progress, self._say = session, progress, say
         self._once, self._every = once, every
         self._settling = Settling()
-        self._file_source = ""
+        self._made_with = ""
         self._missing = 0
         self._trouble = ""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="watch")
@@ -103,16 +122,21 @@ class Watch:
         """The draft that came from the file, or went into it."""
 
     def make(self) -> None:
-        """Make the file if there is none, with the learner's draft or the starter. Raises `OSError`."""
+        """Make the file if there is none, with the learner's draft or the starter.
+
+        Raises:
+            OSError: The file cannot be made.
+            NotAFileError: There is something else than a file.
+        """
         draft = self._progress.draft(self._exercise.exercise)
         fingerprint = create(self._path, draft or self._exercise.starter)
         if fingerprint is not None:
             # A file that was just made is not judged, because nobody has worked on it.
             self._settling = Settling(fingerprint)
-            self._file_source = "your draft" if draft else "the starter"
+            self._made_with = "draft" if draft else "starter"
             self._saved = draft
         elif self._path.exists() and not self._path.is_file():
-            raise OSError(errno.EINVAL, "It is no ordinary file")
+            raise NotAFileError
 
     def run(self) -> Ending:
         """Look, judge and report until a signal comes, or until one check is done."""
@@ -136,12 +160,14 @@ class Watch:
             self._thread.shutdown(cancel_futures=True)
 
     def _greeting(self) -> Iterator[str]:
-        if self._file_source:
-            yield f"{self._name} was made, with {self._file_source}."
+        if self._made_with == "draft":
+            yield say("made-with-draft", "{file} was created with your draft.", file=self._name)
+        elif self._made_with:
+            yield say("made-with-starter", "{file} was created with the starter code.", file=self._name)
         if not self._once:
-            yield f"{self._name} is checked each time you save it. Ctrl+C ends this."
-        elif self._file_source:
-            yield "It is checked when you save it."
+            yield say("each-time", "{file} is checked each time you save it. Press Ctrl+C to stop.", file=self._name)
+        elif self._made_with:
+            yield say("next-time", "It will be checked when you save it.")
 
     @property
     def _name(self) -> str:
@@ -155,13 +181,15 @@ class Watch:
         found = look(self._path)
         self._missing = 0 if found else self._missing + 1
         if self._missing == PATIENCE:
-            self._say([f"{self._name} is gone; it will be checked again when it is back."])
+            self._say([say("gone", "{file} is gone. It will be checked again when it is back.", file=self._name)])
         if found is None or not self._settling.settled(found):
             return
         try:
             code = read(self._path, found)
         except OSError as error:
-            self._tell_trouble(f"{self._name} cannot be read: {error.strerror}")
+            self._tell_trouble(
+                say("cannot-read", "{file} cannot be read: {reason}.", file=self._name, reason=error.strerror)
+            )
             return
         if code is not None:
             self._trouble = ""
@@ -183,10 +211,10 @@ class Watch:
             return
         self._say(["", f"== {datetime.now():%H:%M:%S}  {self._name}"])
         if not self._once and code.strip() == self._exercise.starter.strip():
-            self._say(["This is the starter still, so it was not checked."])
+            self._say([say("still-starter", "This is still the starter code, so it was not checked.")])
             return
         if not self._session.ready:
-            self._say(["PyTorch is still loading; then it is checked."])
+            self._say([say("loading", "PyTorch is still loading. Your code will be checked after that.")])
         future = self._thread.submit(self._check, code)
         self._running = future, code
         future.add_done_callback(self.events.put)
@@ -213,10 +241,10 @@ class Watch:
         try:
             judgement = future.result()
         except WorkerError as error:
-            self._say([f"This could not be checked: {clean(str(error))}"])
+            self._say([say("not-checked", "Your code could not be checked: {reason}", reason=clean(str(error)))])
             return error
         if judgement.stopped:
-            self._say(["The file was changed meanwhile, so this check was stopped."])
+            self._say([say("stopped", "This check was stopped, because the file has changed in the meantime.")])
             return judgement
         shown, held_back = symptoms.of_first_check(self._progress, self._exercise, judgement)
         more = outcomes.record(self._progress, self._lesson, self._exercise, code, judgement) or held_back

@@ -20,7 +20,6 @@ from tests.course import COURSE
 
 ROOT = Path(__file__).parents[3]
 LESSONS = ", ".join(lesson.id for lesson in COURSE.lessons)
-EXERCISES = ", ".join(exercise.exercise for lesson in COURSE.lessons for exercise in lesson.exercises)
 COMMAND = (sys.executable, "-m", "tui")
 
 Done = tuple[int, str, str]

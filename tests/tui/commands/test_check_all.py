@@ -13,7 +13,7 @@ from tui.commands import check_all
 
 
 def test_check_all(command: Command) -> None:
-    assert command("check-all") == (0, "You have not passed any exercise yet.\n", "")
+    assert command("check-all") == (0, "You have not passed any exercises yet.\n", "")
     assert document(command("check-all", "--json")) == {"exercises": [], "gone": []}
     progress = Progress.open()
     wide = task("two-wide")
@@ -35,7 +35,7 @@ def test_check_all(command: Command) -> None:
         ("passed", ["s", "two-wide"]),
     ]
     assert lines[2:] == [
-        "gone                  of-old                   This exercise is not in the course any more.",
+        "gone                  of-old                   This exercise is no longer in the course.",
         "2 of 2 still pass.",
     ]
     data = document(command("check-all", "--json"))
@@ -54,7 +54,7 @@ def test_check_all(command: Command) -> None:
     assert (status, err) == (1, "")
     assert out.startswith("not passed ")
     assert " " * 22 + "Your code does not define" in out
-    assert out.endswith("\n1 of 2 still pass.\n")
+    assert out.endswith("\n1 of 2 still passes.\n")
     assert [item["passed"] for item in document(command("check-all", "--json"), 1)["exercises"]] == [False, True]
 
 
@@ -106,5 +106,5 @@ def test_check_again() -> None:
     assert check_all.missing_exercises(COURSE, passed) == ["of-old"]
     assert check_all.missing_exercises(Course(lessons=()), passed) == ["of-old", "same-numbers", "two-wide"]
     judgements = [judgement for _, judgement in found]
-    assert list(check_all.summary(judgements, [])) == ["1 of 2 still pass."]
-    assert list(check_all.summary([], [])) == ["You have not passed any exercise yet."]
+    assert list(check_all.summary(judgements, [])) == ["1 of 2 still passes."]
+    assert list(check_all.summary([], [])) == ["You have not passed any exercises yet."]

@@ -18,7 +18,6 @@ from lessons.results.result import WorkerError
 from tests.course import COURSE
 from tests.tui.commands.command_line import (
     COMMAND,
-    EXERCISES,
     LESSONS,
     ROOT,
     Command,
@@ -29,16 +28,18 @@ from tests.tui.commands.command_line import (
 )
 from tui import cli
 
+NO_EXERCISE = "There is no exercise '9.9'. Run 'attn-tutor list' to see all of them."
+
 # Wrong usage ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("run", "nothing"), f"there is no lesson 'nothing'. The lessons: {LESSONS}"),
-        (("run", "99"), "there is no lesson '99'"),
-        (("run", "1", "--step", "x"), "lesson 'one-query' has no step 'x'. Its steps: why, inputs, "),
-        (("list", "--knobs", "nothing"), f"there is no lesson 'nothing'. The lessons: {LESSONS}"),
+        (("run", "nothing"), f"There is no lesson 'nothing'. The lessons are: {LESSONS}"),
+        (("run", "99"), "There is no lesson '99'"),
+        (("run", "1", "--step", "x"), "Lesson 'one-query' has no step 'x'. Its steps are: why, inputs, "),
+        (("list", "--knobs", "nothing"), f"There is no lesson 'nothing'. The lessons are: {LESSONS}"),
         (("run", "5", "--set", "heads=1"), "Lesson 'causal-mask' has no knob 'heads'. Its knobs: words, seed, d-out, "),
         (("run", "5", "--set", "seed"), "'seed' sets nothing: write NAME=VALUE. The knobs of 'causal-mask': words, "),
         (("run", "5", "--set", "diagonal=7"), "'diagonal' cannot be 7; it can be 0, 1 or 2."),
@@ -48,22 +49,22 @@ from tui import cli
         (("run", "5", "--cell", "inputs"), "'inputs' is no change of a cell: write it like 'inputs[1,0]=0.9'"),
         (("run", "5", "--cell", "foo[0]=1"), "There is no variable 'foo'. There are: inputs, "),
         (("run", "5", "--cell", "x:inputs[0]=1"), "Lesson 'causal-mask' has no step 'x'. Its steps: setup, open-"),
-        (("check", "9.9", "-"), f"there is no exercise '9.9'. The exercises: {EXERCISES}"),
-        (("check", "", "-"), "there is no exercise ''"),
-        (("check", "3.2", "nowhere.py"), "cannot read nowhere.py: No such file or directory"),
-        (("check", "3.2", "/"), "cannot read /: Is a directory"),
+        (("check", "9.9", "-"), NO_EXERCISE),
+        (("check", "", "-"), "There is no exercise ''"),
+        (("check", "3.2", "nowhere.py"), "nowhere.py cannot be read: No such file or directory."),
+        (("check", "3.2", "/"), "/ cannot be read: Is a directory."),
         (("check-all", "3.2"), "unrecognized arguments: 3.2"),
-        (("history", "9.9"), f"there is no exercise '9.9'. The exercises: {EXERCISES}"),
-        (("history", "3.2", "--show", "1"), "there is no attempt '1' at 'two-wide'. The attempts: none"),
-        (("history", "3.2", "--diff", ""), "there is no attempt '' at 'two-wide'"),
-        (("history", "--show", "1"), "--diff and --show need an EXERCISE"),
+        (("history", "9.9"), NO_EXERCISE),
+        (("history", "3.2", "--show", "1"), "You have not tried 'two-wide' yet."),
+        (("history", "3.2", "--diff", ""), "You have not tried 'two-wide' yet."),
+        (("history", "--show", "1"), "--diff and --show need an exercise: name it by its id or number."),
         (("history", "3.2", "--show", "1", "--json"), "not allowed with argument"),
         (("watch",), "the following arguments are required: EXERCISE"),
-        (("watch", "9.9"), f"there is no exercise '9.9'. The exercises: {EXERCISES}"),
-        (("watch", "3.2", "/"), "cannot make /: It is no ordinary file"),
-        (("watch", "3.2", "/nowhere/file.py"), "cannot make /nowhere/file.py: No such file or directory"),
-        (("export", "/nowhere/file"), "cannot write /nowhere/file: No such file or directory"),
-        (("import", "nowhere.json"), "cannot read nowhere.json: No such file or directory"),
+        (("watch", "9.9"), NO_EXERCISE),
+        (("watch", "3.2", "/"), "/ cannot be watched, because it is not a file."),
+        (("watch", "3.2", "/nowhere/file.py"), "/nowhere/file.py cannot be created: No such file or directory."),
+        (("export", "/nowhere/file"), "/nowhere/file cannot be written: No such file or directory."),
+        (("import", "nowhere.json"), "nowhere.json cannot be read: No such file or directory."),
         (("run",), "the following arguments are required: LESSON"),
         (("check", "3.2"), "the following arguments are required: FILE"),
         (("fly",), "invalid choice: 'fly'"),
@@ -135,7 +136,7 @@ def test_without_a_terminal_the_course_is_printed() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "attn-tutor: understand attention by touching every number."
-    assert lines[2] == "(This is the linear form: there is no terminal to draw on.)"
+    assert lines[2] == "There is no terminal to draw on, so the course is printed as plain text."
     for lesson in COURSE.lessons:
         assert any(lesson.id in line and lesson.title in line for line in lines[: 4 + len(COURSE.lessons)])
     assert f"Lesson {COURSE.lessons[0].number}: {COURSE.lessons[0].title}" in lines
@@ -194,9 +195,9 @@ def test_a_full_disk_is_a_failure(arguments: Sequence[str], unbuffered: str) -> 
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("check 3.2 - <&-", "standard input is closed"),
-        ("import - <&-", "standard input is closed"),
-        ("list >&-", "standard output is closed"),
+        ("check 3.2 - <&-", "Nothing can be read, because standard input is closed."),
+        ("import - <&-", "Nothing can be read, because standard input is closed."),
+        ("list >&-", "Nothing can be printed, because standard output is closed."),
     ],
 )
 def test_a_closed_stream(line: str, sentence: str) -> None:

@@ -153,21 +153,27 @@ def test_a_result_that_goes_into_an_empty_tensor(command: Command, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("9999", "product", "scores", "0"), "there is no lesson '9999'"),
+        (("9999", "product", "scores", "0"), "There is no lesson '9999'"),
         (
             ("all-queries", "nowhere", "scores", "0"),
-            "lesson 'all-queries' has no step 'nowhere' that runs code. Those that do: why, loops",
+            "Lesson 'all-queries' has no step 'nowhere' that runs code. The steps that do are: why, loops",
         ),
         (("all-queries", "all-scores", "scores", "0"), "has no step 'all-scores' that runs code"),
-        (("all-queries", "product", "scores", "one"), "'one' is not an index such as 1,0"),
-        (("all-queries", "product", "scores", "9,9"), "scores has the shape (6, 6): there is no cell [9, 9]"),
-        (("all-queries", "product", "scores"), "scores has the shape (6, 6): there is no cell []"),
-        (("all-queries", "product", "scores", "[-1,0]"), "there is no cell [-1, 0]"),
+        (("all-queries", "product", "scores", "one"), "'one' is not an index. Write it like 1,0."),
+        (
+            ("all-queries", "product", "scores", "9,9"),
+            "scores has the shape (6, 6), so it has no number at [9,9]. Its last one is at [5,5].",
+        ),
+        (
+            ("all-queries", "product", "scores"),
+            "scores has the shape (6, 6). Say which of its numbers to explain, such as 0,0.",
+        ),
+        (("all-queries", "product", "scores", "[-1,0]"), "so it has no number at [-1,0]"),
         (("all-queries", "product", "x = 1", "0"), "this is not Python"),
         (("all-queries", "product", "scores", "0,0", "--depth", "0"), "--depth must be 1 or more"),
         (("all-queries", "product", "scores", "0,0", "--depth", "x"), "invalid int value: 'x'"),
         (("all-queries", "product"), "the following arguments are required: TENSOR"),
-        (("nowhere.py", "-", "x", "0"), "cannot read nowhere.py: No such file or directory"),
+        (("nowhere.py", "-", "x", "0"), "nowhere.py cannot be read: No such file or directory."),
     ],
 )
 def test_explain_a_step_or_tensor_that_does_not_exist(
@@ -194,7 +200,11 @@ def test_explain_without_a_worker_to_the_end(command: Command, monkeypatch: pyte
 
     monkeypatch.setattr(Run, "ask", ask_until_it_ends)
     status, out, err = command(*SCORE)
-    assert (status, out, err) == (3, "", "attn-tutor: the worker ended before it had explained everything\n")
+    assert (status, out, err) == (
+        3,
+        "",
+        "attn-tutor: The process that runs PyTorch ended before everything was explained. Please try again.\n",
+    )
 
 
 def test_a_long_sum_is_told_by_its_largest_terms(command: Command, tmp_path: Path) -> None:

@@ -61,7 +61,11 @@ def test_flow_of_a_program(command: Command, tmp_path: Path) -> None:
         "  line 3: y = x @ x.T",
     ]
     program.write_text("print(1)\n")
-    assert command("flow", str(program), "-") == (3, "", "attn-tutor: nothing was computed with tensors here\n")
+    assert command("flow", str(program), "-") == (
+        3,
+        "",
+        "attn-tutor: There is no flow to show, because this code computes nothing with tensors.\n",
+    )
     program.write_text("x = (\n")
     assert command("flow", str(program), "-")[0] == 2
     program.write_text("import torch\ntorch.ones(2) @ torch.ones(3)\n")
@@ -73,8 +77,8 @@ def test_flow_of_a_program(command: Command, tmp_path: Path) -> None:
 def test_flow_of_what_is_not_there(command: Command) -> None:
     status, _, err = command("flow", "causal-mask", "nowhere")
     assert status == 2
-    assert "Those that do: " in err
+    assert "The steps that do are: " in err
     status, _, err = command(*STEP, "--open", "weights")
     assert status == 2
-    assert "no box 'weights' can be opened. What can be opened: attention, context" in err
+    assert "There is no box 'weights' to open. These can be opened: attention, context" in err
     assert command(*STEP, "--dot", "--json")[0] == 2

@@ -24,7 +24,7 @@ NOON = "2024-01-01T12:00:00.000000+00:00"
 
 
 def entry(before: str, code: str) -> HistoryEntry:
-    return HistoryEntry("2", Attempt(code, "failed", NOON), before, "attempt 1")
+    return HistoryEntry("2", Attempt(code, "failed", NOON), before, "1")
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_colors() -> None:
         "\x1b[31m-b\x1b[0m",
         "\x1b[32m+-- c\x1b[0m",
     ]
-    assert list(diff_lines(entry("a", "a"), colored=True)) == ["The same code as attempt 1."]
+    assert list(diff_lines(entry("a", "a"), colored=True)) == ["This is the same code as in attempt 1."]
 
 
 # Entries -------------------------------------------------------------------------------------------------------------
@@ -100,16 +100,16 @@ def test_attempts_and_archived_code_are_sorted_by_time(progress: Progress) -> No
         ("k1", "starter"), ("1", "starter"), ("k2", "attempt 1"), ("k3", "attempt 1"), ("2", "attempt 1")
     ]  # fmt: skip
     assert past.find("k2").what.code == "k = 2"
-    with pytest.raises(NoEntry, match=r"no attempt '3' at 'two-wide'\. The attempts: k1, 1, k2, k3, 2"):
+    with pytest.raises(NoEntry, match=r"no attempt '3' at 'two-wide'\. Those that there are: k1, 1, k2, k3, 2"):
         past.find("3")
     heads = [line[2:].strip() for line in past.lines() if line.startswith(("k1 ", "k2 ", "k3 "))]
     assert [head[18:] for head in heads] == [
-        "kept when you began to watch a file", "kept when you gave up", "something new"
+        "your code before you watched a file", "your code when you gave up", "something new"
     ]  # fmt: skip
 
 
 def test_unknown_exercise(progress: Progress) -> None:
-    with pytest.raises(NoEntry, match=r"there is no exercise '9\.9'\. The exercises: .*two-wide"):
+    with pytest.raises(NoEntry, match=r"There is no exercise '9\.9'\. Run 'attn-tutor list'"):
         exercise_history(COURSE, progress, "9.9")
 
 
@@ -120,7 +120,7 @@ def test_code_archived_for_another_session_can_be_shown(progress: Progress) -> N
     other.close()
     past = exercise_history(COURSE, progress, "two-wide")
     assert past.find("k1").what.code == "x = 1"
-    assert any(line.endswith("kept beside the code of another session") for line in past.lines())
+    assert any(line.endswith("your code from another session") for line in past.lines())
 
 
 def test_archived_code_without_attempts_can_be_shown(progress: Progress) -> None:
@@ -137,7 +137,7 @@ def test_times_are_local() -> None:
 
 @pytest.mark.parametrize("moment", ["", "yesterday", "0001-01-01T00:00:00+14:00", None])
 def test_a_damaged_time(moment: str) -> None:
-    assert list(table([("a", Attempt("", "crash", moment))])) == ["some time         a  crash"]
+    assert list(table([("a", Attempt("", "crash", moment))])) == ["unknown time      a  crash"]
 
 
 def test_table_is_aligned_and_clean() -> None:
@@ -180,11 +180,11 @@ def test_history_of_all(command: Command) -> None:
 
 
 def test_history_without_attempts(command: Command) -> None:
-    assert command("history") == (0, "Nothing has been checked yet.\n", "")
+    assert command("history") == (0, "You have not checked any answers yet.\n", "")
     assert document(command("history", "--json")) == {"attempts": []}
     status, out, err = command("history", "3.2")
     assert (status, err) == (0, "")
-    assert out == "two-wide: Two heads, two numbers\nNothing has been checked yet.\n"
+    assert out == "two-wide: Two heads, two numbers\nYou have not checked this exercise yet.\n"
 
 
 @pytest.mark.usefixtures("recorded_attempts")
@@ -195,7 +195,10 @@ def test_history_of_one(command: Command) -> None:
         assert out.startswith("two-wide: Two heads, two numbers\n\n1  ")
         assert "  not passed  no-scale, softmax-rows\nNot so.\n--- starter\n+++ attempt 1\n@@ " in out
         assert "\n\nk1  " in out
-        assert "  kept when you reset it\n--- attempt 1\n+++ kept k1\n@@ -1,2 +1 @@\n-a = 1\n-b = 2\n+a = 3\n" in out
+        assert (
+            "  your code before you reset it\n--- attempt 1\n+++ kept k1\n@@ -1,2 +1 @@\n-a = 1\n-b = 2\n+a = 3\n"
+            in out
+        )
         assert "--- attempt 1\n+++ attempt 2\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n" in out
         assert "\x1b" not in out
     data = document(command("history", "3.2", "--json"))
@@ -211,7 +214,7 @@ def test_history_of_one(command: Command) -> None:
 def test_history_of_an_exercise_that_was_removed(command: Command) -> None:
     status, out, err = command("history", "of-old")
     assert (status, err) == (0, "")
-    assert out.startswith("of-old: not in the course any more\n\n1  ")
+    assert out.startswith("of-old: no longer in the course\n\n1  ")
     assert "--- nothing\n+++ attempt 1\n" in out
     assert "+\ufffd[2J\n" in out
 

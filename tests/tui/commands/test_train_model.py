@@ -42,7 +42,7 @@ def test_a_line_for_each_snapshot(session: FakeSession, capsys: pytest.CaptureFi
     assert printed[0] == " 0 of 40   loss 4.0000   induction score 0   0 s"
     assert printed[1].startswith("10 of 40   loss 3.0000   induction score 0.2500   0 s, about 0 s left")
     assert printed[2] == "40 of 40   loss 0   induction score 1.0000   0 s"
-    assert printed[3] == "Trained 'train' in 0 s: 'attn-tutor run trained' uses it from now on."
+    assert printed[3] == "'train' was trained in 0 s. From now on, 'attn-tutor run trained' uses the result."
     assert session.asked == ["train trained/train"]
     assert session.closed
 
@@ -80,13 +80,13 @@ def test_one_line_on_a_terminal(
     parts = progress.split("\r")[1:]
     assert [len(part) for part in parts] == [29, 29, 29]
     assert parts[-1] == "40 of 40   loss 0   induction"
-    assert end.startswith("Trained 'train' in")
+    assert end.startswith("'train' was trained in")
 
 
 def test_a_change(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["train", "1", "--set", "rate=0.1"]) == 0
     assert session.asked == ["train trained/train with Rate: 0.1"]
-    assert "'attn-tutor run trained --set rate=0.1' uses it" in capsys.readouterr().out
+    assert "'attn-tutor run trained --set rate=0.1' uses the result" in capsys.readouterr().out
 
 
 AGAIN = STEP | {"id": "again", "training": "frame(1, train(2))"}
@@ -122,9 +122,9 @@ def test_the_default_step(
 @pytest.mark.parametrize(
     ("arguments", "output"),
     [
-        (["2"], "lesson 'other' has nothing to train"),
-        (["9"], "there is no lesson '9'"),
-        (["1", "--step", "why"], "has no step 'why' that trains a model. Those that do: train"),
+        (["2"], "Lesson 'other' has nothing to train."),
+        (["9"], "There is no lesson '9'"),
+        (["1", "--step", "why"], "has no step 'why' that trains a model. The steps that do are: train"),
         (["1", "--set", "rate=7"], "'rate' cannot be 7"),
     ],
 )
@@ -142,7 +142,7 @@ def test_a_failure(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> 
     session.events.put(Failure("error", "ValueError: no.", 2))
     assert cli.main(["train", "1"]) == 1
     output = capsys.readouterr()
-    assert output.err == "attn-tutor: the training stopped early (line 2): ValueError: no.\n"
+    assert output.err == "attn-tutor: The training stopped early, at line 2: ValueError: no.\n"
     assert output.out == ""
 
 

@@ -162,8 +162,8 @@ Start = Callable[..., Running]
 
 def test_each_save_is_checked_and_recorded(start: Start) -> None:
     one = start()
-    assert one.hear("Ctrl+C") == [f"{one.path} was made, with the starter.",
-                                  f"{one.path} is checked each time you save it. Ctrl+C ends this."]  # fmt: skip
+    assert one.hear("Ctrl+C") == [f"{one.path} was created with the starter code.",
+                                  f"{one.path} is checked each time you save it. Press Ctrl+C to stop."]  # fmt: skip
     assert one.path.read_text() == EXERCISE.starter
     one.save("wrong")
     head = one.hear("NOT PASSED")
@@ -201,7 +201,7 @@ def test_challenge_that_is_passed_in_a_file_skips_nothing(path: Path) -> None:
 
 def test_a_file_is_made_with_the_draft(start: Start) -> None:
     one = start(lambda one: one.progress.save_draft("two-wide", "my draft"))
-    one.hear("was made, with your draft.")
+    one.hear("was created with your draft.")
     assert one.path.read_text() == "my draft"
     # Nobody has saved the file.
     one.save("right")
@@ -239,7 +239,7 @@ def test_a_draft_saved_on_the_screen_meanwhile_is_archived(start: Start) -> None
 def test_the_starter_is_not_an_answer(path: Path, start: Start) -> None:
     path.write_text(EXERCISE.starter)
     one = start()
-    one.hear("This is the starter still, so it was not checked.")
+    one.hear("This is still the starter code, so it was not checked.")
     one.save("right")
     one.hear("PASSED")
     assert [each.code for each in one.progress.attempts("two-wide")] == ["right"]
@@ -260,7 +260,7 @@ def test_a_change_stops_the_check_that_runs(start: Start) -> None:
     # The check may be asked to stop before it has started, which has no effect yet.
     one.session.deaf = 3
     one.save("right")
-    one.hear("was changed meanwhile")
+    one.hear("has changed in the meantime")
     assert one.session.began.get(timeout=PATIENCE) == "right"
     one.session.held.set()
     one.hear("PASSED")
@@ -277,7 +277,7 @@ def test_only_the_last_of_many_changes_counts(start: Start) -> None:
         one.save(f"version {number}")
         wait_for(lambda number=number: one.progress.draft("two-wide") == f"version {number}")  # type: ignore[misc]
     one.session.deaf = 0
-    one.hear("was changed meanwhile")
+    one.hear("has changed in the meantime")
     assert one.session.began.get(timeout=PATIENCE) == "version 2"
     assert one.session.began.empty()
 
@@ -308,7 +308,7 @@ def test_a_file_that_disappears_is_waited_for(start: Start) -> None:
     one = start()
     one.hear("Ctrl+C")
     one.path.unlink()
-    one.hear("is gone; it will be checked again when it is back.")
+    one.hear("is gone. It will be checked again when it is back.")
     one.save("right")
     heard = one.hear("PASSED")
     assert not any("is gone;" in line for line in heard)
@@ -349,7 +349,7 @@ def test_a_worker_that_fails_does_not_end_the_watch(start: Start) -> None:
 
     one = start(broken)
     one.save("right")
-    one.hear("This could not be checked: PyTorch could not be loaded: no such thing.")
+    one.hear("Your code could not be checked: PyTorch could not be loaded: no such thing.")
     one.session.problem = ""
     one.save("right")
     one.hear("PASSED")
@@ -359,7 +359,7 @@ def test_a_worker_that_fails_does_not_end_the_watch(start: Start) -> None:
 def test_loading_is_announced(start: Start) -> None:
     one = start(lambda one: setattr(one.session, "loaded", False))
     one.save("right")
-    one.hear("PyTorch is still loading; then it is checked.")
+    one.hear("PyTorch is still loading. Your code will be checked after that.")
     one.hear("PASSED")
 
 
@@ -408,7 +408,7 @@ def test_once(path: Path, start: Start, code: str, passed: bool) -> None:
 
 def test_once_waits_until_the_file_is_edited(start: Start) -> None:
     one = start(once=True)
-    one.hear("It is checked when you save it.")
+    one.hear("It will be checked when you save it.")
     one.save("right")
     assert isinstance(one.wait(), Judgement)
 
@@ -523,7 +523,7 @@ def test_a_watch_as_a_process(tmp_path: Path, number: signal.Signals, status: in
         process.running.kill()
         process.running.wait()
     assert code == status
-    assert (f"Your code is in {process.file}, and it is your draft in the tutor.\n" in rest) == names_file
+    assert (f"Your code is in {process.file}, and it is also your draft in the tutor.\n" in rest) == names_file
     assert "Traceback" not in rest
     wait_for(lambda: not alive(pids))
     progress = Progress.open()

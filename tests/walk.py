@@ -24,7 +24,10 @@ from tests.course import COURSE
 PATIENCE = 60.0
 """Seconds to wait for a screen: a slow machine may need some to load PyTorch."""
 
-FAILURES = re.compile(r"did not come to its end|cannot be shown|Traceback|cannot run code|…}|\{[a-z_]+[\[.:]")
+FAILURES = re.compile(
+    r"This step stopped at|This step did not finish|did not come to its end|cannot be shown|Traceback|cannot run code"
+    r"|…}|\{[a-z_]+[\[.:]"
+)
 """Text that no step of the course may show."""
 
 WAITING = re.compile(r" {2}(?:recorded|not run yet)$", re.MULTILINE)

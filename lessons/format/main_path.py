@@ -9,6 +9,10 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Protocol, TypeVar
 
+from lessons.texts.wording import Wording
+
+say = Wording("course/steps")
+
 
 class AnyStep(Protocol):
     """A step, as far as paths are concerned."""
@@ -78,7 +82,9 @@ def name_of(steps: Sequence[S], step_id: str) -> str:
     """
     main, index = _main_index(steps, step_id), _index(steps, step_id)
     number = len(main_steps(steps[: main + 1]))
-    return f"step {number}" if index == main else f"side step {number}{chr(ord('a') + index - main - 1)}"
+    if index == main:
+        return say("step", "step {number}", number=number)
+    return say("side-step", "side step {number}", number=f"{number}{chr(ord('a') + index - main - 1)}")
 
 
 def position_of(steps: Sequence[S], step_id: str) -> str:
@@ -86,8 +92,11 @@ def position_of(steps: Sequence[S], step_id: str) -> str:
 
     Raises `KeyError` if there is no such step.
     """
-    is_main = main_step_of(steps, step_id).id == step_id
-    return name_of(steps, step_id) + (f" of {len(main_steps(steps))}" if is_main else "")
+    main = _main_index(steps, step_id)
+    if steps[main].id != step_id:
+        return name_of(steps, step_id)
+    number = len(main_steps(steps[: main + 1]))
+    return say("step-of", "step {number} of {all}", number=number, all=len(main_steps(steps)))
 
 
 def _index(steps: Sequence[S], step_id: str) -> int:

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from lessons.learner.tables import COLUMNS, DEFAULTS, VERSION, Rows, is_allowed, with_version
+from lessons.learner.tables import COLUMNS, DEFAULTS, FORMAT, VERSION, Rows, is_allowed, with_version
+from lessons.texts.wording import Wording
 
-_FORMAT = "attn-tutor progress"
+say = Wording("progress/exports")
 
 
 class Exportable(Protocol):
@@ -23,7 +24,7 @@ class Exportable(Protocol):
 
 def document(rows: Rows) -> dict[str, object]:
     """Convert rows to the document of an export, plain data for JSON."""
-    return {"format": _FORMAT, "version": VERSION, **rows}
+    return {"format": FORMAT, "version": VERSION, **rows}
 
 
 def parse(data: object) -> dict[str, list[dict[str, str]]]:
@@ -31,17 +32,17 @@ def parse(data: object) -> dict[str, list[dict[str, str]]]:
 
     Raises `ValueError` with a sentence that says what is wrong with the data.
     """
-    if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise ValueError("This is not progress that attn-tutor exported.")
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ValueError(say("foreign", "This is not progress that attn-tutor exported."))
     version = data.get("version")
     if not isinstance(version, int) or not 1 <= version <= VERSION:
-        raise ValueError("This progress was exported by a newer version of attn-tutor: update and try again.")
+        raise ValueError(say("newer", "It comes from a newer version of attn-tutor. Update attn-tutor and try again."))
     rows: dict[str, list[dict[str, str]]] = {}
     for table, columns in COLUMNS.items():
         rows[table] = []
         entries = data.get(table, [])
         if not isinstance(entries, list):
-            raise ValueError(f"'{table}' is not a list.")
+            raise ValueError(say("no-list", "'{table}' is not a list.", table=table))
         for number, entry in enumerate(entries, 1):
             try:
                 row = {name: entry[name] if name in entry else DEFAULTS[name] for name in columns}
@@ -54,7 +55,14 @@ def parse(data: object) -> dict[str, list[dict[str, str]]]:
                 row["time"] = time.isoformat(timespec="microseconds")
                 rows[table].append(with_version(row) if table == "drafts" else row)
             except (KeyError, TypeError, ValueError, OverflowError):
-                raise ValueError(f"Entry {number} of '{table}' is not one that attn-tutor exported.") from None
+                raise ValueError(
+                    say(
+                        "foreign-entry",
+                        "Entry {number} of '{table}' is not one that attn-tutor exported.",
+                        number=number,
+                        table=table,
+                    )
+                ) from None
     return rows
 
 

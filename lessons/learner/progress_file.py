@@ -17,6 +17,9 @@ from pathlib import Path
 from lessons.learner import tables
 from lessons.learner.tables import COLUMNS, VERSION, Row, Rows
 from lessons.results.clean_text import clean
+from lessons.texts.wording import Wording
+
+say = Wording("progress/file")
 
 PATIENCE = 5.0
 """Seconds to wait while another session writes."""
@@ -30,11 +33,6 @@ TROUBLE = (OSError, sqlite3.Error, ValueError, RuntimeError)
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 # SQLITE_ERROR means that the tables are not ours.
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
-
-NO_HOME = (
-    "Your progress is not saved, because no home directory is known: set HOME or XDG_STATE_HOME to a folder of yours "
-    "and start again."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class ProgressFile:
             path: the file; without one nothing is ever saved.
             everything: returns all rows of this session, to be written once the file can be used (again).
         """
-        self.problem: str | None = None if path else NO_HOME
+        self.problem: str | None = None if path else _no_home()
         self.saved = False
         self._path = path
         self._everything = everything
@@ -135,9 +133,11 @@ class ProgressFile:
                     aside = move_aside(path)
                 except OSError:
                     raise _Damaged from None
-                notice = (
-                    f"Your progress file was damaged and is kept as {_printable(aside)}; a new one was started with "
-                    "what could still be read, and what is missing in it can come from a backup."
+                notice = say(
+                    "replaced",
+                    "Your progress file was damaged. It is kept as {file}, and a new one holds what could still be "
+                    "read. If anything is missing, you can import a backup.",
+                    file=_printable(aside),
                 )
             everything = {table: [*rows.get(table, ()), *salvaged[table]] for table in COLUMNS}
             connection, exchange = self._connect(path, everything)
@@ -208,7 +208,7 @@ def default_path() -> Path:
 
     path = user_state_path("attn-tutor")
     if not path.is_absolute():
-        raise RuntimeError("no home directory")
+        raise RuntimeError(_no_home())
     return path / "progress.db"
 
 
@@ -274,31 +274,87 @@ def _printable(path: Path | None) -> str:
     return clean(text, keep="")
 
 
+def _no_home() -> str:
+    return say(
+        "no-home",
+        "Your progress is not saved, because there is no home directory. Set HOME or XDG_STATE_HOME to one of "
+        "your folders and start again.",
+    )
+
+
 def _describe_problem(error: Exception, path: Path | None) -> str:
     """Write the sentence for the learner: which file, what is wrong with it, and what they can do."""
     file, folder = _printable(path), _printable(path and path.parent)
     system, code = getattr(error, "errno", None), _error_code(error)
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DIRECTORY:
         code = sqlite3.SQLITE_CANTOPEN
-    elsewhere = "or set XDG_STATE_HOME to a folder where you may write, and start again"
     if isinstance(error, _Newer):
-        what = f"{file} was written by a newer version of attn-tutor: update, {elsewhere}"
-    elif isinstance(error, _Damaged) or code in _DAMAGED:
-        what = f"{file} is damaged and cannot be moved: rename it, {elsewhere}"
-    elif code in _BUSY:
-        what = f"another program keeps {file} locked: close other sessions of attn-tutor, and it will be saved"
-    elif code == sqlite3.SQLITE_FULL or system in (errno.ENOSPC, errno.EDQUOT):
-        what = f"the disk with {file} is full: make room, and it will be saved"
-    elif system in (errno.EEXIST, errno.ENOTDIR):
-        what = f"there is a file where the folder {folder} should be: rename that file, {elsewhere}"
-    elif path is not None and os.path.isdir(path):
-        what = f"{file} is a folder: rename it, {elsewhere}"
-    elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
-        what = f"{file} may only be read: make it writable, {elsewhere}"
-    elif code == sqlite3.SQLITE_CANTOPEN or system is not None:
-        what = f"nothing can be written in the folder {folder}: make it writable, {elsewhere}"
-    elif code == sqlite3.SQLITE_IOERR:
-        what = f"{file} cannot be written: make room on its disk or in your quota, and it will be saved"
-    else:
-        what = f"{file} cannot be used ({error}): make it usable, {elsewhere}"
-    return f"Your progress is not saved, because {what}."
+        return say(
+            "newer",
+            "Your progress is not saved, because {file} was written by a newer version of attn-tutor. Update "
+            "attn-tutor, or set XDG_STATE_HOME to a folder where you may write, and start again.",
+            file=file,
+        )
+    if isinstance(error, _Damaged) or code in _DAMAGED:
+        return say(
+            "damaged",
+            "Your progress is not saved, because {file} is damaged and cannot be moved. Rename it, or set "
+            "XDG_STATE_HOME to a folder where you may write, and start again.",
+            file=file,
+        )
+    if code in _BUSY:
+        return say(
+            "locked",
+            "Your progress is not saved yet, because another program keeps {file} locked. It will be saved once you "
+            "close your other sessions of attn-tutor.",
+            file=file,
+        )
+    if code == sqlite3.SQLITE_FULL or system in (errno.ENOSPC, errno.EDQUOT):
+        return say(
+            "disk-full",
+            "Your progress is not saved yet, because the disk with {file} is full. It will be saved once there is "
+            "room on it.",
+            file=file,
+        )
+    if system in (errno.EEXIST, errno.ENOTDIR):
+        return say(
+            "no-folder",
+            "Your progress is not saved, because there is a file where the folder {folder} should be. Rename that "
+            "file, or set XDG_STATE_HOME to a folder where you may write, and start again.",
+            folder=folder,
+        )
+    if path is not None and os.path.isdir(path):
+        return say(
+            "is-folder",
+            "Your progress is not saved, because {file} is a folder. Rename it, or set XDG_STATE_HOME to a folder "
+            "where you may write, and start again.",
+            file=file,
+        )
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return say(
+            "read-only",
+            "Your progress is not saved, because {file} is read-only. Make it writable, or set XDG_STATE_HOME to a "
+            "folder where you may write, and start again.",
+            file=file,
+        )
+    if code == sqlite3.SQLITE_CANTOPEN or system is not None:
+        return say(
+            "folder-read-only",
+            "Your progress is not saved, because nothing can be written in the folder {folder}. Make it writable, or "
+            "set XDG_STATE_HOME to a folder where you may write, and start again.",
+            folder=folder,
+        )
+    if code == sqlite3.SQLITE_IOERR:
+        return say(
+            "unwritable",
+            "Your progress is not saved yet, because {file} cannot be written. It will be saved once there is room on "
+            "its disk and in your quota.",
+            file=file,
+        )
+    return say(
+        "unusable",
+        "Your progress is not saved, because {file} cannot be used ({error}). Make it usable, or set XDG_STATE_HOME to "
+        "a folder where you may write, and start again.",
+        file=file,
+        error=error,
+    )

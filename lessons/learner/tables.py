@@ -16,6 +16,9 @@ from typing import get_args
 from lessons.learner.records import GAVE_UP, HINT, OTHER_SESSION, SOLUTION, TOOK_BACK
 from lessons.results.verdict import Verdict
 
+FORMAT = "attn-tutor progress"
+"""What an export says that it is."""
+
 VERSION = 3
 """The version of the tables. A file with a higher one belongs to a newer program and is left alone.
 

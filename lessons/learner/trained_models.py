@@ -20,13 +20,13 @@ from typing import Any
 
 from lessons.format.lesson import SETUP, Lesson, RunningStep, TrainStep
 from lessons.results.result import MOST_KEPT, Origin
+from lessons.texts.wording import Wording
+
+say = Wording("training/models")
 
 FOLDER = "trained"
 FORMAT = 1
 """Increased when the tutor changes so that the same code would save something else."""
-
-MISSING = "Nothing has been trained with these changes yet: train in the step '{}', or take the changes back."
-NEVER = "Nothing has been trained yet: train in the step '{}'."
 
 Cells = Sequence[dict[str, Any]]
 """The cells that the learner has changed, as they are sent to the worker."""
@@ -83,9 +83,9 @@ def _read(file: Path) -> bytes:
 def save(folder: Path | None, lesson: Lesson, step: TrainStep, cells: Cells, data: bytes) -> None:
     """Write a saved state where `find` looks. Raises `OSError`."""
     if folder is None:
-        raise OSError(errno.ENOENT, "there is no home directory")
+        raise OSError(errno.ENOENT, say("no-home", "there is no home directory"))
     if len(data) > MOST_KEPT:
-        raise OSError(errno.EFBIG, "it is too large")
+        raise OSError(errno.EFBIG, say("too-large", "it is too large"))
     folder.mkdir(parents=True, exist_ok=True)
     name = key(lesson, step, cells)
     # Whole or not at all: a different session may be reading it.
@@ -115,4 +115,10 @@ def course_folder(lesson: Lesson) -> Path | None:
 
 def untrained_message(step: TrainStep, *, changed: bool) -> str:
     """Return the message for a step that needs a training which nobody has done."""
-    return (MISSING if changed else NEVER).format(step.title)
+    if changed:
+        return say(
+            "missing-with-changes",
+            "No model has been trained with these changes yet. Train one in the step '{step}', or undo the changes.",
+            step=step.title,
+        )
+    return say("missing", "No model has been trained yet. Train one in the step '{step}'.", step=step.title)

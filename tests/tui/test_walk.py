@@ -35,8 +35,6 @@ def test_problems_of_a_step_are_found() -> None:
     good = ["title", "rule", "prose", "code", f" {run.show[0].name}  6", "  0.1  0.2", "keys"]
     assert list(walk.problems(run, good)) == []
     assert list(walk.problems(run, [*good[:4], "something", "  0.1", "keys"])) == ["shows none of scores"]
-    assert list(walk.problems(run, [*good, "This step did not come to its end: x", ""])) == [
-        "shows 'did not come to its end'"
-    ]
+    assert list(walk.problems(run, [*good, "This step did not finish: x", ""])) == ["shows 'This step did not finish'"]
     assert list(walk.problems(run, [*good[:3], "", "", f" {run.show[0].name} 0.1", ""])) == ["shows nearly nothing"]
     assert list(walk.problems(exercise, [*good[:3], "a", "b", "c", "keys"])) == ["shows no line of the starter"]

@@ -48,7 +48,7 @@ def _lines(course: Course, states: States, statuses: Mapping[str, ExerciseStatus
     for lesson in course.lessons:
         yield f"{lesson.number}. {lesson.title}  [{lesson.id}]"
         for step in lesson.steps:
-            state = linear_text.STATE_WORDS[states.get((lesson.id, step.id), "new")]
+            state = linear_text.state_word(states.get((lesson.id, step.id), "new"))
             yield _line(step, step.id, step.kind, state)
     yield from ("", say("exercises", "Exercises"))
     for lesson in course.lessons:

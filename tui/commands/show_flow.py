@@ -19,7 +19,7 @@ from tui.commands.errors import CommandError, UsageError
 from tui.commands.files import read_code
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
-from tui.render import flow_text, linear_text
+from tui.render import flow_graph, flow_text, linear_text
 from tui.render.source_text import names_of_steps
 from tui.tty.exit_codes import ExitCode
 
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         print_json(documents.flow(flow))
     else:
         names = names_of_steps(lesson, with_ids=True)
-        print_lines(flow_text.dot(flow) if options.dot else flow_text.lines(flow, linear_text.WIDTH, step, names))
+        print_lines(flow_graph.dot(flow) if options.dot else flow_text.lines(flow, linear_text.WIDTH, step, names))
     return ExitCode.OK
 
 

@@ -10,17 +10,18 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from lessons.results.result import Tensor
+from lessons.texts.wording import Wording
 from tui.drawings.cell_styles import dot, ellipsis, mark_style, marked_style
 from tui.drawings.drawing_scene import Face, GridLayout, Scene, values_of
 from tui.drawings.grid import scrolled
-from tui.drawings.header import axis_name, draw_header, draw_lead, equation, index_name, title
+from tui.drawings.header import axis_name, draw_header, draw_lead, equation, hidden_lines, index_name, title
 from tui.drawings.marks import sign
 from tui.drawings.styled_line import Runs, StyledLine
 from tui.render.numbers import truncated
 from tui.render.palette import Palette
 from tui.render.ruler import Ruler
 
-UNIT = "bar"
+say = Wording("matrix/bars")
 
 WANTED_LABEL = 32
 """The maximum width of a label."""
@@ -37,6 +38,15 @@ class BarsLayout(GridLayout):
     group: int
     label: int
     bar: int
+
+
+NO_NAMES = ("", "index")
+"""Names of axes that say nothing."""
+
+
+def unit() -> str:
+    """Return what the cursor stands on."""
+    return say("unit", "bar")
 
 
 def lines(scene: Scene) -> int:
@@ -125,9 +135,10 @@ def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float
     tensor = face.tensor
     parts = [equation(face, lead, row, col, value)]
     if len(tensor.shape) > 1:
-        parts.append("group: " + index_name(tensor, len(lead), face.row_labels[row], row))
+        parts.append(say("group", "group: {name}", name=index_name(tensor, len(lead), face.row_labels[row], row)))
     if tensor.shape:
-        parts.append("bar: " + index_name(tensor, len(tensor.shape) - 1, face.col_labels[col], col))
+        name = index_name(tensor, len(tensor.shape) - 1, face.col_labels[col], col)
+        parts.append(say("bar", "bar: {name}", name=name))
     return "   ".join(parts)
 
 
@@ -201,9 +212,8 @@ def _bar_style(colors: Palette, *, below: bool) -> Style | None:
 def _draw_hint(scene: Scene, line: StyledLine) -> None:
     layout = scene.layout
     below = lines(scene) - layout.top - layout.rows
-    hidden = [f"+{count} {where}" for count, where in ((layout.top, "above"), (below, "below")) if count]
     line.pad_to(layout.gutter)
-    line.add("  ".join(hidden), scene.palette.muted)
+    line.add(hidden_lines(layout.top, below), scene.palette.muted)
 
 
 def _labels(face: Face) -> tuple[int, int]:
@@ -215,7 +225,10 @@ def _labels(face: Face) -> tuple[int, int]:
 
 def _axes(tensor: Tensor) -> Sequence[str]:
     """Return a text on what groups and bars stand for, if their axes have informative names."""
-    names = [axis_name(tensor, axis) for axis in range(len(tensor.shape))][-2:]
-    parts = zip(("groups", "bars")[-len(names) :], names, strict=True) if names else ()
-    text = "  ".join(f"{what}: {name}" for what, name in parts if name not in ("", "index"))
-    return [" " + text] if text else []
+    bars, groups = axis_name(tensor, len(tensor.shape) - 1), axis_name(tensor, len(tensor.shape) - 2)
+    parts = []
+    if groups not in NO_NAMES:
+        parts.append(say("groups", "groups: {name}", name=groups))
+    if bars not in NO_NAMES:
+        parts.append(say("bars", "bars: {name}", name=bars))
+    return [" " + "  ".join(parts)] if parts else []

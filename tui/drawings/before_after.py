@@ -9,14 +9,14 @@ from typing import Literal
 
 from lessons.results import comparison
 from lessons.results.result import AnswerDifference, StepResult, Tensor
+from lessons.texts.wording import Wording
 from lessons.what_if.cells import CellChange
 from tui.drawings.marks import NO_CELLS, Cells
 
 Mode = Literal["after", "difference", "before"]
 MODES: tuple[Mode, ...] = ("after", "difference", "before")
 
-TOO_LARGE = "too large to compare"
-OTHER_SHAPE = "of another shape before"
+say = Wording("matrix/compared")
 
 CLOSE = 1e-4
 """The relative tolerance within which numbers of an answer count as equal, the same as the judge's."""
@@ -24,12 +24,16 @@ CLOSE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class MatrixContent:
-    """What one matrix shows: a tensor, a caption for the header, the changed cells, and those that the learner set."""
+    """What one matrix shows: a tensor, a caption for the header, the changed cells, and those that the learner set.
+
+    `comparable` says whether there are values from before the changes to compare with.
+    """
 
     tensor: Tensor
     caption: str = ""
     changed: Cells = NO_CELLS
     set: Cells = NO_CELLS
+    comparable: bool = False
 
 
 def contents(
@@ -44,16 +48,19 @@ def contents(
 
 def comparable(shown: Sequence[MatrixContent]) -> bool:
     """Return whether there are values from before the changes to compare with."""
-    return any(content.caption and TOO_LARGE not in content.caption for content in shown)
+    return any(content.comparable for content in shown)
 
 
 def answered(found: AnswerDifference) -> tuple[MatrixContent, ...]:
     """Return the learner's result, the expected result, and their difference, as far as they exist."""
     if found.expected is None:
-        return (MatrixContent(found.yours, "yours"),)
+        return (MatrixContent(found.yours, say("yours", "yours")),)
     minus = comparison.difference(found.expected, found.yours)
     if minus is None:
-        return MatrixContent(found.yours, "yours"), MatrixContent(found.expected, "expected")
+        return (
+            MatrixContent(found.yours, say("yours", "yours")),
+            MatrixContent(found.expected, say("expected", "expected")),
+        )
     wrong, tensor = minus.changed, minus.tensor
     if minus.known and tensor.values is not None and found.expected.values is not None:
         pairs = zip(tensor.values, found.expected.values, strict=True)
@@ -64,28 +71,32 @@ def answered(found: AnswerDifference) -> tuple[MatrixContent, ...]:
         tensor = replace(tensor, values=values, low=min(finite), high=max(finite))
     cells = Cells(flat=wrong)
     return (
-        MatrixContent(found.yours, "yours", cells),
-        MatrixContent(found.expected, "expected", cells),
-        MatrixContent(tensor, "difference", cells),
+        MatrixContent(found.yours, say("yours", "yours"), cells),
+        MatrixContent(found.expected, say("expected", "expected"), cells),
+        MatrixContent(tensor, say("difference", "difference"), cells),
     )
 
 
 def _content(before: Tensor | None, after: Tensor, mode: Mode, cells: Sequence[CellChange]) -> MatrixContent:
     own = Cells(patterns=tuple(_positive(cell.index, after.shape) for cell in cells if _is_set(cell, after)))
     if before is None:
-        return MatrixContent(after, "after", set=own)
+        return MatrixContent(after, say("after", "after"), set=own)
     found = comparison.difference(before, after)
+    if found is None and mode != "before":
+        other_shape = say("other-shape", "had a different shape before")
+        return MatrixContent(after, other_shape, set=own, comparable=True)
     if found is None:
-        return MatrixContent(before, "before") if mode == "before" else MatrixContent(after, OTHER_SHAPE, set=own)
+        return MatrixContent(before, say("before", "before"), comparable=True)
     if not found.known:
         # Both tensors hold only a window, and the worker has only the values after the changes.
-        return MatrixContent(after, f"after; {TOO_LARGE}", set=own)
+        return MatrixContent(after, say("too-large", "after; too large to compare"), set=own)
     changed = Cells(flat=found.changed)
     if mode == "before":
-        return MatrixContent(before, "before", changed)
+        return MatrixContent(before, say("before", "before"), changed, comparable=True)
     if mode == "difference":
-        return MatrixContent(found.tensor, "difference", changed, own)
-    return MatrixContent(after, "after" if found.changed else "unchanged", changed, own)
+        return MatrixContent(found.tensor, say("difference", "difference"), changed, own, comparable=True)
+    caption = say("after", "after") if found.changed else say("unchanged", "unchanged")
+    return MatrixContent(after, caption, changed, own, comparable=True)
 
 
 def _is_set(cell: CellChange, tensor: Tensor) -> bool:

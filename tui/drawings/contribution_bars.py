@@ -10,8 +10,11 @@ from rich.text import Text
 
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
+from lessons.texts.wording import Wording
 from tui.render import explanation_text
 from tui.render.numbers import readable, truncated
+
+say = Wording("explanation/bars")
 
 MOST = 8
 LONGEST = 32
@@ -41,7 +44,8 @@ def contribution_lines(explanation: Explanation, width: int, room: int, unicode:
     longest = max(8, width // 2)
     rows = [(truncated(explanation_text.part_text(terms[at], e, unicode), longest, dots), values[at]) for at in shown]
     if rest:
-        rows.append((f"{len(rest)} more, together", math.fsum(values[at] for at in rest)))
+        more = say.count("rest", len(rest), "{count} more, together", "{count} more, together")
+        rows.append((more, math.fsum(values[at] for at in rest)))
     names = max(cell_len(name) for name, _ in rows)
     digits = max(len(readable(value)) for _, value in rows)
     cells = min(LONGEST, width - names - digits - 6)

@@ -14,8 +14,9 @@ from tui.render import memory_text
 class Drawing(Protocol):
     """The interface between a matrix widget and the module that draws its tensor."""
 
-    UNIT: str
-    """What the arrow keys move by, for the line of keys."""
+    def unit(self) -> str:
+        """Return what the arrow keys move by, for the line of keys."""
+        ...
 
     def layout(
         self,

@@ -9,20 +9,29 @@ from math import inf, isnan
 from rich.cells import cell_len
 
 from lessons.results.result import Tensor
+from lessons.texts.wording import Wording
 from tui.actions.hints import GAP, hint
 from tui.drawings.cell_styles import background, dot, ellipsis, mark_style, marked_style
 from tui.drawings.drawing_scene import LABEL_WIDTH, Face, GridLayout, Scene, values_of
-from tui.drawings.header import axes_short, axes_text, describe, draw_header, draw_lead, legend_runs, legend_text, title
+from tui.drawings.header import (
+    axes_short,
+    axes_text,
+    describe,
+    draw_header,
+    draw_lead,
+    hidden_lines,
+    legend_runs,
+    legend_text,
+    title,
+)
 from tui.drawings.marks import sign
 from tui.drawings.styled_line import Runs, StyledLine
 from tui.render.numbers import fewer_digits, truncated
 
-__all__ = ["UNIT", "cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step"]
+__all__ = ["cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step", "unit"]
 
-OVERVIEW = GAP + hint("matrix.overview")
-"""The hint on how to see all of a matrix that is only partly visible."""
+say = Wording("matrix/grid")
 
-UNIT = "cell"
 SHADES = " ░▒▓█.:*#@·■"
 """Glyphs that can fill a cell. An alarm stands once, beside its digits."""
 
@@ -119,6 +128,11 @@ def cols_fit(face: Face, width: int) -> bool:
     cols = face.tensor.matrix_shape[1]
     period, gutter = _column_widths(face, width, cols)
     return gutter + cols * period <= width
+
+
+def unit() -> str:
+    """Return what the cursor stands on."""
+    return say("unit", "cell")
 
 
 def lines(scene: Scene) -> int:
@@ -281,20 +295,22 @@ def _span(layout: GridLayout, col: int, label: str) -> tuple[int, int]:
 def _draw_hint(scene: Scene, line: StyledLine) -> None:
     layout = scene.layout
     rows, cols = scene.face.tensor.matrix_shape
-    hidden = (
-        (layout.top, "above", "↑", "^"),
-        (rows - layout.top - layout.rows, "below", "↓", "v"),
-        (layout.left, "left", "←", "<"),
-        (cols - layout.left - layout.cols, "right", "→", ">"),
-    )
-    text = "  ".join(f"+{count} {where}" for count, where, _, _ in hidden if count)
+    above, below = layout.top, rows - layout.top - layout.rows
+    left, right = layout.left, cols - layout.left - layout.cols
+    parts = [hidden_lines(above, below)]
+    if left:
+        parts.append(say("left", "+{count} left", count=left))
+    if right:
+        parts.append(say("right", "+{count} right", count=right))
+    text = "  ".join(filter(None, parts))
     start = min(layout.gutter + layout.period - 1 - scene.face.numbers.width, layout.width - cell_len(text))
     if start < 1:
-        sign = 2 if scene.palette.unicode else 3
-        text = " ".join(f"{side[sign]}{side[0]}" for side in hidden if side[0])
+        arrows = "↑↓←→" if scene.palette.unicode else "^v<>"
+        hidden = zip(arrows, (above, below, left, right), strict=True)
+        text = " ".join(f"{arrow}{count}" for arrow, count in hidden if count)
         start = 1
-    elif start + cell_len(text + OVERVIEW) < layout.width:
-        text += OVERVIEW
+    elif start + cell_len(text + (overview := GAP + hint("matrix.overview"))) < layout.width:
+        text += overview
     line.pad_to(start)
     line.add(text, scene.palette.muted)
 

@@ -9,11 +9,14 @@ from rich.style import Style
 
 from lessons.results.explanation import label
 from lessons.results.result import Tensor
+from lessons.texts.wording import Wording
 from tui.actions.hints import hint
 from tui.drawings.cell_styles import ellipsis, times
 from tui.drawings.drawing_scene import Face, Scene, index_of
 from tui.drawings.styled_line import StyledLine
 from tui.render.numbers import exact, short, truncated, visible
+
+say = Wording("matrix/header")
 
 NOTE_WIDTH = 12
 """The width reserved for the note, so that the legend does not move when the note gets shorter."""
@@ -24,9 +27,10 @@ def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float
     tensor = face.tensor
     parts = [equation(face, lead, row, col, value)]
     if len(tensor.shape) > 1:
-        parts.append("row: " + index_name(tensor, len(lead), face.row_labels[row], row))
+        parts.append(say("row", "row: {name}", name=index_name(tensor, len(lead), face.row_labels[row], row)))
     if tensor.shape:
-        parts.append("column: " + index_name(tensor, len(tensor.shape) - 1, face.col_labels[col], col))
+        name = index_name(tensor, len(tensor.shape) - 1, face.col_labels[col], col)
+        parts.append(say("column", "column: {name}", name=name))
     return "   ".join(parts)
 
 
@@ -89,9 +93,9 @@ def draw_lead(scene: Scene, line: StyledLine) -> None:
         # No cursor, no keys.
         return
     if tensor.lead_shape[-1] > 1:
-        keys.append(hint("matrix.head", axis_name(tensor, len(scene.lead) - 1) or "axis"))
+        keys.append(hint("matrix.head", axis_name(tensor, len(scene.lead) - 1) or _axis()))
     if len(scene.lead) > 1 and tensor.lead_shape[0] > 1:
-        keys.append(hint("matrix.batch", axis_name(tensor, 0) or "axis"))
+        keys.append(hint("matrix.batch", axis_name(tensor, 0) or _axis()))
     keys += scene.keys
     while keys and line.width + 3 + cell_len("  ".join(keys)) >= scene.layout.width:
         keys.pop()
@@ -111,12 +115,11 @@ def index_name(tensor: Tensor, axis: int, label: str, index: int) -> str:
 
 
 def axes_text(tensor: Tensor) -> list[str]:
-    dimensions = len(tensor.shape)
-    names = [("rows", axis_name(tensor, dimensions - 2))] if dimensions > 1 else []
-    if dimensions:
-        names.append(("columns", axis_name(tensor, dimensions - 1)))
-    text = "  ".join(f"{side}: {name}" for side, name in names if name)
-    return [" " + text] if text else []
+    rows, columns = axis_name(tensor, len(tensor.shape) - 2), axis_name(tensor, len(tensor.shape) - 1)
+    parts = [say("rows", "rows: {name}", name=rows)] if rows else []
+    if columns:
+        parts.append(say("columns", "columns: {name}", name=columns))
+    return [" " + "  ".join(parts)] if parts else []
 
 
 def axes_short(face: Face) -> list[str]:
@@ -126,11 +129,27 @@ def axes_short(face: Face) -> list[str]:
 
 def _lead_text(tensor: Tensor, lead: tuple[int, ...]) -> str:
     sizes = zip(lead, tensor.lead_shape, strict=True)
-    return "  ".join(f"{axis_name(tensor, axis) or 'axis'} {at} of {size}" for axis, (at, size) in enumerate(sizes))
+    return "  ".join(
+        say("lead", "{axis} {index} of {size}", axis=axis_name(tensor, axis) or _axis(), index=at, size=size)
+        for axis, (at, size) in enumerate(sizes)
+    )
+
+
+def _axis() -> str:
+    """Return what an axis without a name is called."""
+    return say("axis", "axis")
+
+
+def hidden_lines(above: int, below: int) -> str:
+    """Say how many lines of a drawing are hidden above and below, "" if there are none."""
+    hidden = [say("above", "+{count} above", count=above)] if above else []
+    if below:
+        hidden.append(say("below", "+{count} below", count=below))
+    return "  ".join(hidden)
 
 
 def _shape(face: Face) -> str:
-    return times(face.scale.palette).join(map(str, face.shape)) or "scalar"
+    return times(face.scale.palette).join(map(str, face.shape)) or say("scalar", "scalar")
 
 
 def title(face: Face) -> str:
@@ -153,7 +172,9 @@ def legend_runs(face: Face) -> list[tuple[str, Style | None]]:
     swatches = [(look.glyph, look.style) for look in looks]
     if tensor.low == tensor.high:
         return [(short(tensor.low, tensor.dtype) + " ", None), *swatches]
-    high = " " + short(tensor.high, tensor.dtype) + (" log" if scale.least is not None else "")
+    high = " " + short(tensor.high, tensor.dtype)
+    if scale.least is not None:
+        high += " " + say("logarithmic", "log")
     return [(short(tensor.low, tensor.dtype) + " ", None), *swatches, (high, None)]
 
 

@@ -10,13 +10,16 @@ from rich.style import Style
 
 from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How
+from lessons.texts.wording import Wording
 from tui.actions.hints import hint
 from tui.drawings.cell_styles import background
 from tui.drawings.drawing_scene import Face, GridLayout, Scene
 from tui.drawings.grid import draw, layout
-from tui.drawings.overview import BlockPlan, bounds, caption, face_of
+from tui.drawings.overview import BlockPlan, bounds, caption, face_of, how_word
 from tui.drawings.styled_line import Runs, StyledLine
 from tui.render.numbers import truncated, visible
+
+say = Wording("matrix/heads")
 
 NARROWEST, LOWEST = 4, 2
 """The minimum columns and lines of a thumbnail."""
@@ -97,7 +100,7 @@ def scene_of(
         scale=replace(scene.palette.scale(face.tensor.kind, low, high), least=least),
     )
     times = "×" if scene.palette.unicode else "x"
-    keys = (hint("matrix.overview", "mean" if how == "max" else "max"),)
+    keys = (hint("matrix.overview", how_word("mean" if how == "max" else "max")),)
     return Heads(
         replace(scene, face=face, caption=note + caption(thumbs.division, how, times), keys=keys), thumbs, grids
     )
@@ -152,9 +155,21 @@ def describe(heads: Heads, how: How) -> str:
     """Describe the chosen head."""
     scene = heads.scene
     tensor = scene.face.tensor
-    axis = visible(tensor.axes[len(scene.lead) - 1]) if tensor.axes else "axis"
-    text = f"{visible(tensor.name)}, {axis} {scene.lead[-1]} of {tensor.lead_shape[-1]}"
+    text = say(
+        "head",
+        "{name}, {axis} {index} of {size}",
+        name=visible(tensor.name),
+        axis=visible(tensor.axes[len(scene.lead) - 1]) if tensor.axes else say("axis", "axis"),
+        index=scene.lead[-1],
+        size=tensor.lead_shape[-1],
+    )
     if (blocks := heads.grids.get(scene.lead)) is None:
         return text
     low, high, _ = bounds(replace(tensor, low=None, high=None), (blocks,))
-    return text if low is None else f"{text}   {how} of its blocks: from {low:.4g} to {high:.4g}"
+    if low is None:
+        return text
+    if how == "max":
+        span = say("max-of-blocks", "max of its blocks: from {low:.4g} to {high:.4g}", low=low, high=high)
+    else:
+        span = say("mean-of-blocks", "mean of its blocks: from {low:.4g} to {high:.4g}", low=low, high=high)
+    return f"{text}   {span}"

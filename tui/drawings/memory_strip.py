@@ -11,19 +11,23 @@ from rich.cells import cell_len
 
 from lessons.results.result import MemoryLayout as Stored
 from lessons.results.result import Tensor
-from tui.drawings.cell_styles import dot, mark_style, marked_style
+from lessons.texts.wording import Wording
+from tui.drawings.cell_styles import dot, ellipsis, mark_style, marked_style
 from tui.drawings.drawing_scene import Face, GridLayout, Scene, index_of
 from tui.drawings.grid import scrolled, step
-from tui.drawings.header import draw_header, draw_lead, equation, title
+from tui.drawings.header import draw_header, draw_lead, equation, hidden_lines, title
 from tui.drawings.marks import sign
 from tui.drawings.styled_line import Runs, StyledLine
 from tui.render import memory_text
+from tui.render.numbers import truncated
 
-__all__ = ["UNIT", "cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step"]
+__all__ = ["cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step", "unit"]
 
-UNIT = "index"
+say = Wording("matrix/strip")
 
-GUTTER = len(" offset ")
+GUTTER = 8
+"""The columns before the first cell, for the word above the offsets."""
+
 WIDEST = 16
 """The maximum number of cells per line."""
 
@@ -37,6 +41,11 @@ class StripLayout(GridLayout):
 
     facts: int
     across: int
+
+
+def unit() -> str:
+    """Return what the cursor stands on."""
+    return say("unit", "index")
 
 
 def lines(scene: Scene) -> int:
@@ -124,7 +133,7 @@ def draw(scene: Scene, y: int) -> Runs:
     layout = _layout(scene)
     line = StyledLine()
     if y == layout.header:
-        draw_header(scene, line, ["in memory"])
+        draw_header(scene, line, [say("in-memory", "in memory")])
     elif y == layout.lead:
         draw_lead(scene, line)
     elif y == layout.facts:
@@ -133,9 +142,8 @@ def draw(scene: Scene, y: int) -> Runs:
         _draw_labels(scene, line)
     elif y == layout.hint:
         below = lines(scene) - layout.top - layout.rows
-        hidden = [f"+{count} {where}" for count, where in ((layout.top, "above"), (below, "below")) if count]
         line.pad_to(layout.gutter)
-        line.add("  ".join(hidden), scene.palette.muted)
+        line.add(hidden_lines(layout.top, below), scene.palette.muted)
     elif layout.first <= y < layout.first + layout.rows:
         _draw_cells(scene, layout, line, layout.top + y - layout.first)
     return line.runs(layout.width)
@@ -152,7 +160,8 @@ def _draw_labels(scene: Scene, line: StyledLine) -> None:
     layout = _layout(scene)
     single = _stored(scene.face).size <= layout.across
     at = _cursor(scene) % layout.across
-    line.add(" offset ", scene.palette.muted)
+    line.add(f" {truncated(say('offset', 'offset'), GUTTER - 2, ellipsis(scene.palette))}", scene.palette.muted)
+    line.pad_to(GUTTER)
     for column in range(layout.across):
         label = str(column) if single else f"+{column}"
         line.add(" " * (layout.period - 1 - len(label)))

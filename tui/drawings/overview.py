@@ -11,9 +11,12 @@ from math import isfinite
 
 from lessons.results.result import Tensor, Window
 from lessons.results.summaries import Blocks, How
+from lessons.texts.wording import Wording
 from tui.drawings.drawing_scene import Face, index_of
 from tui.drawings.grid import layout
 from tui.render.numbers import exact, number_format, visible
+
+say = Wording("matrix/overview")
 
 DIGITS = 7
 """Cells for the number of a block; whole numbers may need more."""
@@ -133,7 +136,15 @@ def cell_of(matrix: tuple[int, int], division: BlockPlan, blocks: Blocks | None,
 
 def caption(division: BlockPlan, how: How, times: str) -> str:
     """Describe what the numbers of an overview are."""
-    return f"{how} of {division.rows}{times}{division.cols}"
+    blocks = f"{division.rows}{times}{division.cols}"
+    return (
+        say("max-of", "max of {what}", what=blocks) if how == "max" else say("mean-of", "mean of {what}", what=blocks)
+    )
+
+
+def how_word(how: How) -> str:
+    """Return what the numbers of an overview are, in one word."""
+    return say("max", "max") if how == "max" else say("mean", "mean")
 
 
 def describe(
@@ -145,12 +156,14 @@ def describe(
     sizes = zip((row, col), (division.rows, division.cols), tensor.matrix_shape, strict=True)
     spans = [f"{at * step}:{min((at + 1) * step, size)}" for at, step, size in sizes]
     index = [*map(str, lead), *spans][-len(tensor.shape) :]
-    what = f"{how} of {visible(tensor.name)}[{','.join(index)}] = "
+    part = f"{visible(tensor.name)}[{','.join(index)}]"
+    what = say("max-of", "max of {what}", what=part) if how == "max" else say("mean-of", "mean of {what}", what=part)
+    what += " = "
     if blocks is None:
         return what + ("…" if face.scale.palette.unicode else "...")
     value = blocks.grid[row][col]
     greatest = index_of(tensor, lead, *blocks.peaks[row][col])[len(lead) :]
     where = f"[{','.join(map(str, greatest))}]"
     if how == "max":
-        return f"{what}{exact(value, tensor.dtype)}   at {where}"
-    return f"{what}{value:.6g}   greatest at {where}"
+        return f"{what}{exact(value, tensor.dtype)}   {say('at', 'at {index}', index=where)}"
+    return f"{what}{value:.6g}   {say('greatest-at', 'greatest at {index}', index=where)}"

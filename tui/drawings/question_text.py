@@ -14,15 +14,17 @@ from lessons.reading import package_source
 from lessons.results.clean_text import clean
 from lessons.results.explanation import label
 from lessons.results.result import StepResult, WorkerError
+from lessons.texts.wording import Wording
 from tui.actions.hints import mention
 from tui.actions.key_names import short_keys
 from tui.render.code_text import rich_code
 from tui.render.prose import in_ascii, rich_text
 from tui.state.question_state import QuestionState
 
+say = Wording("question/text")
+
 BOLD, DIM = Style(bold=True), Style(dim=True)
 GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
-GO_ON = "   " + mention("tutor.next", "go on")
 
 
 def code_text(step: Question, result: StepResult, theme: str) -> Text:
@@ -58,12 +60,11 @@ class QuestionText:
     def task(self) -> Text:
         """The question, and the hints that have been read."""
         step = self.step
-        what = "Find" if isinstance(step, FindStep) else "Question"
-        number = f"{what} {step.number}: " if step.number else f"{what}: "
-        text = Text.assemble((number + step.title, BOLD), "\n")
+        text = Text.assemble((_title(step), BOLD), "\n")
         text.append_text(self._prose(template.fill(step.prose, self.result.text)))
         for index in range(self.state.hints):
-            text.append(f"\nHint {index + 1} of {len(step.hints)}: ", BOLD)
+            hint = say("hint", "Hint {number} of {all}:", number=index + 1, all=len(step.hints))
+            text.append(f"\n{hint} ", BOLD)
             text.append_text(self._prose(step.hints[index]))
         return text
 
@@ -76,7 +77,8 @@ class QuestionText:
         elif self.state.is_open and isinstance(self.step, FindStep):
             form = how_to_find(self.step)
         elif self.state.is_open and isinstance(self.step, PointStep):
-            form = f"Put the cursor on the cell in {self.step.on}, then {short_keys('question.enter')}."
+            key = short_keys("question.enter")
+            form = say("point", "Move the cursor to the cell in {name} and press {key}.", name=self.step.on, key=key)
         return Text(form, DIM)
 
     @property
@@ -109,14 +111,17 @@ class QuestionText:
         step, state = self.step, self.state
         text = Text()
         answer = self._right_answer
+        go_on = "   " + mention("tutor.next", say("go-on", "go on"))
         if state.phase == "given up":
-            text.append(f"You gave up, so this does not count as passed.{GO_ON}", DIM)
-            text.append("\nThe answer: ", BOLD).append_text(self._prose(answer))
+            text.append(say("gave-up", "You gave up, so this does not count as passed.") + go_on, DIM)
+            text.append("\n" + say("answer", "The answer:") + " ", BOLD).append_text(self._prose(answer))
         elif state.answered_before:
-            text.append(f"{self._yes} Answered before: ", GOOD).append_text(self._prose(answer)).append(GO_ON, DIM)
+            text.append(f"{self._yes} {say('answered-before', 'Answered before:')} ", GOOD)
+            text.append_text(self._prose(answer)).append(go_on, DIM)
         else:
             said = answer if isinstance(step, ChoiceStep) else self._listed(state.answers[-1][0])
-            text.append(f"{self._yes} Right: ", GOOD).append_text(self._prose(clean(said))).append(GO_ON, DIM)
+            text.append(f"{self._yes} {say('right', 'Right:')} ", GOOD)
+            text.append_text(self._prose(clean(said))).append(go_on, DIM)
         text.append("\n").append_text(self._prose(clean(question_words.why(step, self.result))))
         if isinstance(step, ChoiceStep):
             for each in question_words.choices(step, self.result):
@@ -154,16 +159,45 @@ class QuestionText:
         return "✗" if self.unicode else "x"
 
 
+def _title(step: Question) -> str:
+    """Return the title of a question, with its number if it has one."""
+    title, number = step.title, step.number
+    if isinstance(step, FindStep):
+        if number:
+            return say("numbered-find", "Find {number}: {title}", number=number, title=title)
+        return say("find", "Find: {title}", title=title)
+    if number:
+        return say("numbered-question", "Question {number}: {title}", number=number, title=title)
+    return say("question", "Question: {title}", title=title)
+
+
 def how_to_find(step: FindStep) -> str:
     """Say how to point at what is to be found."""
     if step.target == "box":
-        flow, point = short_keys("tutor.flow"), short_keys("flow.point")
-        return f"To answer, open the flow with {flow}, choose the box, and press {point}."
-    what = "a cell of the row" if step.target == "row" else "the cell"
+        return say(
+            "find-box",
+            "To answer, open the flow with {flow}, choose the box, and press {point}.",
+            flow=short_keys("tutor.flow"),
+            point=short_keys("flow.point"),
+        )
     explain, point = short_keys("question.enter"), short_keys("find.point")
-    return f"Press {explain} to explain a number. To answer, go to {what} in {step.on} and press {point}."
+    how = say("explain", "Press {explain} to explain a number.", explain=explain)
+    if step.target == "row":
+        to_answer = say(
+            "find-row", "To answer, go to a cell of the row in {name} and press {point}.", name=step.on, point=point
+        )
+    else:
+        to_answer = say(
+            "find-cell", "To answer, go to the cell in {name} and press {point}.", name=step.on, point=point
+        )
+    return f"{how} {to_answer}"
 
 
 def confirm(name: str, index: tuple[int, ...]) -> str:
     """Ask for a second key before a cell on which the cursor stood from the start is taken as the answer."""
-    return f"{short_keys('question.enter')} again: answer with {label(name, index)}. Arrows: another cell."
+    return say(
+        "confirm",
+        "{key} again: answer with {cell}. Arrows: another cell.",
+        key=short_keys("question.enter"),
+        cell=label(name, index),
+    )

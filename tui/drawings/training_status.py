@@ -7,9 +7,14 @@ from dataclasses import dataclass
 
 from lessons.format.steps import Curve
 from lessons.results.result import TrainingSnapshot
+from lessons.texts.wording import Wording
 from tui.actions.hints import mention
 from tui.drawings.curve import number
 from tui.state.training_replay import TrainingReplay
+
+say = Wording("training/status")
+
+GAP = "   "
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,52 +37,73 @@ def training_status(replay: TrainingReplay, about: float | None = None) -> Train
         replay: The training.
         about: Seconds that such a training took before, None if unknown.
     """
-    steps = f"{replay.done} of {replay.total}"
+    steps, current = _steps(replay.done, replay.total), _current(replay)
     share = replay.done / replay.total if replay.total else 0.0
     passed = seconds(replay.seconds)
     match replay.state:
         case "recorded":
-            took = f"recorded in {seconds(replay.seconds)}" if replay.seconds else "recorded"
-            train = mention("training.go", "train it here")
-            again = train + (f", about {seconds(about)}" if about else "")
+            recorded = say("recorded", "recorded")
+            took = say("recorded-in", "recorded in {time}", time=passed) if replay.seconds else recorded
+            train = mention("training.go", say("train-here", "train it here"))
+            again = train
+            if about:
+                again = mention("training.go", say("train-about", "train it here, about {time}", time=seconds(about)))
             if not replay.snapshots:
-                return TrainingStatus(None, f"not trained yet   {again}", "")
-            return TrainingStatus(None, f"{took}   {again}", _current(replay), f"recorded   {train}")
+                return TrainingStatus(None, say("not-trained", "not trained yet") + GAP + again, "")
+            return TrainingStatus(None, took + GAP + again, current, recorded + GAP + train)
         case "starting":
-            return TrainingStatus(0.0, "starting: the steps before it run first", "")
+            return TrainingStatus(0.0, say("starting", "starting: the steps before it run first"), "")
         case "running":
-            left = f", about {seconds(replay.left)} left" if replay.left is not None else ""
-            return TrainingStatus(share, f"{steps}   {passed}{left}", _current(replay), f"{steps}   {passed}")
+            return TrainingStatus(share, steps + GAP + _time(passed, replay.left), current, steps + GAP + passed)
         case "paused":
+            paused = say("paused", "paused")
             if not replay.total:
-                return TrainingStatus(share, "paused", _current(replay))
-            return TrainingStatus(share, f"{steps}   paused after {passed}", _current(replay), f"{steps}   paused")
+                return TrainingStatus(share, paused, current)
+            after = say("paused-after", "paused after {time}", time=passed)
+            return TrainingStatus(share, steps + GAP + after, current, steps + GAP + paused)
         case "stopping":
-            return TrainingStatus(share, f"{steps}   stopping" if replay.total else "stopping", _current(replay))
+            stopping = say("stopping", "stopping")
+            return TrainingStatus(share, steps + GAP + stopping if replay.total else stopping, current)
         case "trained":
-            return TrainingStatus(None, f"trained here in {passed}", _current(replay))
+            return TrainingStatus(None, say("trained", "trained here in {time}", time=passed), current)
         case "stopped":
-            return TrainingStatus(None, f"stopped after {steps} steps, {passed}: not kept", _current(replay))
+            stopped = say("stopped", "stopped after {steps} steps, {time}: not kept", steps=steps, time=passed)
+            return TrainingStatus(None, stopped, current)
         case "failed":
-            return TrainingStatus(None, f"failed after {steps} steps, {passed}: not kept", _current(replay))
+            failed = say("failed", "failed after {steps} steps, {time}: not kept", steps=steps, time=passed)
+            return TrainingStatus(None, failed, current)
+
+
+def _steps(done: int | str, total: int) -> str:
+    return say("steps", "{done} of {total}", done=done, total=total)
+
+
+def _time(passed: str, left: float | None) -> str:
+    """Return how long a training has run, and how long it still takes if that is known."""
+    if left is None:
+        return passed
+    return say("time-left", "{time}, about {left} left", time=passed, left=seconds(left))
 
 
 def _current(replay: TrainingReplay) -> str:
     """Describe the current snapshot."""
     if replay.current is None:
         return ""
-    where = f"step {replay.current.done}"
+    where = say("step", "step {number}", number=replay.current.done)
     if replay.busy:
-        return where if replay.following else f"{where}   >: newest"
-    return f"{where}   snapshot {replay.position + 1} of {len(replay.snapshots)}"
+        return where if replay.following else f"{where}   >: {say('newest', 'newest')}"
+    number, total = replay.position + 1, len(replay.snapshots)
+    return where + GAP + say("snapshot", "snapshot {number} of {total}", number=number, total=total)
 
 
 def seconds(value: float) -> str:
     """Format a duration for people."""
     whole = round(value)
     if whole < 60:
-        return f"{whole} s"
-    return f"{whole // 60} min {whole % 60:02} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60:02} min"
+        return say("seconds", "{seconds} s", seconds=whole)
+    if whole < 3600:
+        return say("minutes", "{minutes} min {seconds:02} s", minutes=whole // 60, seconds=whole % 60)
+    return say("hours", "{hours} h {minutes:02} min", hours=whole // 3600, minutes=whole % 3600 // 60)
 
 
 def bar(share: float, width: int, unicode: bool = True) -> tuple[str, str]:
@@ -93,15 +119,20 @@ def note(replay: TrainingReplay) -> str:
     """Return the note on the current snapshot for the header of a matrix."""
     if replay.current is None:
         return ""
-    return f"step {replay.current.done}" + (", recorded" if replay.state == "recorded" else "")
+    number = replay.current.done
+    if replay.state == "recorded":
+        return say("recorded-step", "step {number}, recorded", number=number)
+    return say("step", "step {number}", number=number)
 
 
 def about_number(replay: TrainingReplay) -> str:
     """Return the reply to a learner who asks how a number of a snapshot was computed."""
     step = replay.current.done if replay.current is not None else 0
-    return (
-        f"This number is from step {step} of the training. How it was made is not recorded while a model trains:"
-        " the next steps explain the numbers of the trained one."
+    return say(
+        "no-explanation",
+        "This number is from step {step} of the training. How it was computed is not recorded while a model trains, "
+        "but the next steps explain the numbers of the trained model.",
+        step=step,
     )
 
 
@@ -110,6 +141,5 @@ def line(replay: TrainingReplay, snapshot: TrainingSnapshot, curves: Sequence[Cu
     width = len(str(snapshot.total))
     known = [curve for curve in curves if curve.name in snapshot.numbers]
     numbers = (f"{curve.label} {number(snapshot.numbers[curve.name])}" for curve in known)
-    left = f", about {seconds(replay.left)} left" if replay.left and snapshot.done < snapshot.total else ""
-    steps = f"{snapshot.done:{width}} of {snapshot.total}"
-    return "   ".join([steps, *numbers, f"{seconds(replay.seconds)}{left}"])
+    time = _time(seconds(replay.seconds), replay.left or None if snapshot.done < snapshot.total else None)
+    return GAP.join([_steps(f"{snapshot.done:{width}}", snapshot.total), *numbers, time])

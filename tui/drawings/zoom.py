@@ -8,6 +8,7 @@ from typing import Literal
 
 from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How, blocks_of
+from lessons.texts.wording import Wording
 from tui.actions.hints import hint
 from tui.drawings import heads, overview
 from tui.drawings.drawing_scene import Scene
@@ -15,6 +16,8 @@ from tui.drawings.grid import layout
 from tui.drawings.heads import Heads, ThumbnailGrid
 from tui.drawings.marks import Marked, Marks
 from tui.drawings.overview import BlockPlan
+
+say = Wording("matrix/zoom")
 
 Level = Literal["cells", "blocks", "heads"]
 Wanted = tuple[tuple[int, ...], int, int, How]
@@ -34,6 +37,10 @@ class Zoom:
         self.how: How = "max"
         self.shades: bool | None = None
         self._grids: OrderedDict[Wanted, Blocks] = OrderedDict()
+
+    def unit(self) -> str:
+        """Return what the cursor stands on in an overview."""
+        return say("head", "head") if self.level == "heads" else say("block", "block")
 
     def clear(self) -> None:
         """Discard all blocks, because the values have changed."""
@@ -79,9 +86,9 @@ class Zoom:
             windows={0: overview.window_of(blocks)} if blocks else {},
             caption=_prefix(cells) + overview.caption(division, self.how, times),
             keys=(
-                hint("matrix.overview", "mean" if self.how == "max" else "cells"),
-                *([hint("matrix.zoom-out", "heads")] if self.thumbs(cells) else []),
-                hint("matrix.shades", "numbers" if face.shades else "shades"),
+                hint("matrix.overview", overview.how_word("mean") if self.how == "max" else say("cells", "cells")),
+                *([hint("matrix.zoom-out", say("heads", "heads"))] if self.thumbs(cells) else []),
+                hint("matrix.shades", say("numbers", "numbers") if face.shades else say("shades", "shades")),
             ),
             marked=Marked(marks, cells.face.tensor.shape, division.rows, division.cols),
         )

@@ -18,24 +18,31 @@ from lessons.results import exact_formula
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation, Operand, primary
 from lessons.results.floats import exact_number
+from lessons.texts.wording import Wording
 from tui.render.numbers import DECIMALS, exact, nonfinite, readable, written_out
 from tui.render.source_text import NO_NAMES, source
+
+say = Wording("explanation/text")
 
 MOST_DECIMALS = 9
 LONG = 4
 """In symbols, a sum with more terms than this is abbreviated to a row pattern or to its first terms."""
 
-WORDS = {
-    "matmul": "dot product",
-    "linear": "dot product, plus a bias",
-    "copy": "copied",
-    "draw": "drawn at random",
-    "literal": "written in the code",
-    "given": "given",
-    "constant": "a constant",
-    "masked_fill": "masked fill",
-    "set": "set by you",
-}
+
+def leaf_word(op: str) -> str:
+    """Return how a number came about that was computed from nothing else; the operation itself if no words say it."""
+    match op:
+        case "draw":
+            return say("drawn", "drawn at random")
+        case "literal":
+            return say("literal", "written in the code")
+        case "given":
+            return say("given", "given")
+        case "constant":
+            return say("constant", "a constant")
+        case "set":
+            return say("set", "set by you")
+    return op
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,7 @@ def symbols(explanation: Explanation, unicode: bool = True) -> str:
     """Return the formula in symbols: rows and columns where it runs along them, single cells elsewhere."""
     e, dot = explanation, "·" if unicode else "*"
     if e.leaf:
-        return WORDS.get(e.op, e.op)
+        return leaf_word(e.op)
     parts = [group.pattern for group in groups(e)]
     if e.op in ("softmax", "log_softmax") and len(parts) == 1:
         return f"{e.op}({parts[0]})"
@@ -142,7 +149,7 @@ def _masked(e: Explanation, unicode: bool) -> str:
     if not (isinstance(e.formula, f.Op) and e.formula.op == "if"):
         return part_text(e.formula, e, unicode)
     test, yes, no = (part_text(part, e, unicode) for part in e.formula.parts)
-    return f"{yes} if {test} else {no}"
+    return " ".join((yes, "if", test, "else", no))
 
 
 def _cell(part: f.Formula) -> int | None:
@@ -178,7 +185,8 @@ def part_text(part: f.Formula, e: Explanation, unicode: bool) -> str:
         if len(item.parts) > LONG and (row := _row(item, e)):
             return called(f"{'sum' if item.op == '+' else item.op}({row})")
         if len(item.parts) > LONG and item.op == "+":
-            gap = called(f"{'…' if unicode else '...'} ({len(item.parts)} terms)")
+            count = say.count("terms", len(item.parts), "{count} term", "{count} terms")
+            gap = called(f"{'…' if unicode else '...'} ({count})")
             return f.add(*map(named, item.parts[: LONG - 1]), gap)
         return f.Op(item.op, tuple(map(named, item.parts)))
 
@@ -273,7 +281,9 @@ def rounding_remark(explanation: Explanation) -> str:
 
 
 def _rounding_remark(unrounded: float, dtype: str, decimals: int = DECIMALS) -> str:
-    return f"Without rounding on the way, it would be {readable(unrounded, 'float64', decimals)}. ({_precision(dtype)})"
+    number = readable(unrounded, "float64", decimals)
+    remark = say("unrounded", "Without rounding on the way, it would be {number}.", number=number)
+    return f"{remark} ({_precision(dtype)})"
 
 
 Write = Callable[[float, str], str]
@@ -301,13 +311,19 @@ EPSILON = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23, "float
 MANY_ROUNDINGS = 64
 """Roundings that an ordinary formula may add up to, and about which nothing is said."""
 
-PRECISION = {"bfloat16": "2 to 3", "float16": "3", "float32": "7", "float64": "16"}
-"""How many decimal digits a dtype keeps."""
+PRECISION = {"bfloat16": (2, 3), "float16": (3,), "float32": (7,), "float64": (16,)}
+"""How many decimal digits a dtype keeps, or from how many to how many."""
 
 
 def _precision(dtype: str) -> str:
-    kept = PRECISION.get(dtype)
-    return f"{dtype} keeps about {kept} digits." if kept else "PyTorch rounds each result."
+    match PRECISION.get(dtype):
+        case (low, high):
+            return say("keeps-range", "{dtype} keeps about {low} to {high} digits.", dtype=dtype, low=low, high=high)
+        case (kept,):
+            return say.count(
+                "keeps", kept, "{dtype} keeps about {count} digit.", "{dtype} keeps about {count} digits.", dtype=dtype
+            )
+    return say("each-rounded", "PyTorch rounds each result.")
 
 
 def _decimals(text: str) -> int:
@@ -330,7 +346,7 @@ def _write(formula: f.Formula, e: Explanation, write: Write, result: str, unicod
             # Kernels for whole numbers take whole numbers.
             whole = e.dtype.startswith(("int", "uint")) and type(item.value) is float and item.value.is_integer()
             numbers.append(str(int(item.value)) if whole else write(item.value, "float64"))
-            shown.append(f"({item.count} more: {numbers[-1]})" if isinstance(item, _Rest) else numbers[-1])
+            shown.append(f"({_rest(item.count, numbers[-1])})" if isinstance(item, _Rest) else numbers[-1])
             return f.OperandRef(len(numbers) - 1)
         return item
 
@@ -345,6 +361,10 @@ def _write(formula: f.Formula, e: Explanation, write: Write, result: str, unicod
     sign = "=" if equal else "≈" if unicode else "~"
     text = f.text(formula, shown, repr, "people" if unicode else "python")
     return _Written(Digits(text, sign, result), got, exactly, type(e.value) is int and exactly is not None)
+
+
+def _rest(count: int, number: str) -> str:
+    return say.count("rest", count, "{count} more: {number}", "{count} more: {number}", number=number)
 
 
 def _number(text: str) -> Fraction | float:
@@ -457,7 +477,8 @@ def report(
 def numbers(row: Sequence[float], most: int = 12) -> str:
     """Join a row of numbers; of a long row only the first `most`."""
     text = "  ".join(readable(value) for value in row[:most])
-    return f"{text}  (and {len(row) - most} more)" if len(row) > most else text
+    left = len(row) - most
+    return f"{text}  ({say.count('and-more', left, 'and {count} more', 'and {count} more')})" if left > 0 else text
 
 
 def crumbs(path: Sequence[Explanation], group: str = "", unicode: bool = True, width: int = 0) -> str:

@@ -1,13 +1,15 @@
-"""The flow of a run as linear text and in the language of Graphviz."""
+"""The flow of a run as linear text."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from lessons.results.flow import Flow, FlowBox, OpenBox
+from lessons.texts.wording import Wording
 from tui.render.numbers import truncated
 from tui.render.source_text import NO_NAMES, source
+
+say = Wording("linear/flow")
 
 INDENT = 4
 
@@ -16,7 +18,7 @@ def shape_text(shape: tuple[int, ...] | None, unicode: bool = True) -> str:
     """Return a shape as a box shows it: `6×3`, `number` for a tensor without axes, "" if it is not known."""
     if shape is None:
         return ""
-    return ("×" if unicode else "x").join(map(str, shape)) if shape else "number"
+    return ("×" if unicode else "x").join(map(str, shape)) if shape else say("scalar", "number")
 
 
 def numbered(flow: Flow) -> dict[str, str]:
@@ -34,14 +36,16 @@ def numbered(flow: Flow) -> dict[str, str]:
 
 def box_facts(box: FlowBox, unicode: bool = True) -> str:
     """Return shape, count and marks of a box in a few words."""
-    times = f"{'×' if unicode else 'x'}{box.times}" if (box.times or 0) > 1 else ""
-    loops = "goes on from itself" if box.loops else ""
-    return ", ".join(filter(None, (shape_text(box.shape, unicode), f"run {times}" if times else "", loops)))
+    runs = ""
+    if (box.times or 0) > 1:
+        runs = say("times", "run {times}", times=f"{'×' if unicode else 'x'}{box.times}")
+    loops = say("loops", "reads its own earlier result") if box.loops else ""
+    return ", ".join(filter(None, (shape_text(box.shape, unicode), runs, loops)))
 
 
 def again_text(names: Sequence[str]) -> str:
     """Return in words that a box read boxes with these names when its code ran once more; "" for none."""
-    return f"later also from {', '.join(names)}" if names else ""
+    return say("later-from", "later also from {names}", names=", ".join(names)) if names else ""
 
 
 def where(box: FlowBox, here: str = "", steps: Mapping[str, str] = NO_NAMES) -> str:
@@ -64,14 +68,19 @@ def lines(
         chain = _chain(box.parent, opened)
         for depth, id in enumerate(chain):
             if last[depth : depth + 1] != (id,):
-                yield truncated(f"{' ' * INDENT * depth}inside {opened[id].code or opened[id].name}:", width - 2, "...")
+                inside = say("inside", "inside {code}:", code=opened[id].code or opened[id].name)
+                yield truncated(f"{' ' * INDENT * depth}{inside}", width - 2, "...")
                 last = chain[: depth + 1]
         last = chain
         again = flow.sources_again(box.id)
         sources = ", ".join(names[source] for source in flow.sources(box.id) if source not in again)
         head = " " * INDENT * len(chain) + names[box.id]
         facts = box_facts(box, unicode)
-        made = f"from {sources}" if sources else "from outside" if not box.code else ""
+        made = ""
+        if sources:
+            made = say("from", "from {names}", names=sources)
+        elif not box.code:
+            made = say("from-outside", "from outside")
         later = again_text([names[source] for source in again])
         yield truncated("   ".join(filter(None, (head, facts, made, later))), width - 2, "...")
         if box.code:
@@ -79,7 +88,9 @@ def lines(
             code = f"{at}: {box.code}" if at else box.code
             yield truncated(" " * (INDENT * len(chain) + 2) + code, width - 2, "...")
     if flow.left_out:
-        yield f"{flow.left_out} earlier boxes are left out."
+        yield say.count(
+            "left-out", flow.left_out, "{count} earlier box is left out.", "{count} earlier boxes are left out."
+        )
 
 
 def _chain(parent: str, opened: Mapping[str, OpenBox]) -> tuple[str, ...]:
@@ -89,28 +100,3 @@ def _chain(parent: str, opened: Mapping[str, OpenBox]) -> tuple[str, ...]:
         found.insert(0, parent)
         parent = opened[parent].parent
     return tuple(found)
-
-
-def dot(flow: Flow) -> Iterator[str]:
-    """Yield the flow in the language of Graphviz, open boxes as clusters."""
-    yield "digraph flow {"
-    yield "  node [shape=box, style=rounded];"
-    opened = {box.id: box for box in flow.opened}
-
-    def inside(parent: str, depth: int) -> Iterator[str]:
-        space = "  " * depth
-        for box in flow.boxes:
-            if box.parent == parent or (not parent and box.parent not in opened):
-                label = "\n".join(filter(None, (box.name, box_facts(box))))
-                yield f"{space}{json.dumps(box.id)} [label={json.dumps(label, ensure_ascii=False)}];"
-        for other in flow.opened:
-            if other.parent == parent:
-                yield f"{space}subgraph {json.dumps(f'cluster {other.id}')} {{"
-                yield f"{space}  label={json.dumps(other.name, ensure_ascii=False)};"
-                yield from inside(other.id, depth + 1)
-                yield f"{space}}}"
-
-    yield from inside("", 1)
-    for arrow in flow.arrows:
-        yield f"  {json.dumps(arrow.source)} -> {json.dumps(arrow.target)}{' [style=dashed]' if arrow.back else ''};"
-    yield "}"

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from lessons.format.lesson import Course
 from lessons.reading.glossary import Reference, Term
+from lessons.texts.wording import Wording
 from tui.render.prose import plain_lines
+
+say = Wording("linear/glossary")
 
 WIDTH = 80
 
@@ -17,14 +20,15 @@ def terms(found: Sequence[Term], course: Course) -> Iterator[str]:
     for index, term in enumerate(found):
         if index:
             yield ""
-        also = f" (also: {', '.join(term.also)})" if term.also else ""
+        also = f" ({say('also', 'also: {names}', names=', '.join(term.also))})" if term.also else ""
         yield from textwrap.wrap(term.term + also, WIDTH)
         yield from _indented(term.means)
         if term.see:
-            yield from _indented(f"See also: {', '.join(term.see)}.")
+            yield from _indented(say("see-also", "See also: {terms}.", terms=", ".join(term.see)))
         lesson, _, step = term.step.partition("/")
         owner = course.lesson(lesson)
-        yield from _indented(f"Lesson {owner.number}, step {owner.index(step) + 1}: {owner.step(step).title}")
+        where = say("introduced", "Lesson {lesson}, step {step}", lesson=owner.number, step=owner.index(step) + 1)
+        yield from _indented(f"{where}: {owner.step(step).title}")
 
 
 def references(found: Sequence[Reference]) -> Iterator[str]:

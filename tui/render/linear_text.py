@@ -27,7 +27,8 @@ from lessons.format.lesson import (
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
 from lessons.results.explanation import COUNTS
-from lessons.results.result import Failure, Judgement, StepResult, Tensor
+from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, Origin, StepResult, Tensor
+from lessons.texts.wording import Wording
 from tui.render import explanation_text, memory_text, operand_choice
 from tui.render.numbers import number_format, short, truncated, visible
 from tui.render.prose import plain_lines
@@ -39,14 +40,8 @@ NARROWEST = 48
 """Columns of a line of an explanation, however deep it stands."""
 
 MOST_ROWS = 24
-TRAINED_WORDS = {
-    None: "In its place this is run, with what was trained:",
-    "own": "You have trained it here. In place of the training this is run, with your model:",
-    "course": "In its place this is run, with the model that ships with the course:",
-    "missing": "In its place this is run, once it has been trained:",
-}
-STATE_WORDS = {"new": "", "seen": "started", "skipped": "skipped", "done": "done"}
-_VERDICT_WORDS = {"failed": "not passed", "timeout": "too long", "memory": "too large"}
+
+say = Wording("linear/lesson")
 
 States = Mapping[tuple[str, str], str]
 
@@ -57,8 +52,21 @@ def course(spec: Course, states: States) -> Iterator[str]:
         steps = lesson.main_steps
         done = sum(states.get((lesson.id, step.id)) == "done" for step in steps)
         started = any(states.get((lesson.id, step.id), "new") != "new" for step in steps)
-        word = "done" if done == len(steps) else "started" if started else ""
-        yield f"{lesson.number:3}  {lesson.id:20} {lesson.title:34} {done:2} of {len(steps):2}  {word}".rstrip()
+        word = state_word("done" if done == len(steps) else "seen" if started else "new")
+        count = say("done-of-all", "{done:2} of {all:2}", done=done, all=len(steps))
+        yield f"{lesson.number:3}  {lesson.id:20} {lesson.title:34} {count}  {word}".rstrip()
+
+
+def state_word(state: str) -> str:
+    """Return the word for how far a learner is with a step, "" for a new one."""
+    match state:
+        case "seen":
+            return say("started", "started")
+        case "skipped":
+            return say("skipped", "skipped")
+        case "done":
+            return say("done", "done")
+    return ""
 
 
 def lesson(
@@ -68,7 +76,7 @@ def lesson(
 
     Below each main step its side steps are named, with the command that prints them.
     """
-    yield f"Lesson {spec.number}: {spec.title}"
+    yield say("title", "Lesson {number}: {title}", number=spec.number, title=spec.title)
     yield from plain_lines(spec.goal, width)
     for step in spec.main_steps if only is None else [spec.step(only)]:
         yield ""
@@ -76,9 +84,11 @@ def lesson(
         yield from lesson_step(step, results.get(step.id, StepResult(step.id)), position, width)
         for beside in () if step.side else spec.side_steps_of(step.id):
             yield ""
-            name = main_path.name_of(spec.steps, beside.id).capitalize()
-            yield from textwrap.wrap(f"{name}, which may be left out: {beside.title}  [{beside.id}]", width)
-            yield f"Print it with: attn-tutor run {spec.id} --step {beside.id}"
+            name = _capitalized(main_path.name_of(spec.steps, beside.id))
+            optional = say("side-step", "{name}, which is optional: {title}", name=name, title=beside.title)
+            yield from textwrap.wrap(f"{optional}  [{beside.id}]", width)
+            ids = {"lesson": spec.id, "step": beside.id}
+            yield say("print-side-step", "Print it with: attn-tutor run {lesson} --step {step}", **ids)
             result = results.get(beside.id)
             if result is not None and result.error is not None:
                 yield failure(result.error)
@@ -86,10 +96,13 @@ def lesson(
 
 def changes(descriptions: Sequence[str], width: int = WIDTH) -> Iterator[str]:
     """Yield the learner's changes, to be printed above a lesson that was run with them."""
-    yield "With these changes:"
+    yield say("changes", "With these changes:")
     for change in descriptions:
         yield from textwrap.wrap(clean(change), width, initial_indent="    ", subsequent_indent="    ")
-    yield from textwrap.wrap("The code is what was run. The text was written for the lesson without them.", width)
+    as_run = say(
+        "text-unchanged", "The code is shown as it ran, but the text was written for the lesson without these changes."
+    )
+    yield from textwrap.wrap(as_run, width)
     yield ""
 
 
@@ -100,40 +113,44 @@ def knobs(lesson: Lesson) -> Iterator[str]:
         if "values" in limits:
             settings = ", ".join(map(str, limits["values"]))
         else:
-            settings = f"{limits['least']} to {limits['most']} {knob.unit}".rstrip()
-        now = "" if initial is None else f"  (is: {initial})"
-        yield f"{knob.name:14} {knob.label}: {settings}{now}"
+            settings = say("range", "{least} to {most}", least=limits["least"], most=limits["most"])
+            settings = f"{settings} {knob.unit}".rstrip()
+        at_first = "" if initial is None else f"  ({say('initially', 'initially {value}', value=initial)})"
+        yield f"{knob.name:14} {knob.label}: {settings}{at_first}"
 
 
 def lesson_step(step: Step, result: StepResult, position: str, width: int = WIDTH) -> Iterator[str]:
     """Yield one step: its position in the lesson (`step 5 of 18`) and title, prose, code, output, matrices."""
-    yield f"{position.capitalize()}: {step.title}  [{step.id}]"
+    yield f"{_capitalized(position)}: {step.title}  [{step.id}]"
     yield ""
     yield from plain_lines(clean(template.fill(step.prose, result.text)), width)
     if isinstance(step, FilledStep) and step.source:
         yield ""
-        yield f"The code of {step.source.partition(':')[2]}:"
+        yield say("code-of", "The code of {name}:", name=step.source.partition(":")[2])
         yield from _indented(package_source.read(step.source))
     if isinstance(step, TrainStep):
         yield ""
-        yield "The training, which 'attn-tutor train LESSON' runs here:"
+        yield say("training", "The training, which runs with 'attn-tutor train LESSON':")
         yield from _indented(step.training)
         yield ""
-        yield TRAINED_WORDS[result.trained]
+        yield trained_words(result.trained)
     if isinstance(step, RunningStep) and step.code:
         yield ""
-        yield "Code:"
+        yield say("code", "Code:")
         yield from _indented(step.code)
     if isinstance(step, ExerciseStep):
-        number = f"{step.number} " if step.number else ""
+        id, number = step.exercise, step.number
         yield ""
-        yield f"Exercise {number}({step.exercise}). Start from this:"
+        if number:
+            yield say("exercise", "Exercise {number} ({id}). Start from this code:", number=number, id=id)
+        else:
+            yield say("exercise-unnumbered", "Exercise ({id}). Start from this code:", id=id)
         yield from _indented(step.starter)
-        yield f"Check your file with: attn-tutor check {step.exercise} FILE"
-        yield f"Or have it checked each time you save it: attn-tutor watch {step.exercise}"
+        yield say("check", "Check your file with: attn-tutor check {id} FILE", id=id)
+        yield say("watch", "Or have it checked each time you save it: attn-tutor watch {id}", id=id)
     if result.stdout:
         yield ""
-        yield "Output:"
+        yield say("output", "Output:")
         yield from _indented(clean(result.stdout))
     if result.error is not None:
         yield ""
@@ -153,11 +170,25 @@ def lesson_step(step: Step, result: StepResult, position: str, width: int = WIDT
         yield from _experiment(step)
 
 
+def trained_words(trained: Origin | None) -> str:
+    """Return the line between a training and the code that runs in its place; None if nobody knows who trained."""
+    match trained:
+        case "own":
+            return say("runs-with-own", "You have trained it, so this code runs instead, with your model:")
+        case "course":
+            return say("runs-with-ours", "This code runs instead, with the model that ships with the course:")
+        case "missing":
+            return say("runs-once-trained", "Once it has been trained, this code runs instead:")
+    return say("runs-with-trained", "This code runs instead, with the trained model:")
+
+
 def _experiment(step: ExperimentStep) -> Iterator[str]:
     """Yield how to try an experiment without a screen."""
-    yield f"An experiment ({step.exercise}). Write your changes into a file, one in each line, such as"
-    yield from ("    NAME[0,1] = 0.5", "    KNOB = VALUE")
-    yield f"and see what comes of them: attn-tutor check {step.exercise} FILE"
+    id = step.exercise
+    yield say("experiment", "This is an experiment ({id}). Write your changes in a file, one per line:", id=id)
+    yield "    " + say("cell-change", "NAME[0,1] = 0.5")
+    yield "    " + say("knob-change", "KNOB = VALUE")
+    yield say("try-experiment", "Then see what they do: attn-tutor check {id} FILE", id=id)
 
 
 def _question(step: Question, result: StepResult, width: int) -> Iterator[str]:
@@ -166,12 +197,21 @@ def _question(step: Question, result: StepResult, width: int) -> Iterator[str]:
         for option in question_words.choices(step, result):
             for index, line in enumerate(plain_lines(clean(option.text), width - 6)):
                 yield (f"  {option.letter})  " if index == 0 else "      ") + line
-    yield f"A question ({step.exercise}). {question_words.form(step, result)}"
+    yield say("question", "This is a question ({id}).", id=step.exercise) + " " + question_words.form(step, result)
 
 
 def _hidden(tensor: Tensor) -> Iterator[str]:
     """Yield a line for a tensor whose numbers must not be seen yet."""
-    yield f"{tensor.name}  {'×'.join(map(str, tensor.shape))}: its numbers are hidden until you have answered."
+    hidden = say("hidden", "its numbers are hidden until you have answered.")
+    yield f"{tensor.name}  {_shape(tensor)}: {hidden}"
+
+
+def _shape(tensor: Tensor) -> str:
+    return "×".join(map(str, tensor.shape)) or say("scalar", "a single number")
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _indented(text: str) -> Iterator[str]:
@@ -191,7 +231,7 @@ def tensor_lines(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
 
 def bars(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
     """Yield a tensor as bars, one line per number: label, number, bar."""
-    yield f"{tensor.name}  {'×'.join(map(str, tensor.shape)) or 'a single number'}"
+    yield f"{tensor.name}  {_shape(tensor)}"
     form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
     groups, labels = [[visible(text) for text in texts] for texts in (tensor.row_labels, tensor.col_labels)]
     group_width, label_width = (max(map(cell_len, texts), default=0) for texts in (groups, labels))
@@ -211,14 +251,14 @@ def bars(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
 
 def storage_lines(tensor: Tensor) -> Iterator[str]:
     """Yield the storage of a tensor: its numbers in memory order, each with its index in the tensor."""
-    yield "  in memory: " + ", ".join(memory_text.facts(tensor))
+    yield "  " + say("in-memory", "in memory: {facts}", facts=", ".join(memory_text.facts(tensor)))
     assert tensor.layout is not None
     form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
     found = memory_text.elements(tensor)
     for position in range(tensor.layout.size):
         index = found.get(position)
         if index is None:
-            yield f"  {position:4}  not in {tensor.name}"
+            yield f"  {position:4}  " + say("not-in-tensor", "not in {name}", name=tensor.name)
         else:
             text = form.text(memory_text.value(tensor, index) or 0.0)
             yield f"  {position:4}  {text}  {tensor.name}[{','.join(map(str, index))}]"
@@ -226,16 +266,16 @@ def storage_lines(tensor: Tensor) -> Iterator[str]:
 
 def matrix(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
     """Yield a tensor as aligned tables, one per leading index; of a large tensor only the corner that is loaded."""
-    shape = "×".join(map(str, tensor.shape)) or "a single number"
-    bounds = ""
-    if tensor.shape and tensor.low is not None and tensor.high is not None:
-        bounds = f"  from {short(tensor.low, tensor.dtype)} to {short(tensor.high, tensor.dtype)}"
-    names = ""
+    facts = [tensor.name, _shape(tensor)]
     if len(tensor.shape) > 1:
-        names = f"  rows: {tensor.axes[-2]}, columns: {tensor.axes[-1]}"
+        rows, columns = tensor.axes[-2:]
+        facts.append(say("rows-and-columns", "rows: {rows}, columns: {columns}", rows=rows, columns=columns))
     elif tensor.shape:
-        names = f"  columns: {tensor.axes[-1]}"
-    yield f"{tensor.name}  {shape}{names}{bounds}"
+        facts.append(say("columns", "columns: {columns}", columns=tensor.axes[-1]))
+    if tensor.shape and tensor.low is not None and tensor.high is not None:
+        low, high = (short(bound, tensor.dtype) for bound in (tensor.low, tensor.high))
+        facts.append(say("bounds", "from {low} to {high}", low=low, high=high))
+    yield "  ".join(facts)
     if tensor.values is None:
         yield from _table(tensor, (0,) * len(tensor.lead_shape), width)
         return
@@ -284,14 +324,32 @@ def _table(tensor: Tensor, lead: tuple[int, ...], width: int) -> Iterator[str]:
             label = _right(head[row], label_width) if head else " " * label_width
             yield "  " + label + "".join(form.text(value).rjust(cell) for value in values)
     if tensor.values is None:
-        left_out = f"the first {shown_rows} of {rows} rows and {min(here_cols, fit)} of {cols} columns"
-        yield f"  ({left_out} of {', '.join(f'{a} 0' for a in tensor.axes[:-2]) or 'the whole'})"
+        yield f"  ({_corner(tensor, shown_rows, min(here_cols, fit))})"
+
+
+def _corner(tensor: Tensor, rows: int, columns: int) -> str:
+    """Say which part of a large tensor is shown: so many rows and columns from the first ones on."""
+    all_rows, all_columns = tensor.matrix_shape
+    if len(tensor.shape) < 2:
+        return say("first-columns", "the first {columns} of {all} columns", columns=columns, all=all_columns)
+    said = say(
+        "corner",
+        "the first {rows} of {all_rows} rows and {columns} of {all_columns} columns",
+        rows=rows,
+        all_rows=all_rows,
+        columns=columns,
+        all_columns=all_columns,
+    )
+    lead = ", ".join(f"{axis} 0" for axis in tensor.axes[:-2])
+    return say("corner-of", "{lead}: {corner}", lead=lead, corner=said) if lead else said
 
 
 def failure(error: Failure) -> str:
     """Return a sentence on why a step failed."""
-    where = f" (line {error.line})" if error.line else ""
-    return f"This step did not come to its end{where}: {clean(error.message)}"
+    message = clean(error.message)
+    if error.line:
+        return say("stopped-at-line", "This step stopped at line {line}: {message}", line=error.line, message=message)
+    return say("stopped", "This step did not finish: {message}", message=message)
 
 
 def explanation(
@@ -337,44 +395,77 @@ def explanation(
             pending.append((operand_choice.choose(node.explanation, most).rest, level + 1))
         pending += ((operand, level + 1) for operand in reversed(node.operands or ()))
     if is_too_much:
-        yield "  Not everything is told: there are too many numbers behind this one."
+        yield "  " + say("too-many-numbers", "There are too many numbers behind this one to show them all.")
 
 
 def verdict_word(verdict: str) -> str:
     """Return the word that learners see for a verdict."""
-    return _VERDICT_WORDS.get(verdict, verdict)
+    match verdict:
+        case "passed":
+            return say("passed", "passed")
+        case "failed":
+            return say("failed", "not passed")
+        case "error":
+            return say("error", "error")
+        case "timeout":
+            return say("timeout", "too long")
+        case "memory":
+            return say("memory", "too large")
+        case "crash":
+            return say("crash", "crash")
+    return verdict
 
 
 def judgement(value: Judgement, more: str = "") -> Iterator[str]:
     """Yield the verdict on an answer, check by check, and a sentence on what follows from it."""
     yield f"{verdict_word(value.verdict).upper()}  {value.exercise}"
-    where = f" (line {value.unmentioned_line})" if value.unmentioned_line else ""
-    yield from textwrap.wrap(clean(value.message) + where, WIDTH)
+    yield from textwrap.wrap(_with_line(clean(value.message), value.unmentioned_line), WIDTH)
     yield from _diagnosis(value)
     ran = value.verdict in ("passed", "failed") and any(check.passed or check.message for check in value.checks)
     for check in value.checks if ran else ():
-        yield f"  {'ok  ' if check.passed else 'no  '} {check.name}"
+        sign = say("check-passed", "ok") if check.passed else say("check-failed", "no")
+        yield f"  {sign}{' ' * (4 - cell_len(sign))} {check.name}"
         if check.message:
             yield from textwrap.wrap(clean(check.message), WIDTH, initial_indent="       ", subsequent_indent="       ")
     if value.stdout:
-        yield "Your program printed:"
+        yield say("printed", "Your program printed:")
         yield from _indented(clean(value.stdout))
     if value.verdict == "failed" and value.seed is not None:
-        yield f"The hidden inputs were those of --seed {value.seed}."
+        yield say("repeat", "To check again with the same hidden inputs, add --seed {seed}.", seed=value.seed)
     yield from textwrap.wrap(more, WIDTH)
 
 
 def _diagnosis(value: Judgement) -> Iterator[str]:
     """Yield the known mistakes in an answer, or else where it departs from the model answer."""
     for mistake in value.mistakes:
-        where = f" (line {mistake.line})" if mistake.line and mistake.line != value.line else ""
-        yield from textwrap.wrap(clean(f"What it looks like: {mistake.name}{where}."), WIDTH)
+        yield from textwrap.wrap(clean(_named(mistake, value.line)), WIDTH)
         yield from textwrap.wrap(clean(mistake.text), WIDTH, initial_indent="    ", subsequent_indent="    ")
-    difference = value.difference
-    if difference is not None:
-        where = f" (line {difference.line})" if difference.line else ""
-        agreed = f"As expected: {', '.join(difference.agreed)}. " if difference.agreed else ""
-        yield from textwrap.wrap(clean(f"{agreed}The first that differs: {difference.name}{where}."), WIDTH)
+    if value.difference is not None:
+        yield from textwrap.wrap(clean(_departure(value.difference)), WIDTH)
+
+
+def _named(mistake: NamedMistake, line: int | None) -> str:
+    """Return the name of a known mistake, with its line if that is not the line of the verdict."""
+    name = _with_line(mistake.name, mistake.line if mistake.line != line else None)
+    return say("looks-like", "This looks like a known mistake: {name}.", name=name)
+
+
+def _departure(difference: AnswerDifference) -> str:
+    """Say where an answer departs from the model answer."""
+    name = _with_line(difference.name, difference.line)
+    if difference.expected is not None:
+        said = say("first-different", "The first result that differs is {name}.", name=name)
+    else:
+        said = say("first-unknown", "The first result that the model answer does not have is {name}.", name=name)
+    if not difference.agreed:
+        return said
+    agreed = say("agreed", "These results are as expected: {names}.", names=", ".join(difference.agreed))
+    return f"{agreed} {said}"
+
+
+def _with_line(text: str, line: int | None) -> str:
+    """Return a text followed by the line that it is about, if there is one."""
+    return f"{text} ({say('line', 'line {number}', number=line)})" if line else text
 
 
 def _right(text: str, width: int) -> str:

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from itertools import product
 
 from lessons.results.result import MemoryLayout, Tensor
+from lessons.texts.wording import Wording
+
+say = Wording("matrix/memory")
 
 MOST_ELEMENTS = 64
 MOST_STORED = 96
@@ -45,14 +48,16 @@ def facts(tensor: Tensor) -> tuple[str, ...]:
     if layout is None:
         return ()
     used = len(elements(tensor))
-    stored = f"{layout.size} {'number' if layout.size == 1 else 'numbers'}"
-    if used < layout.size:
-        stored = f"{used} of {stored}"
+    size = layout.size
+    if used < size:
+        stored = say.count("part", size, "{used} of {count} number", "{used} of {count} numbers", used=used)
+    else:
+        stored = say.count("whole", size, "{count} number", "{count} numbers")
     return (
-        f"strides {layout.strides}",
-        "contiguous" if layout.contiguous else "not contiguous",
-        f"offset {layout.offset}",
-        f"storage {layout.storage}: {stored}",
+        say("strides", "strides {strides}", strides=layout.strides),
+        say("contiguous", "contiguous") if layout.contiguous else say("not-contiguous", "not contiguous"),
+        say("offset", "offset {offset}", offset=layout.offset),
+        say("storage", "storage {number}: {numbers}", number=layout.storage, numbers=stored),
     )
 
 
@@ -61,4 +66,5 @@ def sum_text(layout: MemoryLayout, index: Sequence[int]) -> str:
     terms = [str(layout.offset)] if layout.offset or not index else []
     terms += [f"{at}*{stride}" for at, stride in zip(index, layout.strides, strict=True)]
     total = str(position(layout, index))
-    return f"offset = {' + '.join(terms)}" + (f" = {total}" if terms != [total] else "")
+    sum_of_terms = " + ".join(terms) + (f" = {total}" if terms != [total] else "")
+    return say("position", "offset = {sum}", sum=sum_of_terms)

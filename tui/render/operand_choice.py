@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
+from lessons.texts.wording import Wording
 from tui.render.numbers import readable
+
+say = Wording("explanation/left-out")
 
 MOST = 8
 """Terms of a sum whose operands are followed, and the terms that its formula shows in digits."""
@@ -105,10 +108,15 @@ def _size(value: float) -> float:
 
 def _rest(terms: list[_Term], with_total: bool) -> str:
     """Say how many terms are left out, how many of them are 0, and what they add up to."""
-    zeros = sum(term.value == 0 for term in terms)
-    text = f"{len(terms):,} more term{'s' if len(terms) > 1 else ''}"
-    if zeros == len(terms):
-        return f"{text}, {'all 0' if zeros > 1 else 'which is 0'} (--all)"
-    some = f", {zeros:,} of them 0" if zeros else ""
-    total = f.total([term.value for term in terms])
-    return f"{text}{some}{f', together {readable(total)}' if with_total else ''} (--all)"
+    count, zeros = len(terms), sum(term.value == 0 for term in terms)
+    if zeros == count:
+        return say.count(
+            "all-zero", count, "{count:,} more term, which is 0 (--all)", "{count:,} more terms, all 0 (--all)"
+        )
+    facts = [say.count("more", count, "{count:,} more term", "{count:,} more terms")]
+    if zeros:
+        facts.append(say.count("some-zero", zeros, "{count:,} of them 0", "{count:,} of them 0"))
+    if with_total:
+        total = readable(f.total([term.value for term in terms]))
+        facts.append(say("together", "together {total}", total=total))
+    return f"{', '.join(facts)} (--all)"

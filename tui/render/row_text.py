@@ -8,7 +8,10 @@ from rich.cells import cell_len
 
 from lessons.results.result import Tensor
 from lessons.results.summaries import RowStats
+from lessons.texts.wording import Wording
 from tui.render.numbers import short, truncated, visible
+
+say = Wording("matrix/row")
 
 TOP = 5
 """The number of columns named at most."""
@@ -18,9 +21,13 @@ def row_text(tensor: Tensor, stats: RowStats, room: int, unicode: bool = True) -
     """Describe a row in at most `room` columns, by its greatest values and its entropy or sum."""
     ellipsis = "…" if unicode else "~"
     dtype = tensor.dtype if tensor.dtype.startswith(("bool", "int", "uint")) else "float32"
-    head = f"row {_label(tensor, -2, stats.row)}: " if len(tensor.shape) > 1 else "row: "
+    if len(tensor.shape) > 1:
+        name = say("row", "row {label}", label=_label(tensor, -2, stats.row))
+    else:
+        name = say("only-row", "row")
+    head = f"{name}: "
     named = [(_column(tensor, col), _rounded(value, dtype)) for col, value in stats.top]
-    best, most = truncated(head.rstrip(" :"), room, ellipsis), -1
+    best, most = truncated(name, room, ellipsis), -1
     for tail, worth in _tails(stats, dtype).items():
         for count in range(len(named) + 1):
             for longest in (12, 6):
@@ -36,18 +43,30 @@ def row_text(tensor: Tensor, stats: RowStats, room: int, unicode: bool = True) -
 def _tails(stats: RowStats, dtype: str) -> dict[str, int]:
     """Return texts about the row as a whole, each with its information value (naming one column has the value 2)."""
     if stats.bits is not None and stats.equal_shares is not None:
-        bits, most = f"entropy {stats.bits:.2f}", f"{log2(max(1, stats.support)):.2f}"
+        bits, most, shares = f"{stats.bits:.2f}", f"{log2(max(1, stats.support)):.2f}", f"{stats.equal_shares:.1f}"
         return {
-            f"{bits} of {most} bits, like sharing evenly among {stats.equal_shares:.1f}": 9,
-            f"{bits} of {most} bits, like {stats.equal_shares:.1f} equal shares": 8,
-            f"{bits} of {most} bits": 6,
-            f"{bits} bits": 5,
+            say(
+                "entropy-explained",
+                "entropy {bits} of {most} bits, like sharing evenly among {shares}",
+                bits=bits,
+                most=most,
+                shares=shares,
+            ): 9,
+            say(
+                "entropy-shares",
+                "entropy {bits} of {most} bits, like {shares} equal shares",
+                bits=bits,
+                most=most,
+                shares=shares,
+            ): 8,
+            say("entropy-of-most", "entropy {bits} of {most} bits", bits=bits, most=most): 6,
+            say("entropy", "entropy {bits} bits", bits=bits): 5,
             "": 0,
         }
-    total = f"sum {_rounded(stats.total, dtype)}"
+    total = say("sum", "sum {total}", total=_rounded(stats.total, dtype))
     if stats.low is None or stats.high is None:
         return {total: 5, "": 0}
-    span = f"from {_rounded(stats.low, dtype)} to {_rounded(stats.high, dtype)}"
+    span = say("span", "from {low} to {high}", low=_rounded(stats.low, dtype), high=_rounded(stats.high, dtype))
     return {f"{total}   {span}": 6, total: 5, "": 0}
 
 

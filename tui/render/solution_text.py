@@ -11,12 +11,14 @@ from lessons.format import template
 from lessons.format.lesson import ExerciseStep
 from lessons.results.clean_text import clean
 from lessons.results.result import AnswerComparison, Intermediate
+from lessons.texts.wording import Wording
 from tui.render.prose import in_ascii, rich_text
+
+say = Wording("exercise/solution")
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
 YOURS, MODEL = Style(color="red"), Style(color="green")
 STYLES = {"-": YOURS, "+": MODEL, " ": Style()}
-LEGEND = "- yours   + the model answer"
 
 
 def solution(
@@ -31,16 +33,18 @@ def solution(
         gave_up: whether the learner sees it without having passed.
         unicode: whether non-ASCII characters can be drawn.
     """
-    text = Text.assemble((f"Why {'it works' if not gave_up else 'the model answer works'}", BOLD), "\n")
+    title = say("why-model", "Why the model answer works") if gave_up else say("why", "Why it works")
+    text = Text.assemble((title, BOLD), "\n")
     why = template.fill(exercise.why, {})
     text.append_text(rich_text(why if unicode else in_ascii(why)))
-    text.append("\n\nYour code and the model answer", BOLD)
-    text.append(f"   {LEGEND}\n", DIM)
+    text.append("\n\n" + say("codes", "Your code and the model answer"), BOLD)
+    text.append(f"   {say('legend', '- yours   + the model answer')}\n", DIM)
     text.append_text(code_diff(code, exercise.solution))
-    text.append("\n\nIntermediate results", BOLD)
+    text.append("\n\n" + say("intermediates", "Intermediate results"), BOLD)
     if isinstance(compared, str):
         return text.append(f"\n{compared}", DIM)
-    text.append("   = equal   - only in yours   + only in the model answer\n", DIM)
+    signs = say("signs", "= equal   - only in yours   + only in the model answer")
+    text.append(f"   {signs}\n", DIM)
     return text.append_text(intermediates(compared, unicode))
 
 
@@ -48,7 +52,7 @@ def code_diff(code: str, model: str) -> Text:
     """Return a diff of the learner's code and the model answer with all lines: `-` yours, `+` the model answer."""
     yours, theirs = (clean(each.rstrip()).split("\n") for each in (code, model))
     if yours == theirs:
-        text = Text.assemble(("They are the same.\n", BOLD))
+        text = Text.assemble((say("same", "They are the same.") + "\n", BOLD))
         return text.append("\n".join(f"  {line}" for line in theirs))
     text = Text()
     # Show all equal lines too: a difference is easier to understand in context.
@@ -61,23 +65,28 @@ def code_diff(code: str, model: str) -> Text:
 def intermediates(comparison: AnswerComparison, unicode: bool = True) -> Text:
     """List the intermediates of the model answer, marking those the learner's code shares, then the learner's own."""
     lines = [
-        _entry("=", each.name, each, f"yours `{clean(each.yours)}`{_line(each.your_line)}, equal", unicode)
-        if each.yours
-        else _entry("+", each.name, each, "not in yours", unicode)
-        for each in comparison.intermediates
+        _entry("=" if each.yours else "+", each.name, each, _match(each), unicode) for each in comparison.intermediates
     ]
     # A line that runs more than once produces several intermediates; list only the first.
     own = {(each.yours or each.name, each.your_line or each.line): each for each in reversed(comparison.own)}
     for (name, line), each in reversed(own.items()):
-        lines.append(_entry("-", f"{name}{_line(line)}", each, "only in yours", unicode))
-    return Text("\n").join(lines) if lines else Text("Neither makes any that could be compared.", DIM)
+        at = say("name-at-line", "{name}, line {line}", name=name, line=line) if line else name
+        lines.append(_entry("-", at, each, say("only-yours", "only in yours"), unicode))
+    none = say("none", "Neither of them has intermediate results that can be compared.")
+    return Text("\n").join(lines) if lines else Text(none, DIM)
 
 
-def _line(number: int | None) -> str:
-    return f", line {number}" if number else ""
+def _match(each: Intermediate) -> str:
+    """Say which result of the learner's code an intermediate of the model answer equals, if there is one."""
+    if not each.yours:
+        return say("not-yours", "not in yours")
+    code = f"`{clean(each.yours)}`"
+    if each.your_line:
+        return say("equal-at-line", "yours {code}, line {line}, equal", code=code, line=each.your_line)
+    return say("equal", "yours {code}, equal", code=code)
 
 
 def _entry(sign: str, name: str, each: Intermediate, remark: str, unicode: bool) -> Text:
-    shape = ("×" if unicode else "x").join(map(str, each.shape)) or "one number"
+    shape = ("×" if unicode else "x").join(map(str, each.shape)) or say("scalar", "one number")
     text = Text.assemble((f"{sign} {clean(name)} ({shape}): ", STYLES.get(sign, "")))
     return text.append_text(rich_text(remark))

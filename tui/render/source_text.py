@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from lessons.format import main_path
 from lessons.results import code_unit
+from lessons.texts.wording import Wording
 
 if TYPE_CHECKING:
     from lessons.format.lesson import Lesson
+
+say = Wording("explanation/source")
 
 NO_NAMES: Mapping[str, str] = {}
 
@@ -29,7 +32,7 @@ def source(file: str, line: int | None, here: str = "", steps: Mapping[str, str]
         here: the form for people of the unit that the reader looks at: nothing is said but the line.
         steps: the names of steps by their ids. Of code without a name nothing is said.
     """
-    at = f"line {line}" if line is not None else ""
+    at = say("line", "line {line}", line=line) if line is not None else ""
     unit = code_unit.find(file)
     if unit is None:
         return ", ".join(filter(None, (file, at)))
@@ -38,11 +41,12 @@ def source(file: str, line: int | None, here: str = "", steps: Mapping[str, str]
     if name == here:
         return at
     if unit == code_unit.SETUP:
-        of = "the setup"
-    elif unit == code_unit.ANSWER:
-        of = "your code"
-    elif name.startswith("input "):
-        of = "an earlier input"
-    else:
-        of = steps.get(name, "")
-    return " of ".join(filter(None, (at, of))) if of else ""
+        return say("setup-line", "line {line} of the setup", line=line) if at else say("setup", "the setup")
+    if unit == code_unit.ANSWER:
+        return say("answer-line", "line {line} of your code", line=line) if at else say("answer", "your code")
+    if (code_unit.find(name) or unit).kind == "input":
+        return (
+            say("input-line", "line {line} of an earlier input", line=line) if at else say("input", "an earlier input")
+        )
+    step = steps.get(name, "")
+    return say("step-line", "line {line} of {step}", line=line, step=step) if step and at else step

@@ -36,7 +36,8 @@ NAME = Style(color="cyan")
 MOST_ARITHMETIC = 3
 MOST_ROWS = 4
 TERMS = (12, 8, 6, 4, 3, 2, 1)
-PIECE = re.compile(r"\(\d+ more: [^)]*\)\S*|\S+")
+PIECE = re.compile(r"\([^()]* [^()]*: [^()]*\)\S*|\S+")
+"""A word, or the rest of a sum in brackets, which is not divided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +170,9 @@ def _head(explanation: Explanation, width: int, source: str, unicode: bool) -> T
     """Return the line with the number in symbols and, on the right, `source`, its line of code."""
     e = explanation
     result = readable(e.value, e.dtype)
-    symbols = (
-        explanation_text.symbols(e, unicode) if not e.leaf else f"{result}   {explanation_text.WORDS.get(e.op, e.op)}"
-    )
+    symbols = explanation_text.symbols(e, unicode)
+    if e.leaf:
+        symbols = f"{result}   {symbols}"
     text = Text.assemble((e.label, STRONG), f" = {symbols}")
     room = width - cell_len(source) - 2
     if source and text.cell_len <= room:
@@ -284,7 +285,7 @@ def _details(explanation: Explanation, width: int, first: int) -> list[Text]:
 
 def _notes(explanation: Explanation, width: int) -> list[Text]:
     found = []
-    word = explanation_text.WORDS.get(explanation.op, "").capitalize() + "." if explanation.leaf else ""
+    word = explanation_text.leaf_word(explanation.op).capitalize() + "." if explanation.leaf else ""
     for note in explanation.notes:
         if word and note.startswith(word):
             # The first line says so.

@@ -183,9 +183,8 @@ class MatrixView(LineWidget, can_focus=True):
     def hints(self) -> list[str]:
         """What the keys do now, for the line of keys."""
         if self._zoom.level == "cells":
-            return [hint("matrix.move", self._drawing.UNIT)]
-        unit = "head" if self._zoom.level == "heads" else "block"
-        return [hint("matrix.move", unit), hint("matrix.enter-block")]
+            return [hint("matrix.move", self._drawing.unit())]
+        return [hint("matrix.move", self._zoom.unit()), hint("matrix.enter-block")]
 
     def show(self, tensor: Tensor | None, note: str = "", *, blank: bool = False) -> None:
         """Show a different tensor, or new values of the same one.

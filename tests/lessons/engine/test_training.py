@@ -175,7 +175,7 @@ def test_a_trained_model_is_found_again(worker: Session) -> None:
     before, learn = run_steps(worker, lesson)
     assert (before.trained, learn.trained) == (None, "missing")
     assert learn.error is not None
-    assert learn.error.message == "Nothing has been trained yet: train in the step 'Let it learn'."
+    assert learn.error.message == "No model has been trained yet. Train one in the step 'Let it learn'."
     ended = train(worker, lesson)
     before, learn, after = run_steps(worker, lesson)
     assert (before.trained, learn.trained, after.trained) == (None, "own", None)

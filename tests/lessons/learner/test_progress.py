@@ -530,7 +530,7 @@ def test_read_only_file_is_read(path: Path, session: Open, monkeypatch: pytest.M
     progress = session()
     assert not progress.saved
     assert progress.problem is not None
-    assert "may only be read" in progress.problem
+    assert "is read-only" in progress.problem
     assert_filled(progress)
     progress.save_draft("task", "new")
     assert progress.draft("task") == "new"
@@ -610,7 +610,7 @@ def test_full_disk_loses_nothing(path: Path, session: Open) -> None:
     assert writer.returncode == 0
     during, opened, after = json.loads(output)
     assert during[0] is False
-    assert "make room" in during[1]
+    assert "once there is room" in during[1]
     assert during[2:] == [50_000, True]
     assert opened[3] is True
     assert after == [True, None, 50_000, True]
@@ -631,7 +631,7 @@ def test_first_start_on_a_full_disk(path: Path, session: Open) -> None:
         from lessons.learner.progress import Progress
         progress = Progress.open(Path(sys.argv[1]))
         progress.set_state("one", "step", "done")
-        assert not progress.saved and "make room" in progress.problem, progress.problem
+        assert not progress.saved and "once there is room" in progress.problem, progress.problem
         assert progress.state("one", "step") == "done"
     """
     writer = start_program(code, path)

@@ -30,7 +30,12 @@ CONVERTED = (
     "lessons/format/knobs/number.py",
     "lessons/format/knobs/seed.py",
     "lessons/format/knobs/words.py",
+    "lessons/format/main_path.py",
+    "lessons/learner/exports.py",
     "lessons/learner/milestones.py",
+    "lessons/learner/progress_file.py",
+    "lessons/learner/symptoms.py",
+    "lessons/learner/trained_models.py",
     "lessons/what_if/cells.py",
     "lessons/what_if/changes.py",
     "lessons/what_if/knobs.py",
@@ -70,7 +75,27 @@ CONVERTED = (
     "tui/commands/verbs.py",
     "tui/commands/watch_file.py",
     "tui/controllers/frame.py",
+    "tui/drawings/bars.py",
+    "tui/drawings/before_after.py",
+    "tui/drawings/contribution_bars.py",
+    "tui/drawings/grid.py",
+    "tui/drawings/header.py",
+    "tui/drawings/heads.py",
+    "tui/drawings/memory_strip.py",
+    "tui/drawings/overview.py",
+    "tui/drawings/question_text.py",
+    "tui/drawings/training_status.py",
+    "tui/drawings/zoom.py",
     "tui/render/exercise_text.py",
+    "tui/render/explanation_text.py",
+    "tui/render/flow_text.py",
+    "tui/render/glossary_text.py",
+    "tui/render/linear_text.py",
+    "tui/render/memory_text.py",
+    "tui/render/operand_choice.py",
+    "tui/render/row_text.py",
+    "tui/render/solution_text.py",
+    "tui/render/source_text.py",
     "tui/render/verdict_text.py",
     "tui/screens/map_view.py",
     "tui/state/exercise_help.py",
@@ -86,8 +111,11 @@ FOR_AUTHORS = frozenset({"problems", "unused", "complaints", "_overlaps", "_not_
 """Functions that find mistakes of authors, which are told in English."""
 
 
-UNREAD = FOR_PROGRAMMERS | FOR_AUTHORS | {"compile", "rule"}
+UNREAD = FOR_PROGRAMMERS | FOR_AUTHORS | {"compile", "execute", "rule"}
 """What these are given, or contain, no learner reads."""
+
+STYLES = "DEFAULT_CSS"
+"""The attribute with the style sheet of a widget."""
 
 
 STYLES = "DEFAULT_CSS"
@@ -103,6 +131,8 @@ def unreachable(source: str) -> Iterator[str]:
         name = node.name if isinstance(node, ast.FunctionDef) else ""
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if isinstance(node, ast.AnnAssign | ast.Assign) and STYLES in ast.unparse(node).partition("=")[0]:
+            ignored |= {id(part) for part in ast.walk(node)}
         if isinstance(node, ast.Compare | ast.Expr | ast.Assert | ast.MatchValue) or name in UNREAD:
             # An expression by itself is a docstring, or a call, whose own arguments are looked at.
             parts = [node.value] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else []

@@ -273,7 +273,7 @@ def test_every_knob_can_be_turned(results: CourseRuns, lesson: Lesson, knob: Kno
     if isinstance(knob, SeedKnob) and steps[-1].trained == "missing":
         # The course ships a training for every setting of a knob that has few of them.
         (message,) = errors
-        assert message.startswith("Nothing has been trained with these changes yet: train in the step ")
+        assert message.startswith("No model has been trained with these changes yet. Train one in the step ")
         return
     if isinstance(knob, NumberKnob) and value in knob.refused:
         (message,) = errors

@@ -111,7 +111,7 @@ def test_a_tree_of_too_many_numbers_says_that_it_is_cut_off(
 ) -> None:
     monkeypatch.setattr(explanation_tree, "MOST_TOLD", 3)
     out = command(*SCORE, "--depth", "3")[1].splitlines()
-    assert out[-1].startswith("  Not everything is told")
+    assert out[-1].startswith("  There are too many numbers")
     # It is no number: whoever reads the text takes it as a note.
     assert all(node.value for node in reader.read(out))
     assert "Not everything" not in command(*SCORE, "--depth", "3", "--all")[1]

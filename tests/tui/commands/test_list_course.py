@@ -108,7 +108,7 @@ def test_list_of_knobs(command: Command) -> None:
             assert (entry["name"], entry["kind"], entry["label"]) == (knob.name, knob.kind, knob.label)
             assert entry["places"]
             assert ("values" in entry) != ("least" in entry)
-    assert "words          Your own words: 3 to 12 words  (is: Your journey starts with one step)" in "".join(
+    assert "words          Your own words: 3 to 12 words  (initially Your journey starts with one step)" in "".join(
         command("list", "--knobs", "1")[1]
     )
 

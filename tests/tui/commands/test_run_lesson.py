@@ -111,7 +111,7 @@ def test_run_that_fails(command: Command, one_step: Callable[[str], None]) -> No
     one_step("print('before')\n\nx = 1 / 0")
     status, out, err = command("run", "1")
     assert (status, err) == (1, "")
-    assert "This step did not come to its end (line 3): ZeroDivisionError: division by zero" in out
+    assert "This step stopped at line 3: ZeroDivisionError: division by zero" in out
     (step,) = document(command("run", "1", "--json"), status=1)["steps"]
     assert step["error"] == {"kind": "error", "message": "ZeroDivisionError: division by zero", "line": 3}
     assert (step["stdout"], step["tensors"]) == ("before\n", {})
@@ -136,7 +136,7 @@ def test_run_with_changes(command: Command) -> None:
     assert (status, err) == (0, "")
     assert out.startswith(
         "With these changes:\n    Scaling of the scores: off\n    Temperature: 2\n"
-        "    Your own words: The cat sat , 猫\n    inputs[1,0] = 0.9\n    keys[0,0] = inf\nThe code is what was run."
+        "    Your own words: The cat sat , 猫\n    inputs[1,0] = 0.9\n    keys[0,0] = inf\nThe code is shown as it ran,"
     )
     assert "weights = torch.softmax(scores / 2, dim=-1)" in out
     assert "weights  5×5" in out

@@ -9,7 +9,7 @@ import pytest
 import lessons.engine.session
 import lessons.learner.trained_models
 from lessons.format.lesson import Course
-from lessons.results.result import Failure, StepResult, TrainingSnapshot
+from lessons.results.result import Failure, Origin, StepResult, TrainingSnapshot
 from tests.course import use_course
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
@@ -169,9 +169,9 @@ def test_a_training_as_a_document() -> None:
 
 
 @pytest.mark.parametrize("origin", ["own", "course", "missing", None])
-def test_a_training_as_text(origin: str | None) -> None:
-    result = StepResult("train", trained=origin)  # type: ignore[arg-type]
+def test_a_training_as_text(origin: Origin | None) -> None:
+    result = StepResult("train", trained=origin)
     text = list(linear_text.lesson_step(LESSON.step("train"), result, "step 2 of 2"))
-    assert "The training, which 'attn-tutor train LESSON' runs here:" in text
+    assert "The training, which runs with 'attn-tutor train LESSON':" in text
     assert "    for step in range(40):" in text
-    assert text.index(linear_text.TRAINED_WORDS[origin]) < text.index("    model.load(trained)")
+    assert text.index(linear_text.trained_words(origin)) < text.index("    model.load(trained)")

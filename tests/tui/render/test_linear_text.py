@@ -167,14 +167,14 @@ def test_large_tensor_shows_its_corner_and_says_so() -> None:
     assert lines[0] == "x  1×12×1024×1024  rows: query, columns: key  from 0 to 1e+04"
     assert len(lines) == 2 + linear_text.MOST_ROWS + 1
     columns = len(lines[1].split())
-    assert lines[-1] == f"  (the first 24 of 1024 rows and {columns} of 1024 columns of batch 0, head 0)"
+    assert lines[-1] == f"  (batch 0, head 0: the first 24 of 1024 rows and {columns} of 1024 columns)"
 
 
 def test_large_vector() -> None:
     window = Window((), 0, 0, (tuple(map(float, range(32))),))
     lines = list(linear_text.matrix(tensor(None, (5000,), low=0.0, high=4999.0, window=window)))
-    assert lines[-1].startswith("  (the first 1 of 1 rows and ")
-    assert lines[-1].endswith(" of 5000 columns of the whole)")
+    assert lines[-1].startswith("  (the first ")
+    assert lines[-1].endswith(" of 5000 columns)")
 
 
 def test_wide_and_odd_labels_keep_the_columns_straight() -> None:
@@ -252,7 +252,7 @@ def test_lesson() -> None:
 
         Write `one()`.
 
-        Exercise 9.1 (one). Start from this:
+        Exercise 9.1 (one). Start from this code:
             def one():
                 pass
         Check your file with: attn-tutor check one FILE
@@ -277,7 +277,7 @@ def test_a_question_is_printed_without_its_answer() -> None:
         "  a)  It is 1.00.\n"
         "  b)  It is none. It is none. It is none. It is none. It is none. It is none. It\n"
         "      is none. It is none.\n"
-        "A question (which). Answer with a letter from a to b, for example: b\n"
+        "This is a question (which). Answer with a letter from a to b, for example: b\n"
     )
     assert "Code:\n    x = 1\n" in output
     assert "Told" not in output
@@ -295,9 +295,9 @@ def test_side_steps_are_named_and_not_counted() -> None:
         expected("""
             1
 
-        Side step 2a, which may be left out: Beside  [beside]
+        Side step 2a, which is optional: Beside  [beside]
         Print it with: attn-tutor run made --step beside
-        This step did not come to its end: NameError: name 'x' is not defined
+        This step did not finish: NameError: name 'x' is not defined
 
         Step 3""")
         in output
@@ -336,11 +336,11 @@ def test_source_of_the_package() -> None:
     assert "The code of CausalAttention:\n    class CausalAttention(nn.Module):\n" in output
 
 
-@pytest.mark.parametrize(("line", "where"), [(3, " (line 3)"), (None, "")])
+@pytest.mark.parametrize(("line", "where"), [(3, "stopped at line 3"), (None, "did not finish")])
 def test_failure(line: int | None, where: str) -> None:
     result = StepResult("one", error=Failure("error", "NameError: name 'x' is not defined", line))
     output = text(linear_text.lesson_step(RUN, result, "step 1 of 1"))
-    assert f"This step did not come to its end{where}: NameError: name 'x' is not defined\n" in output
+    assert f"This step {where}: NameError: name 'x' is not defined\n" in output
 
 
 def test_hostile_output_is_escaped() -> None:
@@ -398,12 +398,12 @@ def test_mistakes_are_named() -> None:
     assert text(linear_text.judgement(value)) == expected("""
         NOT PASSED  one
         values: They differ.
-        What it looks like: two instead of one.
+        This looks like a known mistake: two instead of one.
             It is one. It is one. It is one. It is one. It is one. It is one. It is one.
             It is one. It is one. It is one.
-        What it looks like: no scaling.
+        This looks like a known mistake: no scaling.
             \ufffd[2J
-        The hidden inputs were those of --seed 7.
+        To check again with the same hidden inputs, add --seed 7.
     """)
 
 
@@ -414,7 +414,8 @@ def test_the_first_difference_is_named() -> None:
     assert text(linear_text.judgement(value)) == expected("""
         NOT PASSED  one
         Not so.
-        As expected: q, k. The first that differs: scores (line 3).
+        These results are as expected: q, k. The first result that the model answer does
+        not have is scores (line 3).
     """)
 
 

@@ -114,9 +114,6 @@ FOR_AUTHORS = frozenset({"problems", "unused", "complaints", "_overlaps", "_not_
 UNREAD = FOR_PROGRAMMERS | FOR_AUTHORS | {"compile", "execute", "rule"}
 """What these are given, or contain, no learner reads."""
 
-STYLES = "DEFAULT_CSS"
-"""The attribute with the style sheet of a widget."""
-
 
 STYLES = "DEFAULT_CSS"
 """What widgets call the rules of their look."""
@@ -131,8 +128,6 @@ def unreachable(source: str) -> Iterator[str]:
         name = node.name if isinstance(node, ast.FunctionDef) else ""
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if isinstance(node, ast.AnnAssign | ast.Assign) and STYLES in ast.unparse(node).partition("=")[0]:
-            ignored |= {id(part) for part in ast.walk(node)}
         if isinstance(node, ast.Compare | ast.Expr | ast.Assert | ast.MatchValue) or name in UNREAD:
             # An expression by itself is a docstring, or a call, whose own arguments are looked at.
             parts = [node.value] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else []

@@ -1,0 +1,169 @@
+"""All lines about numbers, lessons and trainings are said in the learner's language: no English word is left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from lessons.engine.explanation_tree import Node
+from lessons.format.lesson import Course, ExperimentStep, TrainStep
+from lessons.learner import trained_models
+from lessons.learner.progress import Progress
+from lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
+from lessons.results.result import (
+    AnswerDifference,
+    CheckResult,
+    Failure,
+    Judgement,
+    MemoryLayout,
+    NamedMistake,
+    StepResult,
+)
+from lessons.results.summaries import blocks_of, row_stats
+from tests import pseudo_language
+from tests.tui.drawings.test_training_status import CURVES, replay, snapshot
+from tests.tui.explanations import VARIED, long
+from tests.tui.render.test_linear_text import LESSON, RESULTS, tensor
+from tests.tui.render.test_solution_text import COMPARED, EXERCISE
+from tui.drawings import bars, before_after, contribution_bars, grid, header, memory_strip, overview, training_status
+from tui.drawings.drawing_scene import Face
+from tui.render import explanation_text, flow_text, linear_text, memory_text, operand_choice, row_text, solution_text
+from tui.render.palette import palette
+from tui.tty.terminal import Terminal
+
+SAID = re.compile(rf"{pseudo_language.OPEN}[^{pseudo_language.OPEN}{pseudo_language.CLOSE}]*{pseudo_language.CLOSE}")
+WORD = re.compile(r"[A-Za-z]{2,}")
+
+T = tensor((1.0, -2.0, 3.0, 4.0), (2, 2), name="t", axes=("q", "k"))
+STORED = replace(T, draw="memory", layout=MemoryLayout((2, 1), 1, 6, True, "A"))
+
+
+@pytest.fixture(autouse=True)
+def language(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pseudo_language.write(tmp_path, pseudo_language.interface())
+    pseudo_language.speak(monkeypatch, tmp_path)
+
+
+def unsaid(lines: Iterable[str], *data: str) -> list[str]:
+    """Return the words that stand outside of brackets and are none of the data."""
+    text, known = "\n".join(lines), set(WORD.findall(" ".join(data)))
+    while (rest := SAID.sub("", text)) != text:
+        text = rest
+    return [word for word in WORD.findall(text) if word not in known]
+
+
+def test_words_outside_of_brackets_are_found() -> None:
+    said = pseudo_language.translated
+    assert unsaid([said(f"a word, {said('inside')}"), "left over"], "over") == ["left"]
+
+
+def test_lesson_in_lines() -> None:
+    names = "Made You will see Why Because of the first And more why one One It is printed task Write def return pass"
+    assert unsaid(linear_text.lesson(LESSON, RESULTS), names, "A task") == []
+    states = {("made", "why"): "done", ("made", "one"): "skipped"}
+    assert unsaid(linear_text.course(Course(lessons=(LESSON,)), states), "Made made") == []
+    experiment = ExperimentStep.model_construct(id="ex", title="", prose="", exercise="ex", show=())
+    assert unsaid(linear_text.lesson_step(experiment, StepResult("ex"), "1"), "ex") == []
+    for origin in ("own", "course", "missing", None):
+        assert unsaid([linear_text.trained_words(origin)]) == []
+    assert unsaid(linear_text.changes(["x"])) == []
+    assert unsaid([linear_text.failure(Failure("error", "", line)) for line in (None, 3)]) == []
+
+
+def test_verdict_in_lines() -> None:
+    checks = (CheckResult("aa", True), CheckResult("bb", False, "cc"))
+    for expected in (None, T):
+        value = Judgement(
+            "ex", "failed", "mm", checks=checks, stdout="pp", seed=3,
+            mistakes=(NamedMistake("id", "nn", "tt", 3),), difference=AnswerDifference("dd", 3, T, expected, ("gg",)),
+        )  # fmt: skip
+        assert unsaid(linear_text.judgement(value), "ex mm aa bb cc pp nn tt dd gg") == []
+    for verdict in ("passed", "failed", "error", "timeout", "memory", "crash"):
+        assert unsaid([linear_text.verdict_word(verdict)]) == []
+
+
+def test_numbers_in_lines() -> None:
+    for shape, axes in (((), ()), ((4,), ("k",)), ((2, 2), ("q", "k")), ((1, 2, 2), ("h", "q", "k"))):
+        example = tensor((1.0, 2.0, 3.0, 4.0)[: 4 if shape else 1], shape, axes=axes)
+        assert unsaid(linear_text.matrix(example)) == []
+        assert unsaid(linear_text.bars(example)) == []
+    for shape, axes in (((90,), ("k",)), ((9, 90), ("q", "k")), ((2, 9, 90), ("h", "q", "k"))):
+        assert unsaid(linear_text.matrix(tensor(None, shape, axes=axes))) == []
+    assert unsaid(linear_text.storage_lines(STORED)) == []
+    assert unsaid([memory_text.sum_text(MemoryLayout((2, 1), 1, 6, True, "A"), (1, 1))]) == []
+    for kind, values in (("weight", (0.4, 0.6)), ("vector", (1.0, 2.0)), ("vector", (inf, inf))):
+        example = tensor(values, (1, 2), kind=kind)
+        for room in (20, 40, 60, 90):
+            assert unsaid([row_text.row_text(example, row_stats((), 0, values, 5), room)], "inf") == []
+
+
+def test_explanations_in_lines() -> None:
+    code = "queries keys product scores weights flat exp float masked mask True False if else max min sqrt inf norm"
+    code += " torch tensor inputs cumprod mean softmax sum of out proj without untold copy scaled div"
+    # Notes are said by the worker.
+    for each in (*VARIED, long()):
+        found = replace(each, notes=(), details=())
+        lines = [*explanation_text.report(found), *linear_text.explanation(Node(found, is_too_much=True))]
+        lines += [str(line) for line in contribution_bars.contribution_lines(found, 90, 8)]
+        assert unsaid([*lines, operand_choice.choose(found).rest], code, "all", found.name) == []
+    assert unsaid([explanation_text.leaf_word(op) for op in ("draw", "literal", "given", "constant", "set")]) == []
+    assert unsaid([explanation_text.numbers(range(20))]) == []
+
+
+def test_flow_in_lines() -> None:
+    boxes = (FlowBox("a", "a"), FlowBox("b", "b", code="c", unit="setup", line=2, times=3, loops=True, parent="o"))
+    flow = Flow(boxes, (FlowArrow("a", "b"),), opened=(OpenBox("o", "o"),), left_out=2)
+    assert unsaid(flow_text.lines(flow, 200)) == []
+    assert unsaid([flow_text.shape_text(()), flow_text.again_text(["a"])]) == []
+
+
+def test_training_in_lines() -> None:
+    for state in ("recorded", "starting", "running", "paused", "stopping", "trained", "stopped", "failed"):
+        for training in (replay(), replay(0, 10)):
+            training.state = state
+            status = training_status.training_status(training, 3.0)
+            more = [training_status.note(training), training_status.about_number(training)]
+            assert unsaid([status.message, status.current, status.short, *more], "g") == []
+    assert unsaid([training_status.line(replay(0, 10), snapshot(10), CURVES)], "loss score") == []
+    assert unsaid(map(training_status.seconds, (3, 80, 4000))) == []
+
+
+def test_solution_in_lines() -> None:
+    found = solution_text.solution(EXERCISE, "a = 1\n", COMPARED).plain.splitlines()
+    assert unsaid(found, EXERCISE.why, "scores weights queries own") == []
+    same = solution_text.solution(EXERCISE, EXERCISE.solution, "", gave_up=True).plain.splitlines()
+    assert unsaid(same, EXERCISE.why) == []
+
+
+def test_drawings_in_words() -> None:
+    face = Face.of(STORED, palette(Terminal()))
+    for drawing in (grid, bars, memory_strip):
+        assert unsaid([drawing.unit(), drawing.describe(face, (), 0, 0, 1.0)]) == []
+    assert unsaid([header.hidden_lines(2, 3), *header.axes_text(T)]) == []
+    division = overview.BlockPlan(2, 1, 7)
+    for how in ("max", "mean"):
+        blocks = blocks_of((), [[1.0, 2.0], [3.0, 4.0]], 2, 1, how)
+        words = [overview.caption(division, how, "x"), overview.how_word(how)]
+        assert unsaid([*words, overview.describe(face, division, how, blocks, (), (0, 0))]) == []
+    other = replace(T, shape=(4,), axes=("k",), labels=((),))
+    for before in (T, other, replace(T, values=(0.0, 1.0, 2.0, 3.0))):
+        for mode in before_after.MODES:
+            shown = before_after.contents(StepResult("s", tensors=(before,)), StepResult("s", tensors=(T,)), mode)
+            assert unsaid(each.caption for each in shown) == []
+            assert before_after.comparable(shown)
+
+
+def test_trouble_with_progress_and_models(tmp_path: Path) -> None:
+    (tmp_path / "zz").touch()
+    for path in (tmp_path / "zz" / "pp", tmp_path):
+        progress = Progress.open(path)
+        assert unsaid([progress.problem or "nothing is wrong"], str(path)) == []
+        progress.close()
+    step = TrainStep.model_construct(title="tt")
+    for changed in (True, False):
+        assert unsaid([trained_models.untrained_message(step, changed=changed)]) == []

@@ -11,11 +11,19 @@ from lessons.results import formula as f
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.floats import exact_number, shortest
+from lessons.texts.wording import Wording
+
+say = Wording("explaining/labels")
 
 Index = tuple[int, ...]
 
-COUNTS = "#1, #2, ... count the values that a name has had in this run, or the times that a piece of code has run."
-"""The note on labels such as `x#2[0]`."""
+
+def counts_note() -> str:
+    """Say what the counts in labels such as `x#2[0]` mean."""
+    return say(
+        "counts",
+        "#1, #2, ... count the values that a name has had in this run, or the times that a piece of code has run.",
+    )
 
 
 def label(name: str, index: Index) -> str:

@@ -26,7 +26,7 @@ from lessons.format.lesson import (
 )
 from lessons.reading import package_source
 from lessons.results.clean_text import clean
-from lessons.results.explanation import COUNTS
+from lessons.results.explanation import counts_note
 from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, Origin, StepResult, Tensor
 from lessons.texts.wording import Wording
 from tui.render import explanation_text, memory_text, operand_choice
@@ -383,7 +383,7 @@ def explanation(
         width = max(WIDTH, len(indent) + NARROWEST)
         # What counts in labels mean is said once.
         notes = tuple(note for note in node.explanation.notes if note not in said)
-        said |= {COUNTS} & set(notes)
+        said |= {counts_note()} & set(notes)
         for line in explanation_text.report(replace(node.explanation, notes=notes), most=most, here=here, steps=steps):
             hanging = indent + ("      " if line.startswith(" ") else "    ")
             yield from textwrap.wrap(

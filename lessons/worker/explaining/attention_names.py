@@ -8,23 +8,40 @@ side by side afterwards tells the number of heads.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.fused_definitions import is_attention
 from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.names import NamedCell
 from lessons.worker.recording.record import Event, Record
 from lessons.worker.recording.regions import Region
 
+say = Wording("explaining/attention")
+
 Index = tuple[int, ...]
 
 MOST_AHEAD = 6
 """Operations after a product among which its heads are put side by side."""
 
-_DEFINED = {"weights": "weights", "scores": "scores", "scaled": "scaled scores", "masked": "masked scores"}
-_DEFINED_BY_HEAD = {**_DEFINED, "queries": "queries", "keys": "keys", "values": "values"}
-"""What the variables of a definition hold: for one head, and for all heads along the first axis."""
+_DEFINED = ("weights", "scores", "scaled", "masked")
+_DEFINED_BY_HEAD = (*_DEFINED, "queries", "keys", "values")
+"""Variables of a definition with a part to play: for one head, and for all heads along the first axis."""
+
+_NAMES: dict[str, Callable[[int], str]] = {
+    "weights": lambda head: say("weights", "(weights of head {head})", head=head),
+    "scores": lambda head: say("scores", "(scores of head {head})", head=head),
+    "scaled": lambda head: say("scaled-scores", "(scaled scores of head {head})", head=head),
+    "masked": lambda head: say("masked-scores", "(masked scores of head {head})", head=head),
+    "queries": lambda head: say("queries", "(queries of head {head})", head=head),
+    "scaled_queries": lambda head: say("scaled-queries", "(scaled queries of head {head})", head=head),
+    "keys": lambda head: say("keys", "(keys of head {head})", head=head),
+    "values": lambda head: say("values", "(values of head {head})", head=head),
+    "context": lambda head: say("context", "(context of head {head})", head=head),
+}
+"""What the numbers of a head are called, by the parts that they play."""
 
 
 _WITH_PROJECTIONS = {"_native_multi_head_attention": "num_head", "_transformer_encoder_layer_fwd": "num_heads"}
@@ -38,14 +55,14 @@ class _Role:
     Attributes:
         call: the time of the call.
         region: the tensor: batch, heads, tokens and one more axis; or batch and heads in one axis.
-        noun: what its numbers are.
+        part: what its numbers are, one of `_NAMES`.
         heads: the number of heads.
         flips: whether the last two axes are the other way round.
     """
 
     call: int
     region: Region
-    noun: str
+    part: str
     heads: int
     flips: bool = False
 
@@ -56,9 +73,7 @@ class _Role:
             row, column = column, row
         sample, head = divmod(lead[0], self.heads) if len(lead) == 1 else (lead[0], lead[1])
         samples = self.region.shape[0] // (self.heads if len(lead) == 1 else 1)
-        return NamedCell(
-            f"({self.noun} of head {head})", (sample, row, column) if samples > 1 else (row, column), False
-        )
+        return NamedCell(_NAMES[self.part](head), (sample, row, column) if samples > 1 else (row, column), False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,21 +146,21 @@ class AttentionNames:
         if is_attention(event) and len(event.outs[0].shape) == 4 and named.name in _DEFINED and len(named.index) == 2:
             sample, head, row = asked[0], asked[1], asked[2]
             index = (sample, row, named.index[1]) if event.outs[0].shape[0] > 1 else (row, named.index[1])
-            return NamedCell(f"({_DEFINED[named.name]} of head {head})", index, False), event.time
+            return NamedCell(_NAMES[named.name](head), index, False), event.time
         heads = int(event.arg(_WITH_PROJECTIONS[event.op])) if event.op in _WITH_PROJECTIONS else 0
         if not heads:
             return None
         sample, row = asked[0], asked[-2]
         width = int(event.arg("embed_dim")) // heads
         if named.name == "context" and len(named.index) == 2:
-            noun, (head, column), token = "context", divmod(named.index[1], width), row
+            (head, column), token = divmod(named.index[1], width), row
         elif named.name in _DEFINED_BY_HEAD and len(named.index) == 3:
-            noun, (head, token, column) = _DEFINED_BY_HEAD[named.name], named.index
+            head, token, column = named.index
             token = row if named.name in _DEFINED else token
         else:
             return None
         index = (sample, token, column) if event.outs[0].shape[0] > 1 else (token, column)
-        return NamedCell(f"({noun} of head {head})", index, False), event.time
+        return NamedCell(_NAMES[named.name](head), index, False), event.time
 
     def _copies(self, element: Element, writer: Event) -> list[tuple[int, int]]:
         """Return where an element is, and where the call copied it to, as storage and offset."""
@@ -184,9 +199,9 @@ class AttentionNames:
         query = event.arg("query")
         insort(self._calls, event.time)
         if isinstance(query, Region) and len(query.shape) == 4:
-            for argument, noun in (("query", "queries"), ("key", "keys"), ("value", "values")):
+            for argument, part in (("query", "queries"), ("key", "keys"), ("value", "values")):
                 region = event.arg(argument)
-                self._add(_Role(event.time, region, noun, region.shape[1]))
+                self._add(_Role(event.time, region, part, region.shape[1]))
             self._add(_Role(event.time, event.outs[0], "context", event.outs[0].shape[1]))
 
     def _add_steps(self, position: int) -> None:
@@ -213,7 +228,7 @@ class AttentionNames:
         self._add(_Role(context.time, keys, "keys", heads, flips=True))
         makers = [event for event in self.record.writes.get(scaled.storage, ()) if event.time < scores.time]
         if len(makers) == 1 and makers[0].op == "mul" and makers[0].sites == softmax.sites:
-            self._add(_Role(context.time, scaled, "scaled queries", heads))
+            self._add(_Role(context.time, scaled, "scaled_queries", heads))
             scaled = makers[0].arg("self")
         self._add(_Role(context.time, scaled, "queries", heads))
 
@@ -257,7 +272,15 @@ def head_notes(run: Weighing, event: Event, element: Element, asked: Element) ->
         return []
     head, column = inside[1], inside[3]
     fits = beside[-1] == head * region.shape[3] + column
-    return [f"Column {beside[-1]} belongs to head {head}: the heads stand side by side."] if fits else []
+    if not fits:
+        return []
+    note = say(
+        "side-by-side",
+        "Column {column} belongs to head {head}: the heads stand side by side.",
+        column=beside[-1],
+        head=head,
+    )
+    return [note]
 
 
 def _context(run: Weighing, event: Event) -> Region | None:

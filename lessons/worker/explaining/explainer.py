@@ -17,7 +17,8 @@ import torch
 from lessons.results import exact_formula
 from lessons.results import formula as f
 from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import COUNTS
+from lessons.results.explanation import counts_note
+from lessons.texts.wording import Wording
 from lessons.worker.explaining import (
     attention_names,
     formula_check,
@@ -37,6 +38,8 @@ from lessons.worker.recording.names import NamedCell, Names
 from lessons.worker.recording.record import Event, Record
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/explainer")
 
 MOST_LIT = 4096
 """Operands of one explanation that are highlighted in the tensors of the step."""
@@ -159,7 +162,7 @@ class Explainer:
         named = labels.name_all(operands, derived.code_names)
         notes = [*result.notes, *nonfinite_origin.notes(self, labels, element, value, derived)]
         if any("#" in operand.name for operand in named):
-            notes.append(COUNTS)
+            notes.append(counts_note())
         values = self.history.values(operands)
         # Names are sent once: a long sum has thousands of cells of two tensors.
         names: dict[tuple[str, str], int] = {}
@@ -203,7 +206,7 @@ class Explainer:
             derived = self.derive(element)
             values = self.history.values(derived.operands)
         except ValueLost as lost:
-            return _unexplained(f"It cannot be told how this was made. {lost}")
+            return _unexplained(say("made-unknown", "It cannot be told how this was made. {why}", why=lost))
         formula = derived.result.formula
         dtype = element.region.dtype
         wider = {
@@ -215,16 +218,26 @@ class Explainer:
             return derived
         got = f.evaluate(formula, values) + 0.0
         if not derived.operands:
-            note = f"Something that was not recorded has changed this number. Here it was made {got:.6g}."
+            note = say(
+                "changed-since",
+                "Something that was not recorded has changed this number. Here it was made {number:.6g}.",
+                number=got,
+            )
             return _unexplained(note, derived.event)
         if exact_formula.jumps(formula):
-            note = f"Without rounding on the way it would be {got:.6g}: PyTorch rounds before it cuts off."
+            note = say(
+                "without-rounding",
+                "Without rounding on the way it would be {number:.6g}: PyTorch rounds before it cuts off.",
+                number=got,
+            )
             derived.result.formula = None
             derived.result.notes.append(note)
             return derived
-        note = (
-            f"The record does not account for this value: what it holds would come to {got:.6g}. "
-            "Something that was not recorded has changed this number, or one that it was computed from."
+        note = say(
+            "not-accounted",
+            "The record does not account for this value: what it holds would come to {number:.6g}. "
+            "Something that was not recorded has changed this number, or one that it was computed from.",
+            number=got,
         )
         return _unexplained(note, derived.event)
 
@@ -260,13 +273,13 @@ class Explainer:
             if event.hand:
                 return _derived(event, rules.set_by_hand(derivation, index, value), derivation)
             if event.outs[output].parts.dtype != element.region.dtype:
-                note = f"The bytes of a number of another type ({_dtype_name(event.outs[output].dtype)})."
+                dtype = _dtype_name(event.outs[output].dtype)
+                note = say("other-type", "The bytes of a number of another type ({dtype}).", dtype=dtype)
                 return _derived(event, RuleResult("view", notes=[note]), derivation)
             inner = self._expand(event, output, index)
             if inner is not None:
                 derived = self.derive(inner)
-                summary = fused_definitions.summary(event)
-                derived.result.notes[:0] = [fused_definitions.NOTE, *([f"In short: {summary}."] if summary else [])]
+                derived.result.notes[:0] = fused_definitions.notes(event)
                 self._add_rounding(derived, inner, value, event.outs[output])
                 derived.result.notes += attention_names.head_notes(self, event, element, asked)
                 return DerivedCell(event, derived.op, derived.operands, derived.code_names, derived.result)
@@ -377,7 +390,9 @@ class Explainer:
         largest = float(self.history.tensor(region, derived.event.time + 1 if derived.event else 0).abs().max())
         if abs(difference) <= fused_definitions.ROUNDING * torch.finfo(dtype).eps * largest:
             derived.result.formula = f.add(formula, f.Number(difference, "rounding"))
-            derived.result.notes.append("The kernel added in another order, which rounds differently by the last term.")
+            derived.result.notes.append(
+                say("other-order", "The kernel added in another order, which rounds differently by the last term.")
+            )
 
     def _from_outside(self, element: Element) -> RuleResult:
         """Return what can be said of an element that no recorded operation wrote."""
@@ -385,10 +400,15 @@ class Explainer:
             return RuleResult("given", notes=[self._origins[element.storage][1]])
         if self.record.stopped:
             site = self.record.stopped_site
-            line = self.names.positions.line(site) if site else None
-            where = f" at line {line}" if line else ""
-            return RuleResult("unrecorded", notes=[f"Recording had stopped{where}: {self.record.stopped}."])
-        return RuleResult("given", notes=["A number from outside: no recorded operation made it."])
+            line, why = self.names.positions.line(site) if site else None, self.record.stopped
+            note = (
+                say("stopped-at", "Recording had stopped at line {line}: {why}.", line=line, why=why)
+                if line
+                else say("stopped", "Recording had stopped: {why}.", why=why)
+            )
+            return RuleResult("unrecorded", notes=[note])
+        note = say("from-outside", "A number from outside: no recorded operation made it.")
+        return RuleResult("given", notes=[note])
 
     def _is_leaf(self, element: Element) -> bool:
         writer = self.history.writer(element)

@@ -15,12 +15,13 @@ from typing import Any
 
 import torch
 
+from lessons.texts.wording import Wording
 from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.record import Event
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.regions import Region
 
-NOTE = "A fused kernel computed this in one go. It is explained by its definition, computed again in single steps."
+say = Wording("explaining/fused")
 
 ROUNDING = 64
 """Rounding errors of the largest element of a result by which a kernel may differ from its definition."""
@@ -58,13 +59,29 @@ class Call:
         return copy
 
 
-def summary(event: Event) -> str:
-    """Return what a fused operation of attention computes, in one line of code; "" for any other operation."""
-    if not is_attention(event):
-        return ""
-    scale, mask = event.arg("scale"), isinstance(event.arg(_mask_name(event)), Region)
-    scores = f"q @ k.T {'/ sqrt(d)' if scale is None else f'* {float(scale):.6g}'}{' + mask' if mask else ''}"
-    return f"softmax({scores}) @ v{', where later keys are masked' if event.arg('is_causal') else ''}"
+def notes(event: Event) -> list[str]:
+    """Say that a fused operation is explained by its definition, and of attention what that is in a line of code."""
+    found = [
+        say(
+            "definition",
+            "A fused kernel computed this in one go. "
+            "It is explained by its definition, computed again in single steps.",
+        )
+    ]
+    if is_attention(event):
+        scale, mask = event.arg("scale"), isinstance(event.arg(_mask_name(event)), Region)
+        scores = (
+            "q @ k.T",
+            "/ sqrt(d)" if scale is None else f"* {float(scale):.6g}",
+            *(("+", "mask") if mask else ()),
+        )
+        code = f"softmax({' '.join(scores)}) @ v"
+        found.append(
+            say("in-short-causal", "In short: {code}, where later keys are masked.", code=code)
+            if event.arg("is_causal")
+            else say("in-short", "In short: {code}.", code=code)
+        )
+    return found
 
 
 def is_attention(event: Event) -> bool:

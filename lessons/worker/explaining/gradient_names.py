@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from lessons.texts.wording import Wording
 from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.names import NamedCell, Names
 from lessons.worker.recording.record import Event, GradientNode, Record
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/gradients")
 
 Index = tuple[int, ...]
 
@@ -56,6 +59,7 @@ class Gradient:
     Attributes:
         cell: its name, such as `(gradient of scores)[0,1]`.
         index: its index in the tensor that autograd passed on.
+        of: the name of what it is the gradient of.
         is_part: whether it is one of several terms of a gradient.
         maker: the operation whose result it is the gradient of; of a parameter None.
         leaf: the parameter whose gradient it is.
@@ -64,6 +68,7 @@ class Gradient:
 
     cell: NamedCell
     index: Index
+    of: str
     is_part: bool = False
     maker: Event | None = None
     leaf: Region | None = None
@@ -113,7 +118,12 @@ class GradientNames:
         maker = self._makers.get(writer.node.number) if writer.node is not None and writer.node.leaf is None else None
         if maker is None:
             return ""
-        return f"({writer.op.strip('_')} in the derivative of {self.names.described(maker)})"
+        return say(
+            "step",
+            "({operation} in the derivative of {code})",
+            operation=writer.op.strip("_"),
+            code=self.names.described(maker),
+        )
 
     def find_changed(self, element: Element, writer: Event) -> NamedCell | None:
         """Name an element of the gradient of a parameter that was changed in place; None if it is none."""
@@ -131,7 +141,8 @@ class GradientNames:
         gradient = self.find(earlier, before)
         if gradient is None or gradient.leaf is None or gradient.is_part:
             return None
-        name = f"{gradient.cell.name[:-1]} after {self.names.function_of(writer)})"
+        function = self.names.function_of(writer)
+        name = say("after", "(gradient of {tensor} after {function})", tensor=gradient.of, function=function)
         return replace(gradient.cell, name=name, proper=False)
 
     # Which node took an element ------------------------------------------------------------------------------------
@@ -230,8 +241,7 @@ class GradientNames:
         total = self._find(Element.of(event.outs[0], index, event.time + 1), event, code_names, most - 1)
         if total is None or total.is_part:
             return total
-        cell = replace(total.cell, name=f"(part of the {total.cell.name[1:]}")
-        return replace(total, cell=cell, is_part=True)
+        return replace(total, cell=replace(total.cell, name=_part_of(total.of)), is_part=True)
 
     def _of_result(self, maker: Event, out: Region, index: Index, code_names: frozenset[str]) -> Gradient:
         """Name the gradient of a cell of what an operation made."""
@@ -244,7 +254,8 @@ class GradientNames:
             cell = self.names.find(Element.of(out, index, maker.time + 1), code_names)
             if cell is None or not self._is_whole(cell, out):
                 cell = NamedCell(self.names.described(maker), index, False)
-        return Gradient(_gradient_of(cell), index, maker=maker, variable=cell.name if cell.proper else "")
+        variable = cell.name if cell.proper else ""
+        return Gradient(_gradient_of(cell), index, cell.name, maker=maker, variable=variable)
 
     def _is_whole(self, cell: NamedCell, out: Region) -> bool:
         """Return whether a name means all of a tensor: a part of it that has a name may have another gradient."""
@@ -258,8 +269,8 @@ class GradientNames:
         name = self.names.leaf_name(leaf)
         if not name:
             return None
-        what = "part of the gradient" if is_part else "gradient"
-        return Gradient(NamedCell(f"({what} of {name})", index, True), index, is_part, leaf=leaf)
+        cell = NamedCell(_part_of(name) if is_part else _whole(name), index, True)
+        return Gradient(cell, index, name, is_part, leaf=leaf)
 
     def _first(self, writer: Event, code_names: frozenset[str]) -> Gradient | None:
         """Name the gradient that a backward pass starts from, which is 1: that of the loss."""
@@ -272,7 +283,7 @@ class GradientNames:
         cell = self.names.find(element, code_names)
         if cell is None and maker is not None:
             cell = NamedCell(self.names.described(maker), index, False)
-        return Gradient(_gradient_of(cell), index, maker=writer) if cell is not None else None
+        return Gradient(_gradient_of(cell), index, cell.name, maker=writer) if cell is not None else None
 
     # Which gradients have the same name ----------------------------------------------------------------------------
 
@@ -397,7 +408,15 @@ def _is_for(name: str, maker: Event) -> bool:
 
 
 def _gradient_of(cell: NamedCell) -> NamedCell:
-    return replace(cell, name=f"(gradient of {cell.name})")
+    return replace(cell, name=_whole(cell.name))
+
+
+def _whole(tensor: str) -> str:
+    return say("whole", "(gradient of {tensor})", tensor=tensor)
+
+
+def _part_of(tensor: str) -> str:
+    return say("part", "(part of the gradient of {tensor})", tensor=tensor)
 
 
 def _is_inside(index: Index, shape: Index) -> bool:

@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from lessons.results.explanation import label
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.recorded_run import Index, RecordedRun
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.names import NamedCell, part_of
 from lessons.worker.recording.record import Event
 from lessons.worker.recording.regions import Region
 
+say = Wording("explaining/operands")
+
 MOST_VIEWS = 4
 """Operations after the one that made a tensor, among which a final view of it is looked for."""
 
 _NORMALIZING = frozenset({"native_batch_norm", "native_group_norm", "native_layer_norm"})
 """Operations whose last two results are moments."""
-
-OUTSIDE = "(a tensor from outside)"
 
 Version = tuple[int, int, int]
 """A number that an element has held: its storage, its offset, and the time of the write; 0 if that is not recorded."""
@@ -147,7 +148,7 @@ class Labels:
         """Name an element by the code that made it."""
         found = writer.index_of(element.storage, element.offset, element.size) if writer is not None else None
         if writer is None or found is None:
-            return NamedCell(OUTSIDE, (element.offset,), False)
+            return NamedCell(say("from-outside", "(a tensor from outside)"), (element.offset,), False)
         output, index = found
         key = writer.time, output
         if key not in self._made:
@@ -174,8 +175,13 @@ def _version(element: Element, writer: Event | None) -> Version:
 
 def _moment(run: RecordedRun, writer: Event, output: int) -> str:
     """Name the mean or 1 over the standard deviation that a kernel keeps beside what it normalizes; else ""."""
-    which = {2: "mean", 1: "1 / std"}.get(len(writer.outs) - output)
-    return f"({which} in {run.names.described(writer)})" if which and writer.op in _NORMALIZING else ""
+    from_end = len(writer.outs) - output
+    if from_end > 2 or writer.op not in _NORMALIZING:
+        return ""
+    code = run.names.described(writer)
+    return (
+        say("mean", "(mean in {code})", code=code) if from_end == 2 else say("rstd", "(1 / std in {code})", code=code)
+    )
 
 
 def _part(name: str, region: Region) -> Index:

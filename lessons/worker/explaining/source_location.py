@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lessons.results import code_unit
+from lessons.texts.wording import Wording
 from lessons.worker.explaining import fused_definitions
 from lessons.worker.recording.call_sites import PACKAGE
 from lessons.worker.recording.record import Event, Site
 from lessons.worker.recording.source_positions import SourcePositions
+
+say = Wording("explaining/source")
 
 
 @dataclass(slots=True, frozen=True)
@@ -47,7 +50,7 @@ def locate(positions: SourcePositions, event: Event | None) -> SourceLocation:
 
 
 def on_line(positions: SourcePositions, event: Event | None, reader: Event | None) -> str:
-    """Return ` on line 4` for where an operation was called, ` on line 3 of the setup` or the like where that helps.
+    """Return `on line 4` for where an operation was called, `on line 3 of the setup` or the like where that helps.
 
     `reader` is the operation beside whose line this is read. Nothing is said of a line of another step: a line without
     its step would be taken for one of the same.
@@ -56,10 +59,12 @@ def on_line(positions: SourcePositions, event: Event | None, reader: Event | Non
     if location.line is None:
         return ""
     if location.file == here.file:
-        return f" on line {location.line}"
+        return say("on-line", "on line {line}", line=location.line)
     if location.file == code_unit.SETUP_TEXT:
-        return f" on line {location.line} of the setup"
-    return f" on line {location.line} of {location.file}" if "/" in location.file else ""
+        return say("on-line-of-setup", "on line {line} of the setup", line=location.line)
+    if "/" in location.file:
+        return say("on-line-of-file", "on line {line} of {file}", line=location.line, file=location.file)
+    return ""
 
 
 def _line(positions: SourcePositions, site: Site) -> int | None:

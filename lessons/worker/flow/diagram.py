@@ -9,6 +9,7 @@ from typing import Any
 from lessons.results import code_unit
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.flow.code_path import CodePaths, short
 from lessons.worker.flow.grouping import ASIDE, Group, OpenGroup, group
@@ -19,6 +20,8 @@ from lessons.worker.recording.element_history import ElementHistory, ValueLost
 from lessons.worker.recording.names import Names
 from lessons.worker.recording.record import Event
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/flow")
 
 MOST_BOXES = 120
 """Boxes of one diagram; of more, those nearest to what was asked about are kept."""
@@ -173,7 +176,7 @@ class Diagram:
 
     def _outside_name(self, region: Region) -> str:
         bound = self._explainer.record.bindings.get(region.storage, ())
-        return next((item.name for item in bound), "from outside")
+        return next((item.name for item in bound), say("from-outside", "from outside"))
 
     def _result(self, one: Group) -> Region | None:
         """Return what a group hands on: what its name is bound to, else the result of its last operation.

@@ -13,11 +13,13 @@ from typing import Any
 import torch
 
 from lessons.results.code_unit import CodeUnit
+from lessons.texts.wording import Wording
 from lessons.what_if.refused_cells import not_made, why_missing
 from lessons.worker.message_parts import CellWrite
 
+say = Wording("worker/cells")
+
 PART = re.compile(r"\[(\d+)\]|\.?(\w+)")
-ARTICLE = {"int": "a number", "float": "a number", "bool": "a truth value", "list": "a list", "tuple": "a tuple"}
 
 
 class CellRefused(Exception):
@@ -46,7 +48,7 @@ class CellWriter:
                     self._note(cell, str(error))
                 except BaseException as error:
                     why = str(error).partition("\n")[0] or type(error).__name__
-                    self._note(cell, f"PyTorch refuses it ({why})")
+                    self._note(cell, say("pytorch-refuses", "PyTorch refuses it ({why})", why=why))
 
     def take_notes(self) -> list[str]:
         """Return the notes since the last call, and clear them."""
@@ -60,12 +62,11 @@ class CellWriter:
         tensor = self._find(cell.name)
         index = cell.index
         if not isinstance(tensor, torch.Tensor):
-            kind = "None" if tensor is None else ARTICLE.get(type(tensor).__name__, f"a {type(tensor).__name__}")
-            raise CellRefused(f"{cell.name} is {kind}, not a tensor")
+            raise CellRefused(_no_tensor(cell.name, tensor))
         if (missing := why_missing(cell.name, index, tuple(tensor.shape))) is not None:
             raise CellRefused(missing)
         if any(step == 0 and size > 1 for step, size in zip(tensor.stride(), tensor.shape, strict=True)):
-            raise CellRefused(f"{cell.name} shows one number in several cells")
+            raise CellRefused(say("repeats", "{name} shows one number in several cells", name=cell.name))
         value = _fitting(cell.name, tensor.dtype, cell.value)
         with torch.no_grad():
             tensor[index] = value
@@ -74,33 +75,64 @@ class CellWriter:
         """Return the value of a path such as `a.b[0].c`. Raises `CellRefused`."""
         path = PART.match(name)[0]  # type: ignore[index]  # names are checked before they come here
         if path not in self._namespace:
-            raise CellRefused(f"there is no {path}")
+            raise CellRefused(say("no-name", "there is no {name}", name=path))
         found: Any = self._namespace[path]
         for match in PART.finditer(name, len(path)):
             item, attribute = match.groups()
             try:
                 found = getattr(found, attribute) if attribute else found[int(item)]
             except (KeyError, AttributeError, IndexError, TypeError):
-                raise CellRefused(f"{path} has no {match[0].removeprefix('.')}") from None
+                part = match[0].removeprefix(".")
+                raise CellRefused(say("no-part", "{name} has no {part}", name=path, part=part)) from None
             path += match[0]
         return found
+
+
+def _no_tensor(name: str, value: object) -> str:
+    """Say what a value is that should be a tensor."""
+    if value is None:
+        return say("none", "{name} is None, not a tensor", name=name)
+    if type(value) in (int, float):
+        return say("number", "{name} is a number, not a tensor", name=name)
+    if type(value) is bool:
+        return say("truth-value", "{name} is a truth value, not a tensor", name=name)
+    if type(value) is list:
+        return say("list", "{name} is a list, not a tensor", name=name)
+    if type(value) is tuple:
+        return say("tuple", "{name} is a tuple, not a tensor", name=name)
+    return say("other-type", "{name} is a {type}, not a tensor", name=name, type=type(value).__name__)
 
 
 def _fitting(name: str, dtype: torch.dtype, value: bool | int | float) -> bool | int | float:
     """Convert a value to what a tensor of this dtype holds. Raises `CellRefused` if that would change its meaning."""
     if dtype == torch.bool:
         if value not in (0, 1):
-            raise CellRefused(f"{name} holds only True and False")
+            raise CellRefused(say("truth-values", "{name} holds only True and False", name=name))
         return bool(value)
     if dtype.is_floating_point or dtype.is_complex:
         largest = torch.finfo(dtype).max
         # A tensor would hold infinity instead, which the learner has not written.
         if largest < abs(value) < float("inf"):
-            raise CellRefused(f"{name} holds numbers up to {largest:.3g}: write inf if you mean infinity")
+            raise CellRefused(
+                say(
+                    "too-large",
+                    "{name} holds numbers up to {largest:.3g}: write inf if you mean infinity",
+                    name=name,
+                    largest=largest,
+                )
+            )
         return float(value)
     bounds = torch.iinfo(dtype)
     if value != value or value in (float("inf"), float("-inf")) or int(value) != value:
-        raise CellRefused(f"{name} holds whole numbers only")
+        raise CellRefused(say("whole-numbers", "{name} holds whole numbers only", name=name))
     if not bounds.min <= value <= bounds.max:
-        raise CellRefused(f"{name} holds whole numbers from {bounds.min} to {bounds.max}")
+        raise CellRefused(
+            say(
+                "out-of-range",
+                "{name} holds whole numbers from {least} to {most}",
+                name=name,
+                least=bounds.min,
+                most=bounds.max,
+            )
+        )
     return int(value)

@@ -24,6 +24,7 @@ from lessons.reading.mistake_edits import KnownMistake
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import CheckResult, Intermediate
 from lessons.results.tensor_questions import Refusal
+from lessons.texts.wording import Wording
 from lessons.worker import channel
 from lessons.worker.advice.failed_operation import may_be_same
 from lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
@@ -49,6 +50,8 @@ from lessons.worker.messages import (
     Judge,
     MistakeRequest,
 )
+
+say = Wording("worker/judge")
 
 CONTEXT, SOLUTION, MISTAKE = (CodeUnit.internal(name).filename for name in ("context", "solution", "mistake"))
 DIAGNOSIS = 1.0
@@ -126,7 +129,7 @@ def _context(code: str, number: int) -> Values:
 def _expected(exercise: Judge, context: Values, number: int) -> Values:
     expected, failure = _run(exercise, exercise.solution, SOLUTION, context, number)
     if expected is None:
-        raise RuntimeError(f"the solution of this exercise fails: {failure}")
+        raise RuntimeError(say("solution-fails", "the solution of this exercise fails: {why}", why=failure))
     return expected
 
 
@@ -159,8 +162,13 @@ def _failed(check: CheckRequest, scope: Values) -> str | None:
         if bool(eval(check.test, dict(scope))):
             return None
     except Exception as error:
-        return f"this could not be checked on what your code gave ({type(error).__name__}: {error})"
-    text = next((say for when, say in check.fail if not when or _holds(when, scope)), "")
+        return say(
+            "not-checked",
+            "this could not be checked on what your code gave ({kind}: {error})",
+            kind=type(error).__name__,
+            error=error,
+        )
+    text = next((message for when, message in check.fail if not when or _holds(when, scope)), "")
     return template.fill(text, _filled(text, scope) or {})
 
 

@@ -13,11 +13,14 @@ import torch
 
 from lessons.results import code_unit
 from lessons.results.code_unit import CodeUnit
+from lessons.texts.wording import Wording
 from lessons.worker import channel, fence
 from lessons.worker.jobs import tensor_questions, trained_state
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import ErrorReport, Program, StepRequest, TensorReport
 from lessons.worker.messages import Json, LessonDone, RunLesson, StepReport
+
+say = Wording("worker/lesson-run")
 
 ACCELERATED = torch.backends.cuda.is_built() or torch.backends.mps.is_built() or torch.xpu._is_compiled()
 """Whether this build of PyTorch has generators on devices other than the processor."""
@@ -75,7 +78,9 @@ def run_step(state: RunState, step: StepRequest, blob: bytes) -> ErrorReport | N
         if failure is not None:
             return failure
         state.namespace["trained"] = trained
-        sentence = f"Trained: the training of the step '{step.id}' had left this number when it ended."
+        sentence = say(
+            "trained", "Trained: the training of the step '{step}' had left this number when it ended.", step=step.id
+        )
         state.explainer.describe_origin(trained.values(), sentence)
     seed(step.seed)
     return state.run(step.code, CodeUnit.step(step.id))

@@ -11,9 +11,12 @@ from typing import TypeGuard
 import torch
 
 from lessons.results.code_unit import CodeUnit
+from lessons.texts.wording import Wording
 from lessons.worker.jobs.run_state import RunState, as_tensor
 from lessons.worker.message_parts import TensorReport
 from lessons.worker.messages import InputReport, ListNames, NamesReport, RunInput
+
+say = Wording("worker/prompt")
 
 MOST_TENSORS = 4
 MOST_AXES = 4
@@ -157,7 +160,8 @@ def describe_value(value: object) -> str:
     try:
         text = repr(value)
     except BaseException as error:
-        text = f"(a {type(value).__name__} that cannot be written: {type(error).__name__})"
+        kind, why = type(value).__name__, type(error).__name__
+        text = say("unwritable", "(a {type} that cannot be written: {error})", type=kind, error=why)
     text = text[:LONGEST_VALUE] + ("..." if len(text) > LONGEST_VALUE else "")
     return text.encode("utf-8", "backslashreplace").decode()
 

@@ -11,6 +11,7 @@ import torch
 from lessons.format.template import FACT, Field
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import LONGEST_AXIS, MOST_AXES
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs import tensor_entries
 from lessons.worker.jobs.cell_changes import CellWriter
@@ -18,6 +19,8 @@ from lessons.worker.jobs.execute import describe, execute, new_namespace
 from lessons.worker.message_parts import CellWrite, ErrorReport, NamedExpression, TemplateField, TensorReport
 from lessons.worker.recording.line_shapes import Line, ShapeCollector
 from lessons.worker.recording.recorder import Recorder
+
+say = Wording("worker/run-state")
 
 PROSE = CodeUnit.internal("prose")
 
@@ -75,7 +78,8 @@ class RunState:
                 reports.append(self.show_tensor(unit, spec.name, tensor, blob))
             except BaseException as error:
                 failure = describe(error, unit.filename)
-                return tuple(reports), replace(failure, message=f"{spec.name} cannot be shown: {failure.message}")
+                message = say("not-shown", "{name} cannot be shown: {why}", name=spec.name, why=failure.message)
+                return tuple(reports), replace(failure, message=message)
         return tuple(reports), None
 
     def show_tensor(self, unit: CodeUnit, name: str, tensor: torch.Tensor, blob: bytearray) -> TensorReport:
@@ -96,8 +100,12 @@ class RunState:
                 if item.optional and isinstance(error, Exception):
                     continue
                 failure = describe(error, PROSE.filename)
-                where = "the answer" if field.conversion == FACT else "the prose"
-                return text, replace(failure, message=f"{{{field.key}}} in {where}: {failure.message}")
+                message = (
+                    say("in-answer", "{field} in the answer: {why}", field=f"{{{field.key}}}", why=failure.message)
+                    if field.conversion == FACT
+                    else say("in-prose", "{field} in the prose: {why}", field=f"{{{field.key}}}", why=failure.message)
+                )
+                return text, replace(failure, message=message)
         return text, None
 
 
@@ -105,10 +113,11 @@ def as_tensor(value: object) -> torch.Tensor:
     """Convert a value to a tensor that can be shown. Raises `TypeError` if that is not possible."""
     if isinstance(value, torch.Tensor):
         if value.is_complex():
-            raise TypeError("its numbers are complex")
+            raise TypeError(say("complex", "its numbers are complex"))
         if value.dim() > MOST_AXES or any(size > LONGEST_AXIS for size in value.shape):
-            raise TypeError(f"its shape {tuple(value.shape)} is too large for a matrix")
+            shape = tuple(value.shape)
+            raise TypeError(say("too-large", "its shape {shape} is too large for a matrix", shape=shape))
         return value.detach().resolve_neg()
     if isinstance(value, bool | int | float | list | tuple):
         return torch.tensor(value)
-    raise TypeError(f"it is a {type(value).__name__}, not a tensor")
+    raise TypeError(say("no-tensor", "it is a {type}, not a tensor", type=type(value).__name__))

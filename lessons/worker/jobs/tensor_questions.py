@@ -19,6 +19,7 @@ from lessons.results.tensor_questions import (
     WindowQuestion,
     box_unit,
 )
+from lessons.texts.wording import Wording
 from lessons.worker import channel, messages, wire
 from lessons.worker.explaining.explainer import NoCell
 from lessons.worker.flow.diagram import Diagram, NoBox
@@ -34,6 +35,8 @@ from lessons.worker.tensor_reports import (
     WindowReport,
 )
 
+say = Wording("worker/questions")
+
 LARGEST_WINDOW = 256
 
 
@@ -47,7 +50,7 @@ def serve(talk: socket.socket, run: RunState) -> None:
         question = channel.receive(talk)
         try:
             if type(question) not in HANDLERS:
-                raise QuestionRefused("unknown question")
+                raise QuestionRefused(say("unknown", "unknown question"))
             reply = HANDLERS[type(question)](run, question)
         except QuestionRefused as error:
             reply = Refusal(str(error))
@@ -56,7 +59,7 @@ def serve(talk: socket.socket, run: RunState) -> None:
         except wire.Closed:
             raise
         except wire.WireError:
-            channel.send(talk, Refusal("the answer is too long to be told"))
+            channel.send(talk, Refusal(say("too-long", "the answer is too long to be told")))
 
 
 def explain(run: RunState, question: ExplainQuestion) -> ExplanationReport:
@@ -73,10 +76,12 @@ def _explained(ask: Callable[[], dict[str, Any]]) -> ExplanationReport:
     try:
         return ExplanationReport(ask())
     except NoCell:
-        raise QuestionRefused("no such cell") from None
+        raise QuestionRefused(say("no-cell", "no such cell")) from None
     except Exception as error:
         # A bug in one explanation must not end the child: the other cells can still be explained.
-        raise QuestionRefused(f"this cell cannot be explained ({type(error).__name__}: {error})") from error
+        kind = type(error).__name__
+        why = say("cell-failed", "this cell cannot be explained ({kind}: {error})", kind=kind, error=error)
+        raise QuestionRefused(why) from error
 
 
 def flow(run: RunState, question: FlowQuestion) -> FlowReport:
@@ -86,19 +91,23 @@ def flow(run: RunState, question: FlowQuestion) -> FlowReport:
         return FlowReport(Diagram(run.explainer, question.unit, question.opened).flow(path))
     except Exception as error:
         # A bug in a flow must not end the child: its numbers can still be explained.
-        raise QuestionRefused(f"this flow cannot be drawn ({type(error).__name__}: {error})") from error
+        kind = type(error).__name__
+        why = say("flow-failed", "this flow cannot be drawn ({kind}: {error})", kind=kind, error=error)
+        raise QuestionRefused(why) from error
 
 
 def box(run: RunState, question: BoxQuestion) -> BoxReport:
     """Show the tensor of a box from now on, as it was when the code of the box had run."""
     if question.unit is None:
-        raise QuestionRefused("no such box")
+        raise QuestionRefused(say("no-box", "no such box"))
     try:
         name, region, time = Diagram(run.explainer, question.unit, question.opened).result(question.box)
     except NoBox:
-        raise QuestionRefused("this box has no tensor of its own") from None
+        raise QuestionRefused(say("no-own-tensor", "this box has no tensor of its own")) from None
     except Exception as error:
-        raise QuestionRefused(f"this box cannot be shown ({type(error).__name__}: {error})") from error
+        kind = type(error).__name__
+        why = say("box-failed", "this box cannot be shown ({kind}: {error})", kind=kind, error=error)
+        raise QuestionRefused(why) from error
     try:
         tensor = as_tensor(run.explainer.history.tensor(region, time))
     except (ValueLost, TypeError) as error:
@@ -123,7 +132,7 @@ def blocks(run: RunState, question: BlocksQuestion) -> BlocksReport:
     """Return the matrix at some leading indices, divided into blocks."""
     matrix, rows, cols = matrix_at(run, question), question.rows, question.cols
     if rows < 1 or cols < 1 or summaries.count(matrix, rows, cols) > summaries.MOST_BLOCKS:
-        raise QuestionRefused("no such blocks")
+        raise QuestionRefused(say("no-blocks", "no such blocks"))
     return summaries.blocks(matrix, rows, cols, question.how)
 
 
@@ -131,7 +140,7 @@ def row(run: RunState, question: RowQuestion) -> RowReport:
     """Return the statistics of a row of the matrix at some leading indices."""
     matrix = matrix_at(run, question)
     if not 0 <= question.row < matrix.shape[0]:
-        raise QuestionRefused("no such row")
+        raise QuestionRefused(say("no-row", "no such row"))
     return summaries.row(matrix, question.row, question.top)
 
 
@@ -139,7 +148,7 @@ def matrix_at(run: RunState, question: WindowQuestion | BlocksQuestion | RowQues
     """Return the matrix that a question is about: a shown tensor at the leading indices; a vector is one row."""
     tensor = run.shown.get((question.unit, question.name)) if question.unit is not None else None
     if tensor is None or len(question.lead) != max(0, tensor.dim() - 2):
-        raise QuestionRefused("no such tensor")
+        raise QuestionRefused(say("no-tensor", "no such tensor"))
     matrix = tensor[question.lead]
     return matrix.reshape(1, -1) if matrix.dim() < 2 else matrix
 

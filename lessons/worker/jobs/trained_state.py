@@ -9,8 +9,11 @@ import torch
 
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import MOST_KEPT
+from lessons.texts.wording import Wording
 from lessons.worker.jobs.execute import describe
 from lessons.worker.message_parts import ErrorReport
+
+say = Wording("worker/trained")
 
 KEEP = CodeUnit.internal("keep").filename
 
@@ -25,10 +28,16 @@ def pack(expression: str, namespace: dict[str, Any]) -> tuple[bytes, ErrorReport
         torch.save(copies, file)
     except BaseException as error:
         failure = describe(error, KEEP)
-        return b"", ErrorReport(failure.kind, f"What was trained cannot be kept: {failure.message}")
+        message = say("not-kept", "What was trained cannot be kept: {why}", why=failure.message)
+        return b"", ErrorReport(failure.kind, message)
     data = file.getvalue()
     if len(data) > MOST_KEPT:
-        message = f"What was trained is too large to be kept: {len(data) >> 20} MiB, {MOST_KEPT >> 20} are allowed."
+        message = say(
+            "too-large",
+            "What was trained is too large to be kept: {size} MiB, {most} are allowed.",
+            size=len(data) >> 20,
+            most=MOST_KEPT >> 20,
+        )
         return b"", ErrorReport("error", message)
     return data, None
 
@@ -40,6 +49,6 @@ def unpack(data: bytes) -> tuple[dict[str, torch.Tensor], ErrorReport | None]:
         if not isinstance(tensors, dict) or not all(isinstance(item, torch.Tensor) for item in tensors.values()):
             raise TypeError("no dict of tensors")
     except Exception:
-        message = "What was trained cannot be read any more. Train again."
+        message = say("unreadable", "What was trained cannot be read any more. Train again.")
         return {}, ErrorReport("error", message)
     return tensors, None

@@ -12,12 +12,15 @@ import torch
 
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import MOST_SNAPSHOTS, MOST_STEPS
+from lessons.texts.wording import Wording
 from lessons.worker import channel
 from lessons.worker.jobs import lesson_run, tensor_entries, trained_state
 from lessons.worker.jobs.execute import describe, execute
 from lessons.worker.jobs.run_state import RunState, as_tensor
 from lessons.worker.message_parts import ErrorReport, NamedExpression, TensorReport
 from lessons.worker.messages import Pause, Paused, Resume, Snapshot, Train, Trained, TrainingFailed, TrainingRequest
+
+say = Wording("worker/training")
 
 
 class SnapshotError(Exception):
@@ -36,9 +39,10 @@ class SnapshotTaker:
     def frame(self, done: int, total: int) -> None:
         """Take a snapshot after `done` of `total` steps. Leaves the random number generators unchanged."""
         if self._taken == MOST_SNAPSHOTS:
-            raise SnapshotError(f"frame() was called more than {MOST_SNAPSHOTS} times")
+            raise SnapshotError(say("too-often", "frame() was called more than {most} times", most=MOST_SNAPSHOTS))
         if not 0 <= done <= total <= MOST_STEPS:
-            raise SnapshotError(f"frame(done, total) wants 0 <= done <= total <= {MOST_STEPS}")
+            why = say("out-of-range", "frame(done, total) wants 0 <= done <= total <= {most}", most=MOST_STEPS)
+            raise SnapshotError(why)
         self._taken += 1
         torch_state, state = torch.get_rng_state(), random.getstate()
         blob = bytearray()
@@ -61,7 +65,8 @@ class SnapshotTaker:
         try:
             return eval(compile(spec.expression, CodeUnit.internal(spec.name).filename, "eval"), self._namespace)
         except Exception as error:
-            raise SnapshotError(f"{spec.name} has no value: {describe(error, '').message}") from error
+            why = say("no-value", "{name} has no value: {why}", name=spec.name, why=describe(error, "").message)
+            raise SnapshotError(why) from error
 
     def _listen(self) -> None:
         """Read whether to wait, and wait for `Resume` if so, without using processor time."""
@@ -79,7 +84,8 @@ def run_training(job: Train, talk: socket.socket) -> None:
         if failure is None:
             failure = lesson_run.run_step(state, step, job.blob)
     if failure is not None:
-        failure = ErrorReport(failure.kind, f"The training was not started: {failure.message}")
+        message = say("not-started", "The training was not started: {why}", why=failure.message)
+        failure = ErrorReport(failure.kind, message)
     else:
         lesson_run.seed(spec.seed)
         state.namespace["frame"] = SnapshotTaker(talk, state, spec).frame

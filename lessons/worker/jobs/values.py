@@ -14,6 +14,10 @@ from typing import Any
 
 import torch
 
+from lessons.texts.wording import Wording
+
+say = Wording("worker/values")
+
 DTYPES: dict[str, torch.dtype] = {
     "float32": torch.float32,
     "float64": torch.float64,
@@ -55,25 +59,30 @@ def encode(value: object) -> tuple[Any, bytes]:
 
 def _encode(value: object, blob: bytearray, count: Iterator[int], depth: int) -> Any:
     if depth > DEPTH:
-        raise ValueNotPlain("values nested too deeply")
+        raise ValueNotPlain(say("too-deep", "values nested too deeply"))
     if next(count) > MOST_VALUES:
-        raise ValueNotPlain("too many values")
+        raise ValueNotPlain(say("too-many", "too many values"))
     if value is None or type(value) in (bool, float, str):
         if isinstance(value, str) and len(value) > LONGEST_TEXT:
-            raise ValueNotPlain(f"a text of {len(value)} characters")
+            raise ValueNotPlain(say("long-text", "a text of {count} characters", count=len(value)))
         return value
     if type(value) is int:
         if value.bit_length() > 63:
-            raise ValueNotPlain("an integer of more than 64 bits")
+            raise ValueNotPlain(say("large-integer", "an integer of more than 64 bits"))
         return value
     if isinstance(value, torch.Tensor):
         name = NAMES.get(value.dtype)
         if name is None:
-            raise ValueNotPlain(f"a tensor of dtype {value.dtype}")
+            raise ValueNotPlain(say("dtype", "a tensor of dtype {dtype}", dtype=value.dtype))
         if value.layout != torch.strided or value.is_meta:
-            raise ValueNotPlain("a tensor without data" if value.is_meta else f"a tensor of layout {value.layout}")
+            raise ValueNotPlain(
+                say("no-data", "a tensor without data")
+                if value.is_meta
+                else say("layout", "a tensor of layout {layout}", layout=value.layout)
+            )
         if len(blob) + value.numel() * value.element_size() > CAP:
-            raise ValueNotPlain(f"a tensor of shape {tuple(value.shape)}, too large to be compared")
+            shape = tuple(value.shape)
+            raise ValueNotPlain(say("large-tensor", "a tensor of shape {shape}, too large to be compared", shape=shape))
         offset = len(blob)
         blob += raw(value)
         return {"t": "tensor", "dtype": name, "shape": list(value.shape), "offset": offset}
@@ -86,7 +95,7 @@ def _encode(value: object, blob: bytearray, count: Iterator[int], depth: int) ->
             "t": "dict",
             "items": [[str(key), _encode(item, blob, count, depth + 1)] for key, item in value.items()],
         }
-    raise ValueNotPlain(f"a value of type {type(value).__name__}")
+    raise ValueNotPlain(say("type", "a value of type {type}", type=type(value).__name__))
 
 
 def decode(tree: Any, blob: bytes, depth: int = 0) -> Any:

@@ -18,7 +18,7 @@ def load() -> None:
 
     # It formats a stack, for which the lines of torch's files are read; a child of the fork server has them then.
     torch.manual_seed(0)
-    translations.fix("advice", "worker")
+    translations.fix("advice", "change", "explaining", "worker")
     channel.prepare()
     compiler_stand_in.install()
     # These use the imported names without running any tensor operation.

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 import torch
 
 from lessons.results.floats import exact_number
+from lessons.texts.wording import Wording
 from lessons.worker.recording.record import CannotRestore, Event, Record, contents
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/history")
 
 NARROW = 16
 """Elements of a write up to which it is indexed under each: a loop that fills a matrix makes thousands of writes."""
@@ -180,7 +183,7 @@ class ElementHistory:
             self._bring_back(elements[positions[0]].region)
             length = memory.nbytes() // dtype.itemsize
             if max(offsets) >= length:
-                raise ValueLost("Its memory was given back since.")
+                raise ValueLost(say("memory-gone", "Its memory was given back since."))
             whole = torch.empty(0, dtype=dtype).set_(memory, 0, (length,), (1,))
             numbers = whole[torch.tensor(offsets)].tolist() if len(positions) > 1 else [whole[offsets[0]].item()]
             for position, number in zip(positions, numbers, strict=True):
@@ -209,7 +212,7 @@ class ElementHistory:
     def _check(self, storage: int, time: int) -> None:
         lost = self._record.lost.get(storage)
         if lost is not None and time <= lost[1]:
-            raise ValueLost("It was overwritten after recording had stopped.")
+            raise ValueLost(say("overwritten-unrecorded", "It was overwritten after recording had stopped."))
 
     def overwritten(self, event: Event) -> torch.Tensor | None:
         """Return a copy of what an event overwrote first; None if there is none. Raises `ValueLost`."""
@@ -237,4 +240,5 @@ class ElementHistory:
                 start = element.offset - region.at(index)
                 part = contents(copy)[index].reshape(1).view(torch.uint8)[start : start + element.region.dtype.itemsize]
                 return exact_number(part.view(element.region.dtype).item())
-        raise ValueLost("It was overwritten later, and there was no room to keep what it had been.")
+        why = say("overwritten", "It was overwritten later, and there was no room to keep what it had been.")
+        raise ValueLost(why)

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lessons.results.explanation import label
+from lessons.texts.wording import Wording
 from lessons.worker.recording.element_history import Element, ElementHistory
-from lessons.worker.recording.optimizer_steps import NAMES, StateTensor
+from lessons.worker.recording.optimizer_steps import SYMBOLS, StateTensor
 from lessons.worker.recording.record import Binding, Event, Record, Site
 from lessons.worker.recording.regions import Region
 from lessons.worker.recording.source_positions import SourcePositions
+
+say = Wording("explaining/names")
 
 LONGEST = 60
 LONGEST_PERIOD = 8
@@ -130,7 +133,7 @@ class Names:
         for state in self._states.values():
             name = self.leaf_name(state.parameter)
             if name:
-                name = f"({NAMES.get(state.key, state.key)} of {name})"
+                name = _kept_name(state.key, name)
                 by_variable.setdefault(("<module>", name), []).append(Binding(state.since, name, state.region, True))
         self._ranked.clear()
         self._known.clear()
@@ -248,8 +251,19 @@ class Names:
         backward = _calls_backward(node)
         if backward or event.time not in self._whole:
             # Only a step of what this code computes. In the backward pass all are: there the steps are numbered.
-            return f"step {self._steps[event.time]} of {text}" if backward else f"{op} in {text}", False
+            if backward:
+                return say("step", "step {number} of {code}", number=self._steps[event.time], code=text), False
+            return say("operation", "{operation} in {code}", operation=op, code=text), False
         return text, isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript)
+
+
+def _kept_name(key: str, parameter: str) -> str:
+    """Name what an optimizer keeps for a parameter as people call it, by the name that PyTorch gives it."""
+    if key == "momentum_buffer":
+        return say("momentum", "(momentum of {parameter})", parameter=parameter)
+    if key == "step":
+        return say("step-count", "(step count of {parameter})", parameter=parameter)
+    return say("kept", "({symbol} of {parameter})", symbol=SYMBOLS.get(key, key), parameter=parameter)
 
 
 def _calls_backward(node: ast.AST | None) -> bool:

@@ -16,8 +16,8 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from lessons.worker.recording.record import Record
 from lessons.worker.recording.regions import Region
 
-NAMES = {"exp_avg": "m", "exp_avg_sq": "v", "momentum_buffer": "momentum", "step": "step count"}
-"""What people call a tensor that an optimizer keeps for a parameter, by the name that PyTorch gives it."""
+SYMBOLS = {"exp_avg": "m", "exp_avg_sq": "v"}
+"""The symbols of tensors that an optimizer keeps for a parameter, by the names that PyTorch gives them."""
 
 
 @dataclass(frozen=True, slots=True)

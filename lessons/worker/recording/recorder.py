@@ -23,6 +23,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from lessons.texts.wording import Wording
 from lessons.worker.recording import reachability
 from lessons.worker.recording.call_sites import SiteFinder
 from lessons.worker.recording.draw import Draw
@@ -45,6 +46,8 @@ from lessons.worker.recording.record import (
 )
 from lessons.worker.recording.regions import OPAQUE, Layout, Region, layout
 from lessons.worker.recording.rematerialization import Rematerializer
+
+say = Wording("explaining/recording")
 
 KEEP = 512 << 20
 """Bytes of storages, and of copies of overwritten values, that a record keeps alive."""
@@ -418,9 +421,10 @@ class Recorder(TorchDispatchMode):
             count = len(record.events)
             self._next_sweep = record.time + min(max(self._few, count), self._most - count) - 1
         if self.kept > self._keep:
-            self._stop(f"the tensors of this run fill more than {_mebibytes(self._keep)}", sites)
+            why = say("full", "the tensors of this run fill more than {size}", size=_mebibytes(self._keep))
+            self._stop(why, sites)
         elif len(record.events) >= self._most:
-            self._stop(f"this run has made {self._most:,} operations", sites)
+            self._stop(say("long", "this run has made {count:,} operations", count=self._most), sites)
 
     def _adopt(self, event: Event) -> None:
         """Record what a tensor is a copy of if its new memory was copied as bytes, as `copy.deepcopy` does."""
@@ -478,4 +482,6 @@ def _plain(value: Any) -> Layout | Any:
 
 
 def _mebibytes(size: int) -> str:
-    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size:,} bytes"
+    if size < 1 << 20:
+        return say("bytes", "{size:,} bytes", size=size)
+    return say("mebibytes", "{size} MiB", size=size >> 20)

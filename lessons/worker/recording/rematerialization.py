@@ -16,10 +16,13 @@ from typing import Any
 
 import torch
 
+from lessons.texts.wording import Wording
 from lessons.worker.recording.reachability import is_held, overwrites
 from lessons.worker.recording.record import DROPPED, SNAPSHOT, Bytes, CannotRestore, Event, Record
 from lessons.worker.recording.record import contents as copied
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/rematerialization")
 
 MOST_RESTORED = 2
 """Segments whose values are there at the same time."""
@@ -29,8 +32,6 @@ UNREPEATABLE = frozenset({"set_", "resize_"})
 
 EMPTY = ("empty", "new_empty")
 """How the names of operations start that reserve memory and write nothing to it."""
-
-CHANGED = "It was dropped to save memory, and computing it again gave other numbers."
 
 Memory = torch.UntypedStorage
 
@@ -187,9 +188,9 @@ class Rematerializer:
                         _bytes(memory).copy_(_bytes(contents[storage]))
                 self._verify(segment, contents)
             except (RuntimeError, ValueError, CannotRestore) as error:
-                segment.failure = CHANGED
+                segment.failure = _changed()
                 self._forget(segment)
-                raise CannotRestore(CHANGED) from error
+                raise CannotRestore(_changed()) from error
 
     def _forget(self, segment: Segment) -> None:
         """Drop the values of a segment again."""
@@ -240,7 +241,7 @@ class Rematerializer:
             fresh = [item for item in tensors if item.untyped_storage()._cdata not in overwritten]
             for region, tensor in zip(event.outs[len(old) :], fresh, strict=True):
                 if (region.shape, region.stride) != (tuple(tensor.shape), tensor.stride()):
-                    raise CannotRestore(CHANGED)
+                    raise CannotRestore(_changed())
                 contents[region.storage] = tensor.untyped_storage()
         return contents
 
@@ -275,7 +276,7 @@ class Rematerializer:
                     if owner is not None and not overwrites(following):
                         known = owner.start.get(storage)
                 if known is not None and storage in contents and not _equal(known, contents[storage]):
-                    raise CannotRestore(CHANGED)
+                    raise CannotRestore(_changed())
 
 
 def _is_repeatable(event: Event) -> bool:
@@ -305,3 +306,8 @@ def _clone(memory: Memory) -> Memory:
 
 def _size(copies: Iterable[torch.Tensor | Bytes | None]) -> int:
     return sum(copy.nbytes for copy in copies if copy is not None)
+
+
+def _changed() -> str:
+    """Say why values cannot be computed again."""
+    return say("changed", "It was dropped to save memory, and computing it again gave other numbers.")

@@ -9,9 +9,12 @@ import math
 from collections.abc import Callable
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import ONE, ZERO, Rule, make, region, rule, unknown
+
+say = Wording("explaining/activations")
 
 _THREE, _SIX, _HALF = f.Number(3.0), f.Number(6.0), f.Number(0.5)
 
@@ -144,13 +147,17 @@ def _bending(name: str, function: Slope) -> Rule:
     return bent
 
 
+def _times_derivative(name: str) -> str:
+    return say("times-derivative", "The gradient times the derivative of {function}.", function=name)
+
+
 def _sloping(name: str, slope: Slope) -> Rule:
     def sloped(derivation: Derivation, index: Index, value: float) -> RuleResult:
         names = derivation.event.info.names
         cell = derivation.operand("self_or_result" if "self_or_result" in names else "self", index)
         gradient = derivation.operand("grad_out" if "grad_out" in names else "grad_output", index)
         formula = f.multiply(gradient, slope(derivation, cell))
-        return make(f"{name} backward", formula, f"The gradient times the derivative of {name}.")
+        return make(f"{name}_backward", formula, _times_derivative(name))
 
     return sloped
 
@@ -173,9 +180,10 @@ def _prelu_backward(derivation: Derivation, index: Index, value: float) -> RuleR
     cell, gradient = derivation.operand("self", index), derivation.operand("grad_output", index)
     if derivation.output == 1:
         formula = f.choose(_above(cell, ZERO), ZERO, f.multiply(cell, gradient))
-        return make("prelu backward", formula, "What the weight of this number gets: the gradient times the number.")
+        note = say("prelu-weight", "What the weight of this number gets: the gradient times the number.")
+        return make("prelu_backward", formula, note)
     slope = f.choose(_above(cell, ZERO), ONE, derivation.operand("weight", index))
-    return make("prelu backward", f.multiply(gradient, slope), "The gradient times the derivative of prelu.")
+    return make("prelu_backward", f.multiply(gradient, slope), _times_derivative("prelu"))
 
 
 @rule("rrelu_with_noise")
@@ -205,7 +213,8 @@ def _halves(derivation: Derivation, index: Index) -> tuple[f.Formula, f.Formula,
 def _glu(derivation: Derivation, index: Index, value: float) -> RuleResult:
     """Explain `nn.GLU`: the first half of an axis times the sigmoid of the second."""
     first, second, *_ = _halves(derivation, index)
-    return make("glu", f.multiply(first, _sigmoid(second)), "The second half of the axis opens and closes the first.")
+    note = say("glu", "The second half of the axis opens and closes the first.")
+    return make("glu", f.multiply(first, _sigmoid(second)), note)
 
 
 @rule("glu_backward")
@@ -217,9 +226,10 @@ def _glu_backward(derivation: Derivation, index: Index, value: float) -> RuleRes
     )
     gate = _sigmoid(second)
     if index[axis] < half:
-        return make("glu backward", f.multiply(gradient, gate), "The gradient times the gate.")
+        return make("glu_backward", f.multiply(gradient, gate), say("times-gate", "The gradient times the gate."))
     formula = f.multiply(gradient, first, gate, _minus(ONE, gate))
-    return make("glu backward", formula, "The gradient times what the gate lets through, times the slope of the gate.")
+    note = say("gate-slope", "The gradient times what the gate lets through, times the slope of the gate.")
+    return make("glu_backward", formula, note)
 
 
 # Functions of two numbers -------------------------------------------------------------------------------------------
@@ -320,4 +330,4 @@ def _copysign(derivation: Derivation, index: Index, value: float) -> RuleResult:
     size = f.call("abs", derivation.operand("self", index))
     derivation.operand("other", index)
     signed = _negative(size) if math.copysign(1.0, value) < 0 else size
-    return make("copysign", signed, "The sign is that of the second number.")
+    return make("copysign", signed, say("copysign", "The sign is that of the second number."))

@@ -6,11 +6,14 @@ import itertools
 import math
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.convolutions import positions
 from lessons.worker.explaining.rules.registry import MOST_TERMS, make, region, rule, too_many, unknown
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/channel-norms")
 
 
 def _later(derivation: Derivation, output: int, index: Index) -> f.Formula:
@@ -46,7 +49,7 @@ def _moments(derivation: Derivation, indices: list[Index], wanted: str) -> RuleR
     squares = [f.Op("**", (f.Op("-", (cell, center)), f.Number(2.0))) for cell in cells]
     variance = f.Op("/", (f.add(*squares), count))
     spread = f.call("sqrt", f.add(variance, f.Number(float(derivation.event.arg("eps")), "eps")))
-    return make("rstd", f.Op("/", (f.Number(1.0), spread)), "1 over the standard deviation.")
+    return make("rstd", f.Op("/", (f.Number(1.0), spread)), say("rstd", "1 over the standard deviation."))
 
 
 def _of_channel(tensor: Region, channel: int) -> list[Index]:
@@ -69,10 +72,10 @@ def _batch_norm(derivation: Derivation, index: Index, value: float) -> RuleResul
             mean, variance = (derivation.operand(name, (channel,)) for name in ("running_mean", "running_var"))
             spread = f.call("sqrt", f.add(variance, f.Number(float(event.arg("eps")), "eps")))
             formula = _scaled(derivation, cell, mean, f.Op("/", (f.Number(1.0), spread)), channel)
-            return make("batch norm", formula, "By the running mean and variance.")
+            return make("batch_norm", formula, say("running", "By the running mean and variance."))
         mean, rstd = (_later(derivation, running + at, (channel,)) for at in (1, 2))
         formula = _scaled(derivation, cell, mean, rstd, channel)
-        return make("batch norm", formula, "By the mean and the spread of its channel.")
+        return make("batch_norm", formula, say("channel", "By the mean and the spread of its channel."))
     if not event.arg("training"):
         return unknown(derivation, index, value)
     return _moments(derivation, _of_channel(inputs, index[0]), "mean" if output == 1 else "rstd")
@@ -92,11 +95,8 @@ def _running_average(derivation: Derivation, index: Index, which: int, running: 
             "-", (f.Op("/", (f.Number(1.0), f.multiply(rstd, rstd))), f.Number(float(event.arg("eps")), "eps"))
         )
         new = f.Op("/", (f.multiply(biased, f.Number(float(count))), f.Number(float(max(count - 1, 1)))))
-    return make(
-        names[which].replace("_", " "),
-        f.add(kept, f.multiply(momentum, new)),
-        "Moved toward this batch by the momentum.",
-    )
+    note = say("moved-toward-batch", "Moved toward this batch by the momentum.")
+    return make(names[which], f.add(kept, f.multiply(momentum, new)), note)
 
 
 @rule("native_batch_norm_backward")
@@ -118,20 +118,27 @@ def _batch_norm_backward(derivation: Derivation, index: Index, value: float) -> 
 
     total = f.add(*(derivation.cell(gradient, at) for at in cells))
     if output == 2:
-        return make("batch norm backward", total, "Summed over the channel, which shares this parameter.")
+        return make("batch_norm_backward", total, _summed_over_channel())
     slope = f.add(*(f.multiply(derivation.cell(gradient, at), normalized(at)) for at in cells))
     if output == 1:
-        return make("batch norm backward", slope, "Summed over the channel, which shares this parameter.")
+        return make("batch_norm_backward", slope, _summed_over_channel())
     scale = (
         [derivation.cell(region(derivation, "weight"), (channel,))] if isinstance(event.arg("weight"), Region) else []
     )
     if not event.arg("train"):
-        return make("batch norm backward", f.multiply(derivation.cell(gradient, index), rstd, *scale))
+        return make("batch_norm_backward", f.multiply(derivation.cell(gradient, index), rstd, *scale))
     count = f.Number(float(len(cells)))
     inner = f.Op("-", (derivation.cell(gradient, index), f.Op("/", (total, count))))
     inner = f.Op("-", (inner, f.multiply(normalized(index), f.Op("/", (slope, count)))))
-    note = "The gradient without its part that shifts or stretches the whole channel, which batch norm takes back."
-    return make("batch norm backward", f.multiply(*scale, rstd, inner), note)
+    note = say(
+        "batch-norm-backward",
+        "The gradient without its part that shifts or stretches the whole channel, which batch norm takes back.",
+    )
+    return make("batch_norm_backward", f.multiply(*scale, rstd, inner), note)
+
+
+def _summed_over_channel() -> str:
+    return say("summed-over-channel", "Summed over the channel, which shares this parameter.")
 
 
 def _moments_of_channel(derivation: Derivation, channel: int) -> tuple[f.Formula, f.Formula]:
@@ -164,7 +171,7 @@ def _group_norm(derivation: Derivation, index: Index, value: float) -> RuleResul
     group = index[1] * int(derivation.event.arg("group")) // inputs.shape[1]
     mean, rstd = (_later(derivation, at, (index[0], group)) for at in (1, 2))
     formula = _scaled(derivation, derivation.cell(inputs, index), mean, rstd, index[1])
-    return make("group norm", formula, "By the mean and the spread of its group of channels.")
+    return make("group_norm", formula, say("group", "By the mean and the spread of its group of channels."))
 
 
 @rule("native_group_norm_backward")
@@ -196,11 +203,14 @@ def _group_norm_backward(derivation: Derivation, index: Index, value: float) -> 
     if output:
         factors = [[derivation.cell(gradient, at), *([normalized(at)] if output == 1 else [])] for at in cells]
         formula = f.add(*(f.multiply(*item) for item in factors))
-        return make("group norm backward", formula, "Summed over the channel, which shares this parameter.")
+        return make("group_norm_backward", formula, _summed_over_channel())
     count = f.Number(float(len(cells)))
     mean = f.Op("/", (f.add(*(f.multiply(*weighted(at)) for at in cells)), count))
     slope = f.Op("/", (f.add(*(f.multiply(*weighted(at), normalized(at)) for at in cells)), count))
     inner = f.Op("-", (f.Op("-", (f.multiply(*weighted(index)), mean)), f.multiply(normalized(index), slope)))
     rstd = derivation.cell(region(derivation, "rstd"), (index[0], index[1] // size))
-    note = "The gradient without its part that shifts or stretches the whole group, which group norm takes back."
-    return make("group norm backward", f.multiply(rstd, inner), note)
+    note = say(
+        "group-norm-backward",
+        "The gradient without its part that shifts or stretches the whole group, which group norm takes back.",
+    )
+    return make("group_norm_backward", f.multiply(rstd, inner), note)

@@ -10,7 +10,15 @@ from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.products import factors, pairs
 from lessons.worker.explaining.rules.reductions import reduced
-from lessons.worker.explaining.rules.registry import MOST_TERMS, MOST_UNKNOWN, ZERO, make, named_only, region
+from lessons.worker.explaining.rules.registry import (
+    MOST_TERMS,
+    MOST_UNKNOWN,
+    ZERO,
+    given_by_python,
+    make,
+    named_only,
+    region,
+)
 from lessons.worker.recording.record import Event
 from lessons.worker.recording.regions import Region
 
@@ -53,7 +61,7 @@ def explain(derivation: Derivation, index: Index, part: int) -> RuleResult:
     op, *parts = explained
     made = make(op, parts[part])
     if not derivation.elements:
-        made.notes.append("A number that Python gave to PyTorch here.")
+        made.notes.append(given_by_python())
     return made
 
 

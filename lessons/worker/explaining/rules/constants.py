@@ -5,14 +5,24 @@ from __future__ import annotations
 import ast
 import math
 
-import torch
-
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.python_numbers import computed_by_python, item_at
-from lessons.worker.explaining.rules.registry import ZERO, initial, leaf, make, rule, short
+from lessons.worker.explaining.rules.registry import (
+    ZERO,
+    given_by_python,
+    initial,
+    leaf,
+    make,
+    rule,
+    set_here,
+    short,
+)
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/constants")
 
 LEAVES = frozenset(
     {
@@ -68,14 +78,18 @@ LEAVES = frozenset(
 def set_by_hand(derivation: Derivation, index: Index, value: float) -> RuleResult:
     """Explain a value that the learner set, and say what it was before."""
     before = derivation.run.history.overwritten(derivation.event)
-    was = f" Before, it was {short(float(before[index].item()))}." if before is not None else ""
-    return make("set", None, f"You set this to {short(value)}.{was}")
+    if before is None:
+        return make("set", None, say("you-set", "You set this to {value}.", value=short(value)))
+    was = short(float(before[index].item()))
+    note = say("you-set-from", "You set this to {value}. Before, it was {before}.", value=short(value), before=was)
+    return make("set", None, note)
 
 
 @rule("ones", "zeros", "full", "ones_like", "zeros_like", "full_like", "new_ones", "new_zeros", "new_full", "zero")
 def _constant(derivation: Derivation, index: Index, value: float) -> RuleResult:
     number = short(initial(derivation, index, value))
-    return leaf(derivation, "constant", index, f"Every element was made {number} here.")
+    note = say("every-element", "Every element was made {number} here.", number=number)
+    return leaf(derivation, "constant", index, note)
 
 
 @rule("fill")
@@ -89,29 +103,35 @@ def set_by_statement(derivation: Derivation, index: Index, value: float) -> Rule
     """Explain a number that a statement such as `x[0] = 7` set."""
     sites, positions = derivation.event.sites, derivation.run.names.positions
     code = positions.statement(sites[0]) if sites else ""
-    return leaf(derivation, "constant", index, f"Set to {short(initial(derivation, index, value))} here.", code=code)
+    return leaf(derivation, "constant", index, set_here(initial(derivation, index, value)), code=code)
 
 
 @rule("empty", "empty_like", "new_empty", "new_empty_strided", "empty_strided", "empty_permuted")
 def _empty(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    return make("uninitialised", None, "Memory that was only reserved here; no recorded operation has written to it.")
+    note = say("only-reserved", "Memory that was only reserved here; no recorded operation has written to it.")
+    return make("uninitialized", None, note)
 
 
 @rule("eye")
 def _eye(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    where = "on" if index[0] == index[1] else "off"
     number = short(initial(derivation, index, value))
-    return leaf(derivation, "constant", index, f"{number}, because it is {where} the diagonal.")
+    note = (
+        say("on-diagonal", "{number}, because it is on the diagonal.", number=number)
+        if index[0] == index[1]
+        else say("off-diagonal", "{number}, because it is off the diagonal.", number=number)
+    )
+    return leaf(derivation, "constant", index, note)
 
 
 @rule("scalar_tensor")
 def _scalar(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    return leaf(derivation, "constant", index, "A number that Python gave to PyTorch here.")
+    return leaf(derivation, "constant", index, given_by_python())
 
 
 @rule("arange", "linspace", "tril_indices", "triu_indices")
 def _counted(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    return leaf(derivation, "constant", index, f"Element {index[-1]} of the sequence that starts here.")
+    note = say("of-sequence", "Element {number} of the sequence that starts here.", number=index[-1])
+    return leaf(derivation, "constant", index, note)
 
 
 @rule("lift_fresh")
@@ -124,28 +144,42 @@ def _literal(derivation: Derivation, index: Index, value: float) -> RuleResult:
         return set_by_statement(derivation, index, value)
     if source is None or not isinstance(node, ast.Call) or not node.args:
         code = positions.code(sites[0]) if sites else derivation.run.shown_code(derivation.event.outs[0].storage)
-        return leaf(derivation, "given", index, f"A number that Python computed{f': {code}' if code else ''}.")
+        note = (
+            say("computed-number", "A number that Python computed: {code}.", code=code)
+            if code
+            else say("computed-somewhere", "A number that Python computed.")
+        )
+        return leaf(derivation, "given", index, note)
     item, left = item_at(node.args[0], index)
     code = source.segment(item)
     if not left and isinstance(item.operand if isinstance(item, ast.UnaryOp) else item, ast.Constant):
-        note = f"Written in the code.{_beyond(item, derivation.event.outs[0].dtype, value)}"
+        note = (
+            say(
+                "written-beyond",
+                "Written in the code. It is beyond the largest number of {dtype}, so it becomes {value}.",
+                dtype=str(derivation.event.outs[0].dtype).removeprefix("torch."),
+                value=value,
+            )
+            if _is_beyond(item, value)
+            else say("written", "Written in the code.")
+        )
         return leaf(derivation, "literal", index, note, code=code, line=item.lineno)
     formula = computed_by_python(derivation, source, item, left, value)
     if isinstance(formula, f.OperandRef):
-        return make("item", formula, f"Python read it: {code}.")
-    if formula is not None:
-        return make("python", formula, f"Computed by Python: {code}.")
-    if not left:
-        return leaf(derivation, "given", index, f"Computed by Python: {code}.", code=code, line=item.lineno)
-    return leaf(derivation, "given", index, f"A number that Python gave to PyTorch here: {code}.")
+        return make("item", formula, say("read", "Python read it: {code}.", code=code))
+    if formula is not None or not left:
+        computed = say("computed", "Computed by Python: {code}.", code=code)
+        if formula is not None:
+            return make("python", formula, computed)
+        return leaf(derivation, "given", index, computed, code=code, line=item.lineno)
+    note = say("given-as", "A number that Python gave to PyTorch here: {code}.", code=code)
+    return leaf(derivation, "given", index, note)
 
 
-def _beyond(item: ast.expr, dtype: torch.dtype, value: float) -> str:
-    """Say, after a space, that a number is too large for its type; "" if it is not."""
+def _is_beyond(item: ast.expr, value: float) -> bool:
+    """Return whether a number is written that is too large for its type, so that its value is an infinity."""
     try:
         number = ast.literal_eval(item)
     except ValueError:
-        return ""
-    if not math.isinf(value) or not isinstance(number, int | float) or math.isinf(number):
-        return ""
-    return f" It is beyond the largest number of {str(dtype).removeprefix('torch.')}, so it becomes {value}."
+        return False
+    return math.isinf(value) and isinstance(number, int | float) and not math.isinf(number)

@@ -6,11 +6,14 @@ import itertools
 from collections.abc import Iterator
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.linear_maps import each
 from lessons.worker.explaining.rules.registry import MOST_TERMS, ZERO, make, region, rule, too_many, unknown
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/convolutions")
 
 
 class _Window:
@@ -86,7 +89,9 @@ def _convolution(derivation: Derivation, index: Index, value: float) -> RuleResu
         if transposed
         else _narrow(window, inputs, sample, channel, tuple(at))
     )
-    return _products(derivation, "convolution", inputs, pairs, [channel], "Numbers beyond the edge count as 0.")
+    return _products(
+        derivation, "convolution", inputs, pairs, [channel], say("edge", "Numbers beyond the edge count as 0.")
+    )
 
 
 def _products(
@@ -111,7 +116,7 @@ def _convolution_backward(derivation: Derivation, index: Index, value: float) ->
     gradient, inputs, window = region(derivation, "grad_output"), region(derivation, "input"), _Window(derivation)
     if len(wanted) != len(event.outs):
         return unknown(derivation, index, value)
-    output, transposed, title = wanted[derivation.output], bool(event.arg("transposed")), "convolution backward"
+    output, transposed, title = wanted[derivation.output], bool(event.arg("transposed")), "convolution_backward"
     if output == 0:
         sample, channel, *at = index
         pairs = (
@@ -124,7 +129,8 @@ def _convolution_backward(derivation: Derivation, index: Index, value: float) ->
         cells = [(sample, *index, *at) for sample, at in positions(gradient)]
         if len(cells) > MOST_TERMS:
             return too_many(derivation, len(cells))
-        return make(title, f.add(*(derivation.cell(gradient, at) for at in cells)), "Summed over all positions.")
+        note = say("all-positions", "Summed over all positions.")
+        return make(title, f.add(*(derivation.cell(gradient, at) for at in cells)), note)
     narrow, wide = (inputs, gradient) if transposed else (gradient, inputs)
     outer, inner, *tap = index
     group = outer // (window.weight.shape[0] // window.groups)
@@ -137,9 +143,8 @@ def _convolution_backward(derivation: Derivation, index: Index, value: float) ->
     if len(pairs_of_cells) > MOST_TERMS:
         return too_many(derivation, 2 * len(pairs_of_cells))
     terms = [f.multiply(derivation.cell(narrow, one), derivation.cell(wide, two)) for one, two in pairs_of_cells]
-    return make(
-        title, f.add(*terms) if terms else ZERO, "Summed over all positions that share this element of the kernel."
-    )
+    note = say("shared-positions", "Summed over all positions that share this element of the kernel.")
+    return make(title, f.add(*terms) if terms else ZERO, note)
 
 
 def positions(tensor: Region) -> Iterator[tuple[int, Index]]:

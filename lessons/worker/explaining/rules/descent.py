@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining import formula_check
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
@@ -23,9 +24,27 @@ from lessons.worker.recording.optimizer_steps import Step
 from lessons.worker.recording.record import Event
 from lessons.worker.recording.regions import Region
 
-AVERAGE = "m: the running average of the gradients."
-SQUARES = "v: the running average of the squared gradients."
-MOVED = "It moves against the average gradient, divided by the root of the average square."
+say = Wording("explaining/descent")
+
+
+def average_words() -> str:
+    """Say what Adam calls m."""
+    return say("average", "m: the running average of the gradients.")
+
+
+def squares_words() -> str:
+    """Say what Adam calls v."""
+    return say("squares", "v: the running average of the squared gradients.")
+
+
+def adam_words() -> str:
+    """Say where a step of Adam goes."""
+    return say("adam", "It moves against the average gradient, divided by the root of the average square.")
+
+
+def descent_words() -> str:
+    """Say where a step of gradient descent goes."""
+    return say("gradient", "It moves against the gradient.")
 
 
 @dataclass(slots=True)
@@ -108,7 +127,7 @@ def _average(piece: _Piece) -> RuleResult | None:
     if not _has_number(piece.derivation.event, 1 - beta.value):
         return None
     old, gradient = (piece.derivation.operand(name, piece.index) for name in ("self", "end"))
-    return make("adam", f.add(f.multiply(beta, old), f.multiply(_rest(beta), gradient)), AVERAGE)
+    return make("adam", f.add(f.multiply(beta, old), f.multiply(_rest(beta), gradient)), average_words())
 
 
 def _squares(piece: _Piece) -> RuleResult | None:
@@ -118,7 +137,7 @@ def _squares(piece: _Piece) -> RuleResult | None:
         return None
     old, gradient = piece.derivation.operand_for(before), piece.derivation.operand("tensor1", piece.index)
     squared = f.Op("**", (gradient, f.Number(2.0)))
-    return make("adam", f.add(f.multiply(beta, old), f.multiply(_rest(beta), squared)), SQUARES)
+    return make("adam", f.add(f.multiply(beta, old), f.multiply(_rest(beta), squared)), squares_words())
 
 
 def _adam(piece: _Piece) -> RuleResult | None:
@@ -140,7 +159,8 @@ def _adam(piece: _Piece) -> RuleResult | None:
     if v is None or count is None:
         return None
     average = derivation.operand("tensor1", piece.index)
-    return make(piece.step.kind.__name__.lower(), adam_step(start, average, v, count, lr, first, second, eps), MOVED)
+    step = adam_step(start, average, v, count, lr, first, second, eps)
+    return make(piece.step.kind.__name__.lower(), step, adam_words())
 
 
 def adam_step(
@@ -168,7 +188,8 @@ def _momentum(piece: _Piece) -> RuleResult | None:
     gradient = piece.derivation.operand("other", piece.index)
     part = f.multiply(_rest(dampening), gradient) if dampening.value else gradient
     old = f.multiply(momentum, piece.derivation.operand_for(before))
-    return make("momentum", f.add(old, part), "Momentum: the earlier gradients count on, less and less.")
+    note = say("momentum", "Momentum: the earlier gradients count on, less and less.")
+    return make("momentum", f.add(old, part), note)
 
 
 def _descent(piece: _Piece) -> RuleResult | None:
@@ -177,7 +198,7 @@ def _descent(piece: _Piece) -> RuleResult | None:
         return None
     start, direction = (piece.derivation.operand(name, piece.index) for name in ("self", "other"))
     has_momentum = bool(piece.settings.get("momentum")) and not piece.settings.get("nesterov")
-    note = f"It moves against the {'momentum' if has_momentum else 'gradient'}."
+    note = say("against-momentum", "It moves against the momentum.") if has_momentum else descent_words()
     return make("sgd", f.Op("-", (start, f.multiply(lr, direction))), note)
 
 

@@ -7,10 +7,13 @@ import math
 from collections.abc import Sequence
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import MOST_TERMS, ONE, ZERO, make, region, rule, too_many, unknown
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/distances")
 
 
 def norm_of(cells: Sequence[f.Formula], order: float) -> f.Formula:
@@ -77,7 +80,7 @@ def _distance_backward(derivation: Derivation, index: Index, value: float) -> Ru
     if second.shape[-2] > MOST_TERMS:
         return too_many(derivation, 3 * second.shape[-2])
     if order == 0:
-        return make("distance backward", ZERO, "A count of differences has no slope.")
+        return make("distance_backward", ZERO, say("no-slope", "A count of differences has no slope."))
     terms: list[f.Formula] = []
     for other in range(second.shape[-2]):
         at = derivation.cell(first, (*broadcast(first.shape[:-2], tuple(lead)), row, axis))
@@ -85,9 +88,13 @@ def _distance_backward(derivation: Derivation, index: Index, value: float) -> Ru
         sent = derivation.cell(gradient, (*lead, row, other))
         distance = derivation.cell(region(derivation, "cdist"), (*lead, row, other))
         terms.append(f.multiply(sent, _slope(gap, distance, order, str(gradient.dtype).removeprefix("torch."))))
-    return make(
-        "distance backward", f.add(*terms) if terms else ZERO, f"Over the {len(terms)} rows of the other matrix."
+    note = say.count(
+        "over-rows",
+        len(terms),
+        "Over the {count} row of the other matrix.",
+        "Over the {count} rows of the other matrix.",
     )
+    return make("distance_backward", f.add(*terms) if terms else ZERO, note)
 
 
 def _slope(gap: f.Formula, distance: f.Formula, order: float, dtype: str) -> f.Formula:
@@ -135,7 +142,8 @@ def _multi_margin(derivation: Derivation, index: Index, value: float) -> RuleRes
         losses.append(f.Op("/", (f.add(*parts) if parts else ZERO, f.Number(float(count)))))
     loss = f.add(*losses)
     mean = f.Op("/", (loss, f.Number(float(len(losses))))) if reduction == 1 else loss
-    return make("multi margin loss", mean, "How far the other classes come nearer than the margin to the true one.")
+    note = say("margin", "How far the other classes come nearer than the margin to the true one.")
+    return make("multi_margin_loss", mean, note)
 
 
 @rule("renorm")
@@ -150,9 +158,8 @@ def _renorm(derivation: Derivation, index: Index, value: float) -> RuleResult:
     norm, most = norm_of(cells, float(event.arg("p"))), f.Number(float(event.arg("maxnorm")), "maxnorm")
     cell = derivation.cell(tensor, index)
     scaled = f.Op("/", (f.multiply(cell, most), f.add(norm, f.Number(1e-7))))
-    return make(
-        "renorm", f.choose(f.Op(">", (norm, most)), scaled, cell), "Scaled down if the slice is longer than that."
-    )
+    note = say("scaled-down", "Scaled down if the slice is longer than that.")
+    return make("renorm", f.choose(f.Op(">", (norm, most)), scaled, cell), note)
 
 
 @rule("linalg_cross")
@@ -163,4 +170,4 @@ def _cross(derivation: Derivation, index: Index, value: float) -> RuleResult:
         return derivation.operand(name, (*index[:axis], (index[axis] + step) % 3, *index[axis + 1 :]))
 
     products = (f.multiply(cell("self", 1), cell("other", 2)), f.multiply(cell("self", 2), cell("other", 1)))
-    return make("cross product", f.Op("-", products))
+    return make("cross_product", f.Op("-", products))

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.random_draws import dropout, dropped
@@ -17,6 +18,8 @@ from lessons.worker.explaining.rules.registry import ONE, ZERO, Rule, make, regi
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.record import Event
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/elementwise")
 
 MOST_ROUNDS = 5000
 """Rounds of a loop that are added up in one formula."""
@@ -28,7 +31,11 @@ def _add(derivation: Derivation, index: Index, value: float) -> RuleResult:
     op = event.op.strip("_")
     terms = _accumulated(derivation, index) if op == "add" else None
     if terms is not None:
-        return make("sum", f.add(*terms), *([] if event.node else [f"Added up by a loop, {len(terms) - 1} times."]))
+        if event.node:
+            return make("sum", f.add(*terms))
+        rounds = len(terms) - 1
+        note = say.count("loop", rounds, "Added up by a loop, {count} time.", "Added up by a loop, {count} times.")
+        return make("sum", f.add(*terms), note)
     first, second = derivation.operand("self", index), derivation.operand("other", index)
     alpha = event.arg("alpha")
     if alpha is not None and alpha != 1:
@@ -167,7 +174,8 @@ def _bitwise(derivation: Derivation, index: Index, value: float) -> RuleResult:
     op = derivation.event.op.strip("_")
     parts = derivation.operand("self", index), derivation.operand("other", index)
     if derivation.event.outs[0].dtype != torch.bool:
-        return make(op, f.call(op.replace("wise_", ""), *parts), "Bit by bit, negative numbers in two's complement.")
+        note = say("bits", "Bit by bit, negative numbers in two's complement.")
+        return make(op, f.call(op.replace("wise_", ""), *parts), note)
     sign = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "!="}[op]
     return make(sign, f.Op(sign, parts))
 
@@ -224,7 +232,8 @@ def _round(derivation: Derivation, index: Index, value: float) -> RuleResult:
     # The kernel may have met a half that only its own precision makes.
     ways = (scaled, *(f.call(dtype, scaled) for dtype in ("float32", "float16", "bfloat16")))
     rounded = [f.Op(down, (f.call("round", way), power)) for way in ways]
-    return make("round", derivation.first_that_gives(value, rounded), f"Rounded to {decimals} decimals.")
+    note = say.count("decimals", decimals, "Rounded to {count} decimal.", "Rounded to {count} decimals.")
+    return make("round", derivation.first_that_gives(value, rounded), note)
 
 
 @rule("nan_to_num")

@@ -12,10 +12,13 @@ from typing import Any
 import torch
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.registry import MOST_TERMS, make, region, rule, short, too_many, unknown
+from lessons.worker.explaining.rules.registry import MOST_TERMS, make, region, rule, set_here, too_many, unknown
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/linear-maps")
 
 MOST_CELLS = 1 << 20
 """Elements of an input up to which the factors are computed."""
@@ -78,13 +81,13 @@ def _linear(derivation: Derivation, index: Index, value: float) -> RuleResult:
     factors = _factors(derivation, name, given, index)
     if factors is None:
         return unknown(derivation, index, value)
-    title = event.op.strip("_").replace("_backward", " backward")
+    title = event.op.strip("_")
     if len(factors) > MOST_TERMS:
         return too_many(derivation, len(factors))
     cells = [derivation.cell(given, at) for at, _ in factors]
     weights = {factor for _, factor in factors}
     if not cells:
-        return make("constant", None, f"Set to {short(value)} here.")
+        return make("constant", None, set_here(value))
     if weights == {1.0}:
         return make(title, f.add(*cells))
     if len(weights) == 1 and (count := 1 / weights.pop()) == round(count):
@@ -142,11 +145,18 @@ def _max_pool(derivation: Derivation, index: Index, value: float) -> RuleResult:
         at for at in itertools.product(*ranges) if all(0 <= one < size for one, size in zip(at, sizes, strict=True))
     ]
     if derivation.output == 1:
-        return make(
-            "max pool", None, "Where the greatest number of the window lies, counted along the rows of the input."
+        note = say(
+            "greatest-place", "Where the greatest number of the window lies, counted along the rows of the input."
         )
+        return make("max_pool", None, note)
     cells = [derivation.cell(inputs, (*index[:-rank], *at)) for at in inside]
-    return make("max pool", f.call("max", *cells), f"The greatest of the {len(cells)} numbers in this window.")
+    note = say.count(
+        "greatest",
+        len(cells),
+        "The greatest of the {count} number in this window.",
+        "The greatest of the {count} numbers in this window.",
+    )
+    return make("max_pool", f.call("max", *cells), note)
 
 
 def _spatial(op: str) -> str:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.normalization import layer_norm
@@ -25,6 +26,8 @@ from lessons.worker.explaining.rules.registry import (
     too_many,
 )
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/losses")
 
 TWO = f.Number(2.0)
 _HALF = f.Number(0.5)
@@ -78,18 +81,22 @@ def _nll_loss(derivation: Derivation, index: Index, value: float) -> RuleResult:
     if derivation.output == 1 and reduction != _NONE and isinstance(event.arg("weight"), Region) and pairs:
         return make("sum", f.add(*(_weight(derivation, label)[0] for _, label in pairs)))
     if derivation.output == 1:
-        return make("count", None, "The number of samples that count in the loss.")
+        return make("count", None, say("samples", "The number of samples that count in the loss."))
     terms = [
         f.multiply(*_weight(derivation, label), derivation.cell(scores, _class_index(sample, label)))
         for sample, label in pairs
     ]
-    note = f"Of each sample the number of its true class is taken: {_listed([label for _, label in pairs])}."
+    note = say(
+        "true-classes",
+        "Of each sample the number of its true class is taken: {classes}.",
+        classes=_listed([label for _, label in pairs]),
+    )
     loss = _negative(f.add(*terms)) if terms else ZERO
     if reduction == _MEAN:
         weights = [_weight(derivation, label) for _, label in pairs]
         given_weights = [weight[0] for weight in weights if weight]
         loss = _over(loss, f.add(*given_weights) if given_weights else f.Number(float(len(pairs))))
-    return make("negative log-likelihood", loss, note)
+    return make("negative_log_likelihood", loss, note)
 
 
 def _listed(classes: list[int], most: int = 12) -> str:
@@ -98,17 +105,19 @@ def _listed(classes: list[int], most: int = 12) -> str:
 
 @rule("nll_loss_backward", "nll_loss2d_backward")
 def _nll_loss_backward(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    name, axis = "nll_loss backward", min(1, len(index) - 1)
+    name, axis = "nll_loss_backward", min(1, len(index) - 1)
     sample, label = (*index[:axis], *index[axis + 1 :]), index[axis]
     true = _class(derivation, sample)
     if true == derivation.event.arg("ignore_index"):
-        return make(name, None, "This sample does not count in the loss.")
+        return make(name, None, say("not-counted", "This sample does not count in the loss."))
     if true != label:
-        return make(name, None, f"0: the loss takes class {true} of this sample, and no other.")
+        note = say("other-class", "0: the loss takes class {number} of this sample, and no other.", number=true)
+        return make(name, None, note)
     gradient = f.multiply(*_weight(derivation, true), derivation.operand("grad_output", sample))
     if derivation.event.arg("reduction") == _MEAN:
         gradient = _over(gradient, derivation.cell(region(derivation, "total_weight"), ()))
-    return make(name, _negative(gradient), f"The loss takes class {true} of this sample, with a minus.")
+    note = say("this-class", "The loss takes class {number} of this sample, with a minus.", number=true)
+    return make(name, _negative(gradient), note)
 
 
 def _squared(x: f.Formula, y: f.Formula) -> f.Formula:
@@ -221,7 +230,7 @@ def _loss_backward(derivation: Derivation, index: Index, value: float) -> RuleRe
     gradient = f.multiply(_loss_slope(derivation, index), derivation.operand("grad_output", index))
     if derivation.event.arg("reduction") == _MEAN:
         gradient = _over(gradient, f.Number(float(region(derivation).size)))
-    return make(derivation.event.op.replace("_backward", " backward"), gradient)
+    return make(derivation.event.op, gradient)
 
 
 # Activations: the gradient times the derivative --------------------------------------------------------------------
@@ -271,7 +280,8 @@ def _activation_backward(derivation: Derivation, index: Index, value: float) -> 
     cell = derivation.operand("output" if name in ("sigmoid", "tanh") else "self", index)
     title = "relu" if name == "threshold" else name
     formula = f.multiply(derivation.operand("grad_output", index), _SLOPES[name](derivation, cell))
-    return make(f"{title} backward", formula, f"The gradient times the derivative of {title}.")
+    note = say("times-derivative", "The gradient times the derivative of {function}.", function=title)
+    return make(f"{title}_backward", formula, note)
 
 
 # Softmax, layer norm -----------------------------------------------------------------------------------------------
@@ -286,7 +296,8 @@ def _log_softmax_backward(derivation: Derivation, index: Index, value: float) ->
         return too_many(derivation, len(indices))
     total = f.add(*(derivation.cell(gradient, at) for at in indices))
     formula = _minus(derivation.cell(gradient, index), f.multiply(f.call("exp", derivation.cell(output, index)), total))
-    return make("log_softmax backward", formula, "The derivative of log_softmax: exp of it is the softmax.")
+    note = say("log-softmax", "The derivative of log_softmax: exp of it is the softmax.")
+    return make("log_softmax_backward", formula, note)
 
 
 def _normalized_indices(derivation: Derivation, lead: Index) -> list[Index]:
@@ -314,7 +325,7 @@ def _layer_norm(derivation: Derivation, index: Index, value: float) -> RuleResul
     mean = f.Number(f.total(derivation.values(inputs, indices)) / len(indices), "mean")
     variance = _over(f.add(*(_square(_minus(cell, mean)) for cell in cells)), count)
     spread = f.call("sqrt", f.add(variance, f.Number(float(derivation.event.arg("eps")), "eps")))
-    return make("rstd", _over(ONE, spread), "1 over the standard deviation.")
+    return make("rstd", _over(ONE, spread), say("rstd", "1 over the standard deviation."))
 
 
 @rule("native_layer_norm_backward")
@@ -347,7 +358,8 @@ def _layer_norm_backward(derivation: Derivation, index: Index, value: float) -> 
         if wanted[derivation.output] == 1:
             factors = [[*cell, normalized(at)] for cell, at in zip(factors, indices, strict=True)]
         formula = f.add(*(f.multiply(*item) for item in factors)) if factors else ZERO
-        return make("layer norm backward", formula, "Summed over all rows, which share this parameter.")
+        note = say("all-rows", "Summed over all rows, which share this parameter.")
+        return make("layer_norm_backward", formula, note)
     indices = _normalized_indices(derivation, index[:lead])
     if len(indices) > MOST_TERMS:
         return too_many(derivation, 2 * len(indices))
@@ -355,8 +367,11 @@ def _layer_norm_backward(derivation: Derivation, index: Index, value: float) -> 
     mean = _over(f.add(*(f.multiply(*weighted(at)) for at in indices)), count)
     slope = _over(f.add(*(f.multiply(*weighted(at), normalized(at)) for at in indices)), count)
     inner = _minus(_minus(f.multiply(*weighted(index)), mean), f.multiply(normalized(index), slope))
-    note = "The gradient without its part that shifts or stretches the whole row, which layer norm takes back."
-    return make("layer norm backward", f.multiply(derivation.operand("rstd", index), inner), note)
+    note = say(
+        "layer-norm-backward",
+        "The gradient without its part that shifts or stretches the whole row, which layer norm takes back.",
+    )
+    return make("layer_norm_backward", f.multiply(derivation.operand("rstd", index), inner), note)
 
 
 # Gradient clipping -------------------------------------------------------------------------------------------------

@@ -7,12 +7,15 @@ import math
 import torch
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining import source_location
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import ZERO, make, region, rule, short
 from lessons.worker.recording.record import Event
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/masking")
 
 
 def stored(derivation: Derivation, number: f.Formula) -> f.Formula:
@@ -31,11 +34,18 @@ def _masked_fill(derivation: Derivation, index: Index, value: float) -> RuleResu
     test = derivation.cell(mask, mask_index)
     fill, original = derivation.operand("value", index), derivation.operand("self", index)
     line = derivation.line()
-    if mask_value:
-        on = f" on line {line}" if line else ""
-        note = f"Masked{on}: the mask is {short(mask_value)} here, so the value is replaced."
+    number = short(mask_value)
+    if mask_value and line:
+        note = say(
+            "masked-on-line",
+            "Masked on line {line}: the mask is {mask} here, so the value is replaced.",
+            line=line,
+            mask=number,
+        )
+    elif mask_value:
+        note = say("masked", "Masked: the mask is {mask} here, so the value is replaced.", mask=number)
     else:
-        note = f"Not masked: the mask is {short(mask_value)} here, so the value stays."
+        note = say("not-masked", "Not masked: the mask is {mask} here, so the value stays.", mask=number)
     return make("masked_fill", f.choose(test, stored(derivation, fill), original), note)
 
 
@@ -49,8 +59,8 @@ _CHOOSING = ("masked_fill", "where")
 _WRITING = ("index_put_", "_index_put_impl_", "fill_", "copy_", "index_fill", "index_fill_", "masked_scatter_")
 
 
-def masked_on(derivation: Derivation, given: Region, index: Index) -> str:
-    """Say where a cell of an operand was masked, as in `masked on line 4`; "" if it was not.
+def masked_on(derivation: Derivation, given: Region, index: Index) -> str | None:
+    """Say where a cell of an operand was masked, as in `on line 4`; "" if no line can be told, None if it was not.
 
     A cell counts as masked if it is -inf or nearly so and a mask set it, or a mask that holds only constants was added
     to it or to what it was computed from.
@@ -58,14 +68,14 @@ def masked_on(derivation: Derivation, given: Region, index: Index) -> str:
     run, history = derivation.run, derivation.run.history
     element = derivation.element(given, index)
     if not history.value(element) <= -HIDDEN:
-        return ""
+        return None
     joined: Event | None = None
     for _ in range(MOST_STEPS):
         writer = history.writer(element)
         derived = run.derive(element)
         event, formula, operands = derived.event, derived.result.formula, derived.operands
         if writer is None or event is None:
-            return ""
+            return None
         if not operands:
             return _masked_by(derivation, writer if writer.op in _WRITING else joined)
         values = history.values(operands)
@@ -83,9 +93,9 @@ def masked_on(derivation: Derivation, given: Region, index: Index) -> str:
             joined = joined or event
         if not large:
             # `1e9 * (1 - kept)` is a mask; a product of scores that happens to be large is none.
-            return _masked_by(derivation, joined) if _is_number_of(formula, history.value(element)) else ""
+            return _masked_by(derivation, joined) if _is_number_of(formula, history.value(element)) else None
         element = large[0]
-    return ""
+    return None
 
 
 def _chosen_branch(formula: f.Formula | None, values: list[float]) -> f.Formula | None:
@@ -103,10 +113,10 @@ def _is_number_of(formula: f.Formula | None, value: float) -> bool:
     return any(math.isclose(number, abs(value), rel_tol=1e-6) for number in numbers)
 
 
-def _masked_by(derivation: Derivation, event: Event | None) -> str:
+def _masked_by(derivation: Derivation, event: Event | None) -> str | None:
     if event is None:
-        return ""
-    return f"masked{source_location.on_line(derivation.run.names.positions, event, derivation.event)}"
+        return None
+    return source_location.on_line(derivation.run.names.positions, event, derivation.event)
 
 
 @rule("where")
@@ -121,9 +131,40 @@ def _triangle(derivation: Derivation, index: Index, value: float) -> RuleResult:
     row, col = index[-2:]
     op = derivation.event.op.strip("_")
     kept = col - row >= diagonal if op == "triu" else col - row <= diagonal
-    side = "above" if op == "triu" else "below"
-    which = "the main diagonal" if diagonal == 0 else f"diagonal {diagonal}"
-    where = f"row {row}, column {col}"
+    formula = derivation.operand("self", index) if kept else ZERO
+    return make(op, formula, _side_of_diagonal(op, kept, row, col, diagonal))
+
+
+def _side_of_diagonal(op: str, kept: bool, row: int, column: int, diagonal: int) -> str:
+    which = say("diagonal", "diagonal {number}", number=diagonal) if diagonal else say("main", "the main diagonal")
+    if op == "triu":
+        if kept:
+            return say(
+                "kept-above",
+                "Kept: row {row}, column {column} is on or above {diagonal}.",
+                row=row,
+                column=column,
+                diagonal=which,
+            )
+        return say(
+            "not-above",
+            "Set to 0: row {row}, column {column} is not on or above {diagonal}.",
+            row=row,
+            column=column,
+            diagonal=which,
+        )
     if kept:
-        return make(op, derivation.operand("self", index), f"Kept: {where} is on or {side} {which}.")
-    return make(op, ZERO, f"Set to 0: {where} is not on or {side} {which}.")
+        return say(
+            "kept-below",
+            "Kept: row {row}, column {column} is on or below {diagonal}.",
+            row=row,
+            column=column,
+            diagonal=which,
+        )
+    return say(
+        "not-below",
+        "Set to 0: row {row}, column {column} is not on or below {diagonal}.",
+        row=row,
+        column=column,
+        diagonal=which,
+    )

@@ -11,6 +11,7 @@ import torch
 
 from lessons.results import formula as f
 from lessons.results.floats import exact_number
+from lessons.texts.wording import Wording
 from lessons.worker.explaining import formula_check
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, Movement, RecordedRun, RuleResult
@@ -22,13 +23,15 @@ from lessons.worker.explaining.rules.registry import (
     make,
     region,
     rule,
-    short,
+    set_here,
     too_many,
     unknown,
 )
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.record import SNAPSHOT, Event
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/movement")
 
 MOST_MOVED = 1 << 22
 """Elements of a result up to which a rearrangement is followed; a larger one is only named."""
@@ -147,14 +150,14 @@ def apply(derivation: Derivation, element: Element, index: Index, value: float) 
         return make("convert", f.Op("!=", (cell, ZERO)))
     if not dtype.is_floating_point:
         if source.region.dtype.is_floating_point:
-            whole = make("convert", f.call("trunc", cell), "Cut off to a whole number.")
+            whole = make("convert", f.call("trunc", cell), say("cut-off", "Cut off to a whole number."))
         else:
             whole = make("convert", cell)
         return _with_wraparound(derivation, whole, dtype, value)
     name = str(dtype).removeprefix("torch.")
     # Written as a function, since what is copied on into a wider type has these digits only. An infinity has a note.
     formula = f.call(name, cell) if name in f.FUNCTIONS and math.isfinite(value) else cell
-    return make("convert", formula, f"Rounded to {name}.")
+    return make("convert", formula, say("rounded", "Rounded to {dtype}.", dtype=name))
 
 
 _WRAPPING = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
@@ -177,7 +180,13 @@ def _with_wraparound(derivation: Derivation, result: RuleResult, dtype: torch.dt
         result.formula = formula
         name = str(dtype).removeprefix("torch.")
         result.notes.append(
-            f"The type {name} holds {info.min} to {info.max}; what is beyond starts again at the other end."
+            say(
+                "wraps-around",
+                "The type {dtype} holds {least} to {most}; what is beyond starts again at the other end.",
+                dtype=name,
+                least=info.min,
+                most=info.max,
+            )
         )
     return result
 
@@ -280,7 +289,7 @@ def _set_by_movement(derivation: Derivation, index: Index, value: float) -> Rule
     fits = formula_check.agrees(number, [], value, derivation.event.outs[derivation.output].dtype)
     # A tensor of one element may stand for a number; it is none of the sources.
     number = f.Number(value) if isinstance(given, Region) and not fits else number
-    return make("constant", number, f"Set to {short(number.value)} here.")
+    return make("constant", number, set_here(number.value))
 
 
 # Movements that add -------------------------------------------------------------------------------------------------
@@ -357,7 +366,13 @@ def _scatter_reduce(derivation: Derivation, index: Index, value: float) -> RuleR
     joined = _JOINS[event.arg("reduce")](*cells)
     if event.arg("reduce") == "mean" and len(cells) > 1:
         joined = f.Op("/", (joined, f.Number(float(len(cells)))))
-    return make(f"scatter {event.arg('reduce')}", joined, f"Of {len(arriving)} numbers that arrive here.")
+    note = say.count(
+        "arriving",
+        len(arriving),
+        "Of {count} number that arrives here.",
+        "Of {count} numbers that arrive here.",
+    )
+    return make(f"scatter_{event.arg('reduce')}", joined, note)
 
 
 @rule("embedding_dense_backward")
@@ -367,11 +382,19 @@ def _embedding_backward(derivation: Derivation, index: Index, value: float) -> R
     looked_up = derivation.run.history.tensor(indices, derivation.event.time)
     positions = (looked_up == row).nonzero().tolist()
     if row == derivation.event.arg("padding_idx") or not positions:
-        return make("embedding backward", ZERO, f"0: nothing that counts looked up row {row}.")
+        note = say("not-looked-up", "0: nothing that counts looked up row {row}.", row=row)
+        return make("embedding_backward", ZERO, note)
     if len(positions) > MOST_TERMS:
         return too_many(derivation, len(positions))
     gradient = region(derivation, "grad_output")
     added = f.add(*(derivation.cell(gradient, (*position, *rest)) for position in positions))
     if derivation.event.arg("scale_grad_by_freq"):
         added = f.Op("/", (added, f.Number(float(len(positions)))))
-    return make("embedding backward", added, f"The sum over the {len(positions)} places that looked up row {row}.")
+    note = say.count(
+        "looked-up",
+        len(positions),
+        "The sum over the {count} place that looked up row {row}.",
+        "The sum over the {count} places that looked up row {row}.",
+        row=row,
+    )
+    return make("embedding_backward", added, note)

@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules import descent
 from lessons.worker.explaining.rules.registry import ONE, find, make, rule, unknown
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/optimizers")
 
 _LISTED = (
     *("add", "sub", "mul", "div", "neg", "abs", "sqrt", "rsqrt", "reciprocal", "exp", "log", "pow", "lerp", "zero"),
@@ -86,18 +89,18 @@ def _adam(derivation: Derivation, index: Index, value: float) -> RuleResult:
         gradient = f.add(gradient, f.multiply(decay, cell("self")))
     if name == "exp_avgs":
         average = f.add(f.multiply(first, cell(name)), f.multiply(_rest(first), gradient))
-        return make("adam", average, descent.AVERAGE)
+        return make("adam", average, descent.average_words())
     if name == "exp_avg_sqs":
         squares = f.add(
             f.multiply(second, cell(name)), f.multiply(_rest(second), f.Op("**", (gradient, f.Number(2.0))))
         )
-        return make("adam", squares, descent.SQUARES)
+        return make("adam", squares, descent.squares_words())
     start = cell("self")
     if decay.value and decoupled:
         start = f.multiply(start, _rest(f.multiply(lr, decay)))
     m, v = cell("exp_avgs", later=True), cell("exp_avg_sqs", later=True)
     moved = descent.adam_step(start, m, v, cell("state_steps", ()), lr, first, second, eps)
-    return make("adamw" if decoupled else "adam", moved, descent.MOVED)
+    return make("adamw" if decoupled else "adam", moved, descent.adam_words())
 
 
 @rule("_fused_sgd")
@@ -119,14 +122,14 @@ def _sgd(derivation: Derivation, index: Index, value: float) -> RuleResult:
         buffer = lists["momentum_buffer_list"][place]
         if name == "momentum_buffer_list":
             if event.arg("is_first_step"):
-                return make("momentum", gradient, "In the first step, the gradient itself.")
+                return make("momentum", gradient, say("first-step", "In the first step, the gradient itself."))
             part = f.multiply(_rest(f.Number(float(event.arg("dampening")), "dampening")), gradient)
             part = gradient if not event.arg("dampening") else part
             return make("momentum", f.add(f.multiply(momentum, derivation.cell(buffer, index)), part))
         velocity = derivation.operand_for(derivation.element(buffer, index, event.time + 1))
         gradient = f.add(gradient, f.multiply(momentum, velocity)) if event.arg("nesterov") else velocity
     moved = f.Op("-", (derivation.cell(lists["self"][place], index), f.multiply(lr, gradient)))
-    return make("sgd", moved, "It moves against the gradient.")
+    return make("sgd", moved, descent.descent_words())
 
 
 def _rest(part: f.Formula) -> f.Formula:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RecordedRun, RuleResult
-from lessons.worker.explaining.rules.registry import leaf, make, ordinal, rule, short
+from lessons.worker.explaining.rules.registry import leaf, make, ordinal_ending, rule, short
 from lessons.worker.recording.record import Event
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/random-draws")
 
 
 @rule("rand", "rand_like", "uniform")
@@ -17,12 +21,9 @@ def _uniform(derivation: Derivation, index: Index, value: float) -> RuleResult:
     low, high = 0.0, 1.0
     if derivation.event.op.startswith("uniform"):
         low, high = float(derivation.event.arg("from")), float(derivation.event.arg("to"))
-    return leaf(
-        derivation,
-        "draw",
-        index,
-        f"{_drawn(derivation.event, index, 'Uniform')}, between {short(low)} and {short(high)}.",
-    )
+    drawn = _drawn(derivation.event, index, "uniform")
+    note = say("between", "{draw}, between {low} and {high}.", draw=drawn, low=short(low), high=short(high))
+    return leaf(derivation, "draw", index, note)
 
 
 @rule("randn", "randn_like", "normal")
@@ -31,29 +32,42 @@ def _normal(derivation: Derivation, index: Index, value: float) -> RuleResult:
     if derivation.event.op.startswith("normal"):
         given = derivation.event.arg("mean"), derivation.event.arg("std")
         mean, std = (float(item) if isinstance(item, int | float) else math.nan for item in given)
-    drawn = _drawn(derivation.event, index, "Normal")
+    drawn = _drawn(derivation.event, index, "normal")
     if math.isnan(mean + std):
-        return leaf(derivation, "draw", index, f"{drawn}, with a mean and standard deviation of its own.")
-    return leaf(derivation, "draw", index, f"{drawn}, with mean {short(mean)} and standard deviation {short(std)}.")
+        note = say("own-mean", "{draw}, with a mean and standard deviation of its own.", draw=drawn)
+        return leaf(derivation, "draw", index, note)
+    note = say(
+        "with-mean",
+        "{draw}, with mean {mean} and standard deviation {std}.",
+        draw=drawn,
+        mean=short(mean),
+        std=short(std),
+    )
+    return leaf(derivation, "draw", index, note)
 
 
 @rule("bernoulli")
 def _bernoulli(derivation: Derivation, index: Index, value: float) -> RuleResult:
     chance = derivation.event.arg("p")
-    text = _drawn(derivation.event, index, "Random")
-    if isinstance(chance, int | float):
-        text += f": 1 with probability {short(chance)}, else 0"
-    return leaf(derivation, "draw", index, f"{text}.")
+    drawn = _drawn(derivation.event, index, "random")
+    note = (
+        say("with-probability", "{draw}: 1 with probability {chance}, else 0.", draw=drawn, chance=short(chance))
+        if isinstance(chance, int | float)
+        else say("draw", "{draw}.", draw=drawn)
+    )
+    return leaf(derivation, "draw", index, note)
 
 
 @rule("randint", "randint_like", "randperm", "random", "exponential", "multinomial")
 def _random(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    return leaf(
-        derivation, "draw", index, f"{_drawn(derivation.event, index, 'Random')} ({derivation.event.op.strip('_')})."
-    )
+    drawn, op = _drawn(derivation.event, index, "random"), derivation.event.op.strip("_")
+    return leaf(derivation, "draw", index, say("by-operation", "{draw} ({operation}).", draw=drawn, operation=op))
 
 
-def _drawn(event: Event, index: Index, kind: str) -> str:
+Kind = Literal["uniform", "normal", "random"]
+
+
+def _drawn(event: Event, index: Index, kind: Kind) -> str:
     """Name a draw: `Uniform draw 2 of seed 123` is number 2 of `torch.rand` after that seed.
 
     If this operation, or one before it, consumes random bits differently, the draw is counted within its operation:
@@ -61,15 +75,77 @@ def _drawn(event: Event, index: Index, kind: str) -> str:
     """
     draw, region = event.draw, event.outs[0]
     if draw is None or draw.call is None:
-        return f"{kind} draw" + (f" of seed {draw.seed}" if draw else "")
+        return _of_seed(kind, draw.seed) if draw else _unseeded(kind)
     # Numbers are drawn in the order in which they lie in memory.
     order = sorted(range(len(index)), key=lambda axis: (-region.stride[axis], axis))
     flat_index = 0
     for axis in order:
         flat_index = flat_index * region.shape[axis] + index[axis]
     if draw.first is not None:
-        return f"{kind} draw {draw.first + flat_index + 1} of seed {draw.seed}"
-    return f"{kind} draw {flat_index + 1} of the {ordinal(draw.call)} random operation after seed {draw.seed}"
+        return _numbered(kind, draw.first + flat_index + 1, draw.seed)
+    return _in_operation(kind, flat_index + 1, _operation_number(draw.call), draw.seed)
+
+
+def _unseeded(kind: Kind) -> str:
+    if kind == "uniform":
+        return say("uniform", "Uniform draw")
+    return say("normal", "Normal draw") if kind == "normal" else say("random", "Random draw")
+
+
+def _of_seed(kind: Kind, seed: int) -> str:
+    if kind == "uniform":
+        return say("uniform-of-seed", "Uniform draw of seed {seed}", seed=seed)
+    if kind == "normal":
+        return say("normal-of-seed", "Normal draw of seed {seed}", seed=seed)
+    return say("random-of-seed", "Random draw of seed {seed}", seed=seed)
+
+
+def _numbered(kind: Kind, number: int, seed: int) -> str:
+    if kind == "uniform":
+        return say("uniform-number", "Uniform draw {number} of seed {seed}", number=number, seed=seed)
+    if kind == "normal":
+        return say("normal-number", "Normal draw {number} of seed {seed}", number=number, seed=seed)
+    return say("random-number", "Random draw {number} of seed {seed}", number=number, seed=seed)
+
+
+def _in_operation(kind: Kind, number: int, nth: str, seed: int) -> str:
+    if kind == "uniform":
+        return say(
+            "uniform-in-operation",
+            "Uniform draw {number} of the {nth} random operation after seed {seed}",
+            number=number,
+            nth=nth,
+            seed=seed,
+        )
+    if kind == "normal":
+        return say(
+            "normal-in-operation",
+            "Normal draw {number} of the {nth} random operation after seed {seed}",
+            number=number,
+            nth=nth,
+            seed=seed,
+        )
+    return say(
+        "random-in-operation",
+        "Random draw {number} of the {nth} random operation after seed {seed}",
+        number=number,
+        nth=nth,
+        seed=seed,
+    )
+
+
+def _operation_number(number: int) -> str:
+    """Write which random operation it is: `3rd`."""
+    ending = ordinal_ending(number)
+    if ending == "st":
+        return say("1st-operation", "{number}st", number=number)
+    if ending == "nd":
+        return say("2nd-operation", "{number}nd", number=number)
+    return (
+        say("3rd-operation", "{number}rd", number=number)
+        if ending == "rd"
+        else say("nth-operation", "{number}th", number=number)
+    )
 
 
 # Dropout -----------------------------------------------------------------------------------------------------------
@@ -96,9 +172,25 @@ def dropped(derivation: Derivation, index: Index, found: tuple[Event, float]) ->
     noise = derivation.event.arg("other")
     noise_index = broadcast(noise.shape, index)
     survived = derivation.value(noise, noise_index) != 0
-    word = "kept, and divided by 1 - p" if survived else "dropped"
-    grow = f"kept numbers grow by 1 / (1 - p) = {short(1 / keep)}" if keep else "nothing is kept"
-    note = f"{_drawn(draw, noise_index, 'Random')}: {word} (p = {short(1 - keep)}, {grow})."
+    drawn, p = _drawn(draw, noise_index, "random"), short(1 - keep)
+    if not keep:
+        note = say("dropped-all", "{draw}: dropped (p = {p}, nothing is kept).", draw=drawn, p=p)
+    elif survived:
+        note = say(
+            "kept",
+            "{draw}: kept, and divided by 1 - p (p = {p}, kept numbers grow by 1 / (1 - p) = {factor}).",
+            draw=drawn,
+            p=p,
+            factor=short(1 / keep),
+        )
+    else:
+        note = say(
+            "dropped",
+            "{draw}: dropped (p = {p}, kept numbers grow by 1 / (1 - p) = {factor}).",
+            draw=drawn,
+            p=p,
+            factor=short(1 / keep),
+        )
     return make("dropout", _dropout_formula(derivation.operand("self", index), survived, keep), note)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.distances import norm_of
@@ -17,13 +18,15 @@ from lessons.worker.explaining.rules.registry import (
     ONE,
     ZERO,
     make,
-    ordinal,
+    ordinal_ending,
     region,
     rule,
     too_many,
     unknown,
 )
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/reductions")
 
 
 def _axes(dim: Any, rank: int) -> tuple[int, ...]:
@@ -105,7 +108,7 @@ def _spread(derivation: Derivation, tensor: Region, indices: list[Index]) -> Rul
     cells, mean = _cells(derivation, tensor, indices), derivation.mean(tensor, indices)
     squares = [f.Op("**", (f.Op("-", (cell, mean)), f.Number(2.0))) for cell in cells]
     variance = f.Op("/", (f.add(*squares), f.Number(float(len(indices) - correction))))
-    note = f"Divided by {len(indices)} - {correction}."
+    note = say("divided-by", "Divided by {count} - {correction}.", count=len(indices), correction=correction)
     return (
         make("std", f.call("sqrt", variance), note)
         if derivation.event.op.startswith("std")
@@ -127,11 +130,37 @@ def _running_extreme(derivation: Derivation, index: Index, value: float) -> Rule
     count = index[axis] + 1 if index else 1
     if count > MOST_TERMS:
         return too_many(derivation, count)
-    word = "greatest" if name == "max" else "least"
     if derivation.output == 1:
-        return make(name, None, f"The place of the {word} of the first {count} numbers; of equal ones the last.")
-    indices = [_replaced(index, axis, at) for at in range(count)]
-    return make(word, f.call(name, *_cells(derivation, tensor, indices)), f"The {word} of the first {count} numbers.")
+        return make(name, None, _place_of_running(name, count))
+    formula = f.call(name, *_cells(derivation, tensor, [_replaced(index, axis, at) for at in range(count)]))
+    if name == "max":
+        note = say.count(
+            "greatest-of-first",
+            count,
+            "The greatest of the first {count} number.",
+            "The greatest of the first {count} numbers.",
+        )
+        return make("greatest", formula, note)
+    note = say.count(
+        "least-of-first", count, "The least of the first {count} number.", "The least of the first {count} numbers."
+    )
+    return make("least", formula, note)
+
+
+def _place_of_running(name: str, count: int) -> str:
+    if name == "max":
+        return say.count(
+            "place-of-greatest",
+            count,
+            "The place of the greatest of the first {count} number; of equal ones the last.",
+            "The place of the greatest of the first {count} numbers; of equal ones the last.",
+        )
+    return say.count(
+        "place-of-least",
+        count,
+        "The place of the least of the first {count} number; of equal ones the last.",
+        "The place of the least of the first {count} numbers; of equal ones the last.",
+    )
 
 
 @rule("logcumsumexp")
@@ -154,12 +183,37 @@ def _chosen(derivation: Derivation, index: Index, value: float) -> RuleResult:
     axis = int(event.arg("dim")) % len(tensor.shape)
     place = int(derivation.run.history.value(derivation.element(event.outs[1], index, event.time + 1)))
     at = _replaced(index, axis, place) if event.arg("keepdim") else (*index[:axis], place, *index[axis:])
-    what = {"kthvalue": f"{ordinal(int(event.arg('k') or 1))} in order", "mode": "most frequent"}.get(
-        event.op, "middle one"
-    )
     if derivation.output == 1:
-        return make(event.op, None, f"The place of the number that is the {what}.")
-    return make(event.op, derivation.cell(tensor, at), f"Number {place} is the {what}.")
+        return make(event.op, None, _place_of_chosen(event.op, int(event.arg("k") or 1)))
+    return make(event.op, derivation.cell(tensor, at), _why_chosen(event.op, place, int(event.arg("k") or 1)))
+
+
+def _place_of_chosen(op: str, rank: int) -> str:
+    if op == "kthvalue":
+        return say("place-in-order", "The place of the number that is the {nth} in order.", nth=_nth(rank))
+    if op == "mode":
+        return say("place-of-mode", "The place of the number that is the most frequent.")
+    return say("place-of-middle", "The place of the number that is the middle one.")
+
+
+def _why_chosen(op: str, place: int, rank: int) -> str:
+    if op == "kthvalue":
+        return say("in-order", "Number {place} is the {nth} in order.", place=place, nth=_nth(rank))
+    if op == "mode":
+        return say("mode", "Number {place} is the most frequent.", place=place)
+    return say("middle", "Number {place} is the middle one.", place=place)
+
+
+def _nth(rank: int) -> str:
+    """Write the rank of a number: `3rd`."""
+    ending = ordinal_ending(rank)
+    if ending == "st":
+        return say("1st-number", "{number}st", number=rank)
+    if ending == "nd":
+        return say("2nd-number", "{number}nd", number=rank)
+    return (
+        say("3rd-number", "{number}rd", number=rank) if ending == "rd" else say("nth-number", "{number}th", number=rank)
+    )
 
 
 @_reduction("aminmax")
@@ -176,7 +230,8 @@ def _logsumexp(derivation: Derivation, tensor: Region, indices: list[Index]) -> 
     if top is None or not math.isfinite(values[top]):
         return make("logsumexp", f.call("log", f.add(ZERO, *(f.call("exp", cell) for cell in cells))))
     exps = f.add(*(f.call("exp", f.Op("-", (cell, cells[top]))) for cell in cells))
-    return make("logsumexp", f.add(cells[top], f.call("log", exps)), "The largest is subtracted from all first.")
+    note = say("largest-first", "The largest is subtracted from all first.")
+    return make("logsumexp", f.add(cells[top], f.call("log", exps)), note)
 
 
 @_reduction("count_nonzero")
@@ -188,7 +243,13 @@ def _count(derivation: Derivation, tensor: Region, indices: list[Index]) -> Rule
 def _median(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
     """Explain `torch.median`, which of an even count takes the lower of the two in the middle."""
     if derivation.output == 1:
-        return make("median", None, f"The place of the one in the middle of {len(indices)} numbers.")
+        note = say.count(
+            "place-of-median",
+            len(indices),
+            "The place of the one in the middle of {count} number.",
+            "The place of the one in the middle of {count} numbers.",
+        )
+        return make("median", None, note)
     return make("median", f.call("median_low", *_cells(derivation, tensor, indices)))
 
 
@@ -203,8 +264,22 @@ def _extreme(derivation: Derivation, tensor: Region, indices: list[Index]) -> Ru
 @_reduction("argmax", "argmin")
 def _arg_extreme(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
     name = derivation.event.op.removeprefix("arg")
-    where = "largest" if name == "max" else "smallest"
-    note = f"The place of the {where} of {len(indices)} numbers."
+    count = len(indices)
+    note = (
+        say.count(
+            "place-of-largest",
+            count,
+            "The place of the largest of {count} number.",
+            "The place of the largest of {count} numbers.",
+        )
+        if name == "max"
+        else say.count(
+            "place-of-smallest",
+            count,
+            "The place of the smallest of {count} number.",
+            "The place of the smallest of {count} numbers.",
+        )
+    )
     return make(f"arg{name}", f.call(f"arg{name}", *_cells(derivation, tensor, indices)), note)
 
 
@@ -232,8 +307,11 @@ def _sort(derivation: Derivation, index: Index, value: float) -> RuleResult:
     came_from = int(derivation.run.history.value(derivation.element(order, index, derivation.event.time + 1)))
     cell = derivation.cell(tensor, _replaced(index, axis, came_from))
     if derivation.output == 1:
-        return make(op, None, f"Number {came_from} is the one that came {ordinal(index[axis] + 1)}.")
-    return make(op, cell, f"Number {came_from} came {ordinal(index[axis] + 1)}.")
+        note = say(
+            "which-came", "Number {place} is the one that came {nth}.", place=came_from, nth=_nth(index[axis] + 1)
+        )
+        return make(op, None, note)
+    return make(op, cell, say("came", "Number {place} came {nth}.", place=came_from, nth=_nth(index[axis] + 1)))
 
 
 def _replaced(index: Index, axis: int, position: int) -> Index:
@@ -251,7 +329,7 @@ def _bucket(derivation: Derivation, index: Index, value: float) -> RuleResult:
     sign = "<=" if event.arg("right") or event.arg("side") == "right" else "<"
     cell = derivation.operand("self", index)
     tests = (f.Op(sign, (derivation.cell(boundaries, (at,)), cell)) for at in range(boundaries.size))
-    return make(event.op, f.add(ZERO, *tests), "How many of the boundaries lie before it.")
+    return make(event.op, f.add(ZERO, *tests), say("boundaries", "How many of the boundaries lie before it."))
 
 
 @rule("bincount")
@@ -264,4 +342,5 @@ def _bincount(derivation: Derivation, index: Index, value: float) -> RuleResult:
     if isinstance(weights, Region):
         pairs = zip(tests, tensor.indices(), strict=True)
         tests = [f.multiply(test, derivation.cell(weights, at)) for test, at in pairs]
-    return make("count", f.add(ZERO, *tests), f"How many of the numbers are {index[0]}.")
+    note = say("how-many", "How many of the numbers are {number}.", number=index[0])
+    return make("count", f.add(ZERO, *tests), note)

@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/rules")
 
 Rule = Callable[[Derivation, Index, float], RuleResult]
 """Takes a derivation (the event and its operands so far), the index of a cell in the result, and its value."""
@@ -68,15 +71,31 @@ def short(value: float) -> str:
     return f"{value:.6g}"
 
 
-def ordinal(count: int) -> str:
-    """Format an ordinal number: `1st`, `2nd`, `3rd`, `4th`, ..."""
-    last = "th" if 10 < count % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
-    return f"{count}{last}"
+def ordinal_ending(count: int) -> str:
+    """Return how an ordinal number ends in English: "st", "nd", "rd" or "th"."""
+    return "th" if 10 < count % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
+
+
+def set_here(number: float) -> str:
+    """Say that an element was set to a number."""
+    return say("set-here", "Set to {number} here.", number=short(number))
+
+
+def given_by_python() -> str:
+    """Say that a number came from Python."""
+    return say("given", "A number that Python gave to PyTorch here.")
 
 
 def too_many(derivation: Derivation, count: int) -> RuleResult:
     """Explain a cell that was computed from more numbers than anybody reads."""
-    return make(derivation.event.op.strip("_"), None, f"Made from {count:,} numbers, too many to list.")
+    note = say.count(
+        "too-many",
+        count,
+        "Made from {number} number, too many to list.",
+        "Made from {number} numbers, too many to list.",
+        number=f"{count:,}",
+    )
+    return make(derivation.event.op.strip("_"), None, note)
 
 
 def unknown(derivation: Derivation, index: Index, value: float) -> RuleResult:
@@ -93,7 +112,10 @@ def unknown(derivation: Derivation, index: Index, value: float) -> RuleResult:
 def named_only(derivation: Derivation) -> RuleResult:
     """Explain an operation for which there is no formula by its name."""
     op = derivation.event.op.strip("_")
-    return make(op, None, f"The operation {op} has no rule here: below are numbers that it took, not its formula.")
+    note = say(
+        "no-rule", "The operation {op} has no rule here: below are numbers that it took, not its formula.", op=op
+    )
+    return make(op, None, note)
 
 
 def region(derivation: Derivation, name: str = "self") -> Region:

@@ -131,7 +131,7 @@ def test_a_parameter_is_not_called_by_the_name_of_its_module() -> None:
 
 def test_running_statistics_are_written_by_the_forward_pass() -> None:
     traced = Traced("norm = torch.nn.BatchNorm1d(3)\nx = torch.randn(5, 3)\nnorm(x)\nmean = norm.running_mean\n")
-    assert traced.explain("mean", 1).op == "running mean"
+    assert traced.explain("mean", 1).op == "running_mean"
     traced.run("norm.eval()\nnorm(2 * x)\nsame = norm.running_mean\n", "more")
     told = traced.explain("same", 1)
-    assert (told.op, told.file) == ("running mean", "code")
+    assert (told.op, told.file) == ("running_mean", "code")

@@ -109,8 +109,8 @@ class _Answer:
     """The outcome of the learner's program: its values (`actual`), still encoded, or a failure; and its output.
 
     `operation` is the operation that failed; `missing` are the names that the program does not define. `suggestions`
-    are the ones that the message of the failure could make, and `untried` is the message without any. `reported` is
-    False if the child ended before it told the outcome.
+    are the ones that the message of the failure could make, and `untried` is the message without any; `symptom` is the
+    message without any advice. `reported` is False if the child ended before it told the outcome.
     """
 
     actual: object = None
@@ -121,6 +121,7 @@ class _Answer:
     missing: tuple[str, ...] = ()
     untried: str = ""
     suggestions: tuple[SuggestionReport, ...] = ()
+    symptom: str = ""
     reported: bool = True
 
     @property
@@ -221,7 +222,7 @@ def _check(
     )
     if diagnosis == "line" and _is_open(judgement, answer) and not cancelled():
         judgement = _with_repair(judgement, judge, hidden, request, child)
-    return replace(judgement, crash=crash)
+    return replace(judgement, crash=crash, symptom=answer.symptom if judgement.verdict == "error" else "")
 
 
 def _is_open(judgement: Judgement, answer: _Answer) -> bool:
@@ -364,6 +365,7 @@ def _with_error(answer: _Answer, error: ErrorReport | None) -> _Answer:
         operation=error.operation,
         untried=error.untried,
         suggestions=error.suggestions,
+        symptom=error.symptom,
     )
 
 

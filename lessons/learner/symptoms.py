@@ -18,12 +18,12 @@ say = Wording("progress/symptoms")
 def of_first_check(progress: Progress, exercise: Exercise, judgement: Judgement) -> tuple[Judgement, str]:
     """Return what to show of a judgement, and a sentence on what is held back, "" if nothing is.
 
-    The first wrong answer to an exercise with a bug in its starter shows what is wrong with the results, but neither
-    the name of the mistake nor its line, so that the learner looks for the cause. A hint counts as a check. Call this
-    before the outcome is recorded.
+    The first wrong answer to an exercise with a bug in its starter shows what is wrong with the results, or the
+    exception, but neither the name of the mistake nor its line nor advice, so that the learner looks for the cause. A
+    hint counts as a check. Call this before the outcome is recorded.
     """
     name = exercise.exercise
-    diagnosed = bool(judgement.mistakes or judgement.difference)
+    diagnosed = bool(judgement.mistakes or judgement.difference or judgement.symptom)
     if (
         getattr(exercise, "form", "") != "repair"
         or judgement.passed
@@ -37,4 +37,5 @@ def of_first_check(progress: Progress, exercise: Exercise, judgement: Judgement)
     # Where an exception stopped the code is a symptom; the line that a comparison blames is not.
     line = judgement.line if judgement.verdict == "error" else None
     held_back = say("check-again", "Look for the cause. Check again, or take a hint, and you are told more about it.")
-    return replace(judgement, mistakes=(), difference=None, line=line), held_back
+    message = judgement.symptom or judgement.message
+    return replace(judgement, message=message, mistakes=(), difference=None, line=line), held_back

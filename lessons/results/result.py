@@ -261,6 +261,7 @@ class Judgement:
         seed: the seed of the hidden inputs, with which the judgement can be repeated.
         stopped: whether the learner stopped the judging, so that nothing was decided.
         crash: what was said of a first run that crashed, if a second one did not; empty otherwise.
+        symptom: the message without any advice, if it has advice on an exception; empty otherwise.
     """
 
     exercise: str
@@ -275,6 +276,7 @@ class Judgement:
     seed: int | None = None
     stopped: bool = False
     crash: str = ""
+    symptom: str = ""
 
     @property
     def passed(self) -> bool:

@@ -48,7 +48,8 @@ class ErrorReport:
     """A failure as a child reports it: one sentence, and the line of the learner's or the lesson's code, if known.
 
     `operation` is the operation that failed, with the shapes of its operands, if that is known. `suggestions` are what
-    the message suggests and what it could suggest instead, and `untried` is the message without them.
+    the message suggests and what it could suggest instead, and `untried` is the message without them. `symptom` is the
+    message without any advice, "" if it has none.
     """
 
     kind: Literal["error", "memory"]
@@ -57,6 +58,7 @@ class ErrorReport:
     operation: str = ""
     untried: str = ""
     suggestions: tuple[SuggestionReport, ...] = ()
+    symptom: str = ""
 
 
 @message

@@ -33,13 +33,13 @@ def wrong_arguments(scene: Scene, match: Match) -> str | None:
     defined = find_definition(scene, match[1])
     call = next(iter(scene.find(ast.Call)), None)
     if defined is not None:
-        if sentence := replaced(scene, match[1], "yours") or without_self(scene, defined):
+        if sentence := replaced(scene, match[1], own=True) or without_self(scene, defined):
             return sentence
         taken = [one.arg for one in [*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs]]
         written = ast.unparse(defined.args)
         where = say(
             "line-defines-as",
-            "line {line} defines it as `{name}({written})`",
+            "Line {line} defines it as `{name}({written})`.",
             line=defined.lineno,
             name=defined.name,
             written=written,
@@ -52,9 +52,11 @@ def wrong_arguments(scene: Scene, match: Match) -> str | None:
             return None
         taken, written = signature(function)
         if match.lastindex == 2 and match[2] == "axis" and "dim" in taken:
-            return say("pytorch-calls-dim", "PyTorch calls it `dim` here.")
+            return say("pytorch-calls-dim", "PyTorch calls this argument `dim`.")
         code = scene.code(call.func) if call is not None else ""
-        where = say("called-as", "it is called as `{value}({written})`", value=code or match[1], written=written)
+        where = say(
+            "called-as", "You call it like this: `{value}({written})`.", value=code or match[1], written=written
+        )
     if call is not None and (sentence := method_on_class(scene, call, match[0])):
         return sentence
     if "unexpected keyword" in match[0] and (near := nearest(match[2], taken, 0.6)):
@@ -62,18 +64,12 @@ def wrong_arguments(scene: Scene, match: Match) -> str | None:
     if len(where) > LONGEST:
         return None
     if defined is None or not taken or taken[0] != "self":
-        return f"{where[0].upper()}{where[1:]}."
-    rest = (
-        say("call-gives", "a call gives `{listed}`", listed=", ".join(taken[1:]))
-        if taken[1:]
-        else say("call-gives-nothing", "a call gives nothing")
-    )
-    return say(
-        "self-comes-itself",
-        "{upper}{value}: `self` comes by itself, {rest}.",
-        upper=where[0].upper(),
-        value=where[1:],
-        rest=rest,
+        return where
+    if not taken[1:]:
+        return f"{where} {say('call-gives-nothing', 'Python passes `self` on its own, so a call passes nothing.')}"
+    listed = ", ".join(taken[1:])
+    return (
+        f"{where} {say('call-gives', 'Python passes `self` on its own, so a call passes `{listed}`.', listed=listed)}"
     )
 
 
@@ -98,7 +94,7 @@ def misspelled_init(scene: Scene, name: str) -> str | None:
         if method == "__init__" and inside and node.name.strip("_") in INIT:
             return say(
                 "line-defines-but",
-                "Line {line} defines `{name}`, but Python calls `__init__`, with two `_` on each side.",
+                "Line {line} defines `{name}`, but Python looks for `__init__`, with two underscores on each side.",
                 line=node.lineno,
                 name=node.name,
             )
@@ -115,7 +111,8 @@ def without_self(scene: Scene, defined: Function) -> str | None:
     rest = ast.unparse(defined.args)
     return say(
         "first-parameter-method",
-        "The first parameter of a method is the object itself: line {line} should be `def {name}(self{value}{rest}):`.",
+        "A method gets the object itself as its first argument, so line {line} should be `def "
+        "{name}(self{value}{rest}):`.",
         line=defined.lineno,
         name=defined.name,
         value=", " if rest else "",
@@ -134,7 +131,8 @@ def method_on_class(scene: Scene, call: ast.Call, text: str) -> str | None:
     after = "" if call.func.attr == "forward" else f".{call.func.attr}"
     return say(
         "class-make-object",
-        "`{code}` is the class: make an object first, `{lower} = {code}(...)`, then call `{lower}{after}(...)`.",
+        "`{code}` is the class. Make an object of it first, `{lower} = {code}(...)`, and then call "
+        "`{lower}{after}(...)`.",
         code=code,
         lower=lower,
         after=after,

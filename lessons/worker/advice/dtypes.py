@@ -40,12 +40,12 @@ def float_mask(scene: Scene, match: Match) -> str | None:
             if tensor is not None and tensor.dtype is not torch.bool and tensor.dtype is not None:
                 return say(
                     "mask-of-numbers",
-                    "{code} holds {dtype} numbers, but a mask must hold True and False: write {converted}.",
+                    "{code} contains {dtype} numbers, but a mask has to contain True and False. Write {converted}.",
                     code=scene.quote(node, say("the-mask", "The mask")),
                     dtype=dtype_name(tensor.dtype),
                     converted=with_conversion(scene, node, "bool"),
                 )
-    return say("mask-must-hold", "A mask must hold True and False: write `mask.bool()`.")
+    return say("mask-must-hold", "A mask has to contain True and False. Convert it with `.bool()`.")
 
 
 @rule(TypeError, r"^~ \(operator\.invert\) is only implemented", r"^bad operand type for unary ~: 'float'")
@@ -55,11 +55,13 @@ def inverted_numbers(scene: Scene, match: Match) -> str | None:
         code = operand(node.operand, scene.code(node.operand) or "mask")
         return say(
             "exchanges-true-false-but",
-            "`~` exchanges True and False, but {code} holds numbers: write `~{code2}.bool()`.",
+            "`~` swaps True and False, but {code} contains numbers. Write `~{code2}.bool()`.",
             code=scene.quote(node.operand),
             code2=code,
         )
-    return say("exchanges-true-false", "`~` exchanges True and False: write `~mask.bool()`.")
+    return say(
+        "exchanges-true-false", "`~` swaps True and False, so the mask has to be converted with `.bool()` first."
+    )
 
 
 @rule(
@@ -82,7 +84,7 @@ def different_dtypes(scene: Scene, match: Match) -> str | None:
         wanted = "double" if layer and other.dtype is torch.float64 else "float"
         sentence = say(
             "holds-numbers",
-            "{code} holds {dtype} numbers, {code2} {dtype2}",
+            "{code} is {dtype}, but {code2} is {dtype2}.",
             code=scene.quote(left),
             dtype=dtype_name(one.dtype),
             code2=scene.quote(right),
@@ -90,12 +92,12 @@ def different_dtypes(scene: Scene, match: Match) -> str | None:
         )
         return say(
             "both-must-one",
-            "{sentence}: both must be of one kind. Write {converted}.",
+            "{sentence} A product needs both to have the same dtype. Write {converted}.",
             sentence=sentence,
             converted=with_conversion(scene, node, wanted),
         )
     return say(
-        "all-tensors-product", "All tensors in a product must hold one kind of numbers: `.float()` converts to float32."
+        "all-tensors-product", "All tensors in a product need the same dtype. `.float()` converts a tensor to float32."
     )
 
 
@@ -135,15 +137,15 @@ def float_index(scene: Scene, match: Match) -> str | None:
             if tensor is not None and tensor.dtype in FLOATS:
                 return say(
                     "index-of-floats",
-                    "{code} holds {dtype} numbers: an index must hold whole numbers, {whole}, or as a mask True and "
-                    "False, {truths}.",
+                    "{code} contains {dtype} numbers, but an index needs whole numbers ({whole}), or True and False "
+                    "if it is a mask ({truths}).",
                     code=scene.quote(one),
                     dtype=dtype_name(tensor.dtype),
                     whole=with_conversion(scene, one, "long"),
                     truths=with_conversion(scene, one, "bool"),
                 )
     return say(
-        "index-must-hold", "An index must hold whole numbers (`.long()`), or as a mask True and False (`.bool()`)."
+        "index-must-hold", "An index needs whole numbers (`.long()`), or True and False if it is a mask (`.bool()`)."
     )
 
 
@@ -159,13 +161,14 @@ def whole_numbers(scene: Scene, match: Match) -> str | None:
             if tensor is not None and tensor.dtype is not None and tensor.dtype not in FLOATS:
                 return say(
                     "holds-values",
-                    "{code} holds {dtype} values, and this needs floats: write {converted}.",
+                    "{code} contains {dtype} values, but this function needs floats. Write {converted}.",
                     code=scene.quote(node),
                     dtype=dtype_name(tensor.dtype),
                     converted=with_conversion(scene, node, "float"),
                 )
     return say(
-        "needs-floats-write", "This needs floats: write `.float()` after the tensor, or `1.0` for `1` where it is made."
+        "needs-floats-write",
+        "This function needs floats. Convert the tensor with `.float()`, or create it with `1.0` instead of `1`.",
     )
 
 
@@ -192,13 +195,13 @@ def float_size(scene: Scene, match: Match) -> str | None:
         if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
             left, right = scene.code(part.left), scene.code(part.right)
             better = (
-                say("write-2", ": write `{left} // {right}`", left=left, right=right)
+                say("write-2", "Write `{left} // {right}`.", left=left, right=right)
                 if left and right
-                else say("divides-whole-numbers", ", `//` divides whole numbers")
+                else say("divides-whole-numbers", "Divide whole numbers with `//`.")
             )
             return say(
                 "must-whole-number",
-                "{what} must be a whole number, and `/` gives a float even where it comes out even{better}.",
+                "{what} has to be a whole number, but `/` always gives a float. {better}",
                 what=what,
                 better=better,
             )
@@ -208,14 +211,15 @@ def float_size(scene: Scene, match: Match) -> str | None:
             if isinstance(part, ast.Constant):
                 return say(
                     "must-whole-number-write",
-                    "{what} must be a whole number: write `{number}` for `{code}`.",
+                    "{what} has to be a whole number. Write `{number}` instead of `{code}`.",
                     what=what,
                     number=int(value),
                     code=code,
                 )
             return say(
                 "must-whole-number-but",
-                "{what} must be a whole number, but `{code}` is {value}. Where it is computed, divide with `//`.",
+                "{what} has to be a whole number, but `{code}` is {value}. If it comes from a division, use "
+                "`//` there.",
                 what=what,
                 code=code,
                 value=value,
@@ -240,14 +244,14 @@ def not_a_tensor(scene: Scene, match: Match) -> str | None:
         if is_exactly(value, list, tuple) and value and tensor_info(value[0]) is not None:
             return say(
                 "tensors-torch-stack",
-                "{code} is a {given} of tensors: `torch.stack({value})` makes one of them.",
+                "{code} is a {given} of tensors, but a single tensor is needed. Try `torch.stack({value})`.",
                 code=code,
                 given=given,
                 value=scene.code(argument) or "...",
             )
         return say(
             "torch-tensor-makes",
-            "{code} is a {given}: `torch.tensor({value})` makes a tensor of it.",
+            "{code} is a {given}, but a tensor is needed. Try `torch.tensor({value})`.",
             code=code,
             given=given,
             value=scene.code(argument) or "...",
@@ -256,23 +260,24 @@ def not_a_tensor(scene: Scene, match: Match) -> str | None:
         sizes = ", ".join(scene.code(one) for one in call.args)
         return say(
             "takes-matrix-blanks",
-            "It takes a matrix and blanks one half: `torch.{name}(torch.ones({sizes}), diagonal=1)`.",
+            "torch.{name} takes a matrix and sets one half of it to 0. Try "
+            "`torch.{name}(torch.ones({sizes}), diagonal=1)`.",
             name=name,
             sizes=sizes,
         )
     if given in ("int", "float"):
         code_or_x = scene.code(argument) or "x"
         use = (
-            say("use-math", "use `math.{name}({code_or_x})`", name=name, code_or_x=code_or_x)
+            say("use-math", "Try `math.{name}({code_or_x})`.", name=name, code_or_x=code_or_x)
             if name in MATH_FUNCTIONS
-            else say("torch-tensor-makes-one", "`torch.tensor({code_or_x})` makes one", code_or_x=code_or_x)
+            else say("torch-tensor-makes-one", "Try `torch.tensor({code_or_x})`.", code_or_x=code_or_x)
         )
         if name == "sqrt" and argument is not None:
-            use = say("write", "write `{code} ** 0.5`", code=operand(argument, code_or_x))
-        return say("plain-number-but", "{code} is a plain number, but a tensor is needed: {use}.", code=code, use=use)
+            use = say("write", "Write `{code} ** 0.5`.", code=operand(argument, code_or_x))
+        return say("plain-number-but", "{code} is a plain number, but a tensor is needed. {use}", code=code, use=use)
     if given == "Linear":
         layer = scene.code(argument) or "layer"
-        return say("layer-not-matrix", "{code} is a layer; its matrix is `{layer}.weight`.", code=code, layer=layer)
+        return say("layer-not-matrix", "{code} is a layer. Its matrix is `{layer}.weight`.", code=code, layer=layer)
     return None
 
 
@@ -280,11 +285,11 @@ def not_a_tensor(scene: Scene, match: Match) -> str | None:
 def unsupported_keyword(scene: Scene, match: Match) -> str | None:
     """Explain keywords that torch spells differently, or that belong to a different function."""
     if match[2] in KEYWORD_NAMES:
-        return say("pytorch-calls-here", "PyTorch calls it `{value}` here.", value=KEYWORD_NAMES[match[2]])
+        return say("pytorch-calls-here", "PyTorch calls this argument `{value}`.", value=KEYWORD_NAMES[match[2]])
     if match[2] == "diagonal" and match[1] in CONSTRUCTORS:
         return say(
             "diagonal-torch-triu",
-            "`diagonal` is for torch.triu and torch.tril: close the bracket of torch.{name} before it.",
+            "`diagonal` belongs to torch.triu and torch.tril. Close the parenthesis of torch.{name} before it.",
             name=match[1],
         )
     return None
@@ -295,11 +300,11 @@ fixed_advice(
     {
         r"^softmax\(\) missing 1 required positional arguments: \"dim\"": (
             lambda: say(
-                "say-along-which", "Say along which axis the weights add up to 1: `dim=-1` is every row by itself."
+                "say-along-which", "Say along which axis the weights should add up to 1. With `dim=-1`, each row does."
             )
         ),
         r"^transpose\(\) missing": lambda: say(
-            "say-which-two", "Say which two axes to exchange: `.transpose(-2, -1)`, or `.T` for a matrix."
+            "say-which-two", "Say which two axes to swap, as in `.transpose(-2, -1)`. For a matrix, `.T` is enough."
         ),
     },
 )
@@ -307,7 +312,7 @@ fixed_advice(
     TypeError,
     {
         r"^new\(\): invalid data type 'str'": lambda: say(
-            "tensor-indexed-numbers", "A tensor is indexed by numbers, not by names."
+            "tensor-indexed-numbers", "The index of a tensor is a number, not a name."
         )
     },
 )
@@ -315,7 +320,7 @@ fixed_advice(
     RuntimeError,
     {
         r"^Numpy is not available": lambda: say(
-            "no-numpy-here", "There is no NumPy here: `.tolist()` gives the numbers as Python's own."
+            "no-numpy-here", "NumPy is not available here. `.tolist()` gives you the numbers as a Python list."
         )
     },
 )

@@ -17,8 +17,7 @@ def leaf_in_place(scene: Scene, match: Match) -> str | None:
     changed = scene.quote(changed_expression(scene), say("it", "It"))
     return say(
         "learns-gradients-so",
-        "{changed} learns by gradients, so it may be changed in place only inside `with "
-        "torch.no_grad():`. Put the line in such a block.",
+        "{changed} requires a gradient, so you can change it in place only inside a `with torch.no_grad():` block.",
         changed=changed,
     )
 
@@ -44,14 +43,17 @@ def changed_expression(scene: Scene) -> ast.expr | None:
 def changed_in_place(scene: Scene, match: Match) -> str | None:
     """Explain an in-place change of a tensor that the backward pass needs; name the line if only one does it."""
     writers = [node for node in scene.nodes(ast.AugAssign, ast.Call, ast.Assign) if changes_in_place(node)]
-    at = say("line-does", " Line {line} does that.", line=writers[0].lineno) if len(writers) == 1 else ""
-    return say(
-        "way-back-needs",
-        "The way back needs a tensor as it was, but it has since been changed in place: by `+=`, "
-        "`x[...] = ...` or a method whose name ends in `_`.{at} Make a new tensor instead, as in "
-        "`x = x + 1`.",
-        at=at,
-    )
+    sentences = [
+        say(
+            "way-back-needs",
+            "The backward pass needs the old values of a tensor that has been changed in place since, by `+=`, "
+            "`x[...] = ...`, or a method whose name ends in `_`.",
+        )
+    ]
+    if len(writers) == 1:
+        sentences.append(say("line-does", "Line {line} does that.", line=writers[0].lineno))
+    sentences.append(say("new-tensor", "Make a new tensor instead, as in `x = x + 1`."))
+    return " ".join(sentences)
 
 
 def changes_in_place(node: ast.AST) -> bool:
@@ -76,9 +78,9 @@ def no_gradient(scene: Scene, match: Match) -> str | None:
     result = scene.quote(base_of_call(scene), say("this", "this"))
     return say(
         "nothing-computed-from",
-        "Nothing that {result} was computed from needs a gradient: make a tensor with "
-        "`requires_grad=True`, or as nn.Parameter, and compute outside of `torch.no_grad()`, "
-        "without `.detach()` on the way.",
+        "Nothing that {result} was computed from requires a gradient. At least one tensor has to be an "
+        "nn.Parameter or be created with `requires_grad=True`, and there must be no `torch.no_grad()` "
+        "or `.detach()` in between.",
         result=result,
     )
 
@@ -88,15 +90,14 @@ def not_scalar(scene: Scene, match: Match) -> str | None:
     """Explain `backward` of more than one number."""
     base = base_of_call(scene)
     tensor, code = scene.tensor_info(base), operand(base, scene.code(base) or "x") if base is not None else "x"
-    sentence = (
-        say("is", "{code} is {size}. ", code=scene.quote(base), size=size(tensor.shape)) if tensor is not None else ""
-    )
-    return say(
+    start = say(
         "backward-starts-single",
-        "{sentence}`backward` starts at a single number: write `{code}.sum().backward()`, or `.mean()`.",
-        sentence=sentence,
+        "`backward` has to start from a single number. Write `{code}.sum().backward()`, or take the `.mean()`.",
         code=code,
     )
+    if tensor is None:
+        return start
+    return say("is", "{code} is {size}.", code=scene.quote(base), size=size(tensor.shape)) + " " + start
 
 
 @rule(RuntimeError, r"Can't call numpy\(\) on Tensor that requires grad")
@@ -104,9 +105,7 @@ def numpy_of_gradient(scene: Scene, match: Match) -> str | None:
     """Explain `.numpy()` of a tensor that requires a gradient."""
     base = base_of_call(scene)
     code = operand(base, scene.code(base) or "x") if base is not None else "x"
-    return say(
-        "numpy-knows-no", "NumPy knows no gradients: `{code}.detach().numpy()` gives the numbers alone.", code=code
-    )
+    return say("numpy-knows-no", "NumPy can't keep track of gradients. Try `{code}.detach().numpy()`.", code=code)
 
 
 fixed_advice(
@@ -115,18 +114,20 @@ fixed_advice(
         r"Trying to backward through the graph a second time": (
             lambda: say(
                 "one-backward-uses",
-                "One `backward()` uses up what the computation has kept: compute the result again before "
-                "the next, or, if both are meant, say `backward(retain_graph=True)` in the first.",
+                "`backward()` frees what the computation had stored, so it can run only once. Compute the "
+                "result again before the second call or, if you need both, use `backward(retain_graph=True)` in "
+                "the first.",
             )
         ),
         r"you can only change requires_grad flags of leaf variables": (
             lambda: say(
                 "only-tensor-not",
-                "Only a tensor that was not computed from others can be told so: use `.detach()` first.",
+                "You can set `requires_grad` only on a tensor that wasn't computed from other tensors. Use "
+                "`.detach()` first.",
             )
         ),
         r"Only Tensors created explicitly by the user .* support the deepcopy": lambda: say(
-            "use-detach-clone", "Use `.detach().clone()`."
+            "use-detach-clone", "Copy it with `.detach().clone()`."
         ),
     },
 )

@@ -21,17 +21,18 @@ def out_of_bounds(scene: Scene, match: Match) -> str | None:
     """Explain an index beyond the end of an axis, such as `x[6]` of six rows."""
     axis, count = match[2], int(match[3])
     sentence = next((sentence for node in scene.find(ast.Subscript) if (sentence := scene.describe(node.value))), None)
-    start = say("axis", "{sentence}: axis", sentence=sentence) if sentence else "Axis"
-    if not count:
-        return say("empty", "{start} {axis} is empty.", start=start, axis=axis)
-    return say(
-        "places-counted-from",
-        "{start} {axis} has {count} places, counted from 0: the last is {value}, or -1.",
-        start=start,
-        axis=axis,
-        count=count,
-        value=count - 1,
-    )
+    if count:
+        entries = say.count(
+            "places-counted-from",
+            count,
+            "Axis {axis} has {count} entry, which is number 0.",
+            "Axis {axis} has {count} entries, numbered from 0, so the last one is {last} (or -1).",
+            axis=axis,
+            last=count - 1,
+        )
+    else:
+        entries = say("empty", "Axis {axis} is empty.", axis=axis)
+    return f"{sentence}. {entries}" if sentence else entries
 
 
 @rule(IndexError, r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)")
@@ -48,25 +49,27 @@ def no_such_axis(scene: Scene, match: Match) -> str | None:
                 if high >= count > 0:
                     return say(
                         "new-one-stand",
-                        "{tensor}: with {axes}, the new one can stand at {low} to {high}.",
+                        "{tensor}. It has {axes}, so the new one can go anywhere from {low} to {high}.",
                         tensor=scene.describe(node),
                         axes=axes,
                         low=low,
                         high=high,
                     )
-                return say(
+                return say.count(
                     "numbered-from-end",
-                    "{tensor}: it has {axes}, numbered 0 to {high}, or {low} to -1 from the end.",
+                    count,
+                    "{tensor}, so it has only one axis, number 0 (or -1).",
+                    "{tensor}, so it has {count} axes, numbered from 0 to {high}, or from {low} to -1 when counted "
+                    "from the end.",
                     tensor=scene.describe(node),
-                    axes=axes,
                     high=high,
                     low=low,
                 )
     return say.count(
         "numbered-axes",
         high + 1,
-        "The tensor has {count} axis, numbered 0 to {high}, or {low} to -1.",
-        "The tensor has {count} axes, numbered 0 to {high}, or {low} to -1.",
+        "The tensor has only one axis, number 0 (or -1).",
+        "The tensor has {count} axes, numbered from 0 to {high}, or from {low} to -1 when counted from the end.",
         high=high,
         low=low,
     )
@@ -80,13 +83,15 @@ def too_many_indices(scene: Scene, match: Match) -> str | None:
         if sentence := scene.describe(node.value):
             return say(
                 "but-indices-given",
-                "{sentence}: it has {axes}, but {given} indices are given.",
+                "{sentence}, so it has {axes}, but you gave {given} indices.",
                 sentence=sentence,
                 axes=count_axes(int(match[1])),
                 given=given,
             )
     return say(
-        "tensor-give-most", "The tensor has {axes}: give at most as many indices.", axes=count_axes(int(match[1]))
+        "tensor-give-most",
+        "The tensor has {axes}, so it takes at most that many indices.",
+        axes=count_axes(int(match[1])),
     )
 
 
@@ -111,12 +116,12 @@ def outside_list(scene: Scene, match: Match) -> str | None:
             )
             return say(
                 "counted-from-last",
-                "{code} has {count}, counted from 0: the last is {value}, or -1.",
+                "{code} has {count}, numbered from 0, so the last one is {value} (or -1).",
                 code=code,
                 count=count,
                 value=len(container) - 1,
             )
-    return say("places-counted-from-last", "The places are counted from 0; the last is -1.")
+    return say("places-counted-from-last", "Entries are numbered from 0, and the last one is -1.")
 
 
 @rule(IndexError, r"The shape of the mask \[([\d, ]*)\] at index \d+ does not match .* \[([\d, ]*)\]")
@@ -125,7 +130,7 @@ def mask_as_index(scene: Scene, match: Match) -> str | None:
     mask, tensor = (size(re.findall(r"\d+", group)) for group in match.groups())
     return say(
         "mask-tensor-choose",
-        "The mask is {mask}, the tensor {tensor}: to choose cells, both need the same shape.",
+        "The mask is {mask} and the tensor is {tensor}. To select cells with a mask, both need the same shape.",
         mask=mask,
         tensor=tensor,
     )
@@ -150,7 +155,7 @@ def no_such_key(scene: Scene, match: Match) -> str | None:
             return None
         some = ", ".join(f'"{key}"' for key in keys[:MOST_KEYS])
         if len(keys) > MOST_KEYS:
-            return say("some-keys", "Its keys are {some} and more.", some=some)
+            return say("some-keys", "Its keys include {some}.", some=some)
         return say("keys", "Its keys are {keys}.", keys=some)
     return None
 
@@ -159,7 +164,7 @@ fixed_advice(
     IndexError,
     {
         r"^index out of range in self": lambda: say(
-            "token-number-not", "A token number is not smaller than the number of rows of the embedding."
+            "token-number-not", "Every token ID has to be at least 0 and less than the number of rows of the embedding."
         )
     },
 )

@@ -54,7 +54,7 @@ def sizes_of_product(scene: Scene, match: Match) -> str | None:
         if not one or not other:
             return say(
                 "takes-no-single",
-                "{describe_factors}: `@` takes no single number, use `*` for that.",
+                "{describe_factors}. `@` doesn't work with a single number, so multiply with `*`.",
                 describe_factors=describe_factors(scene, left, right, one, other),
             )
         inner, outer = one[-1], other[-2 if len(other) > 1 else 0]
@@ -63,7 +63,7 @@ def sizes_of_product(scene: Scene, match: Match) -> str | None:
             batches = say("and", "{list} and {list2}", list=list(one[:-2]), list2=list(other[:-2]))
             return say(
                 "axes-front-last",
-                "{sentence}: the axes in front of the last two, {batches}, must agree, or be 1.",
+                "{sentence}. The axes before the last two, {batches}, have to match or be 1.",
                 sentence=sentence,
                 batches=batches,
             )
@@ -71,20 +71,23 @@ def sizes_of_product(scene: Scene, match: Match) -> str | None:
             return hint
         return say(
             "inner-sizes-must",
-            "{sentence}: the inner sizes, {inner} and {outer}, must agree. {suggest_product}",
+            "{sentence}. The inner sizes, {inner} and {outer}, have to match. {suggest_product}",
             sentence=sentence,
             inner=inner,
             outer=outer,
             suggest_product=suggest_product(scene, left, right),
         )
     if match[0].startswith("batch"):
-        return say("torch-bmm-takes", "torch.bmm takes two batches of matrices, 3 axes each; `@` takes any.")
+        return say(
+            "torch-bmm-takes",
+            "torch.bmm takes two batches of matrices, with 3 axes each. `@` works with any number of axes.",
+        )
     numbers = [group for group in match.groups() if group]
     if len(numbers) == 2:
         return say(
             "b-must-as",
-            "In `a @ b`, a must have as many columns as b has rows; here these are {value} and "
-            "{value2}. Often one of the two has to be transposed (`.T`).",
+            "In `a @ b`, a needs as many columns as b has rows, but here there are {value} columns and "
+            "{value2} rows. Often one of the two has to be transposed (`.T`).",
             value=numbers[0],
             value2=numbers[1],
         )
@@ -163,7 +166,8 @@ def weight_of_layer(scene: Scene, left: ast.expr, right: ast.expr) -> str | None
         return None
     return say(
         "out-as-nn",
-        "{code} is {size}, out by in, as nn.Linear keeps it. Call the layer: `{code2}({value})`.",
+        "{code} is {size}, because nn.Linear stores one row for each output. Try `{code2}({value})`, "
+        "which calls the layer.",
         code=scene.quote(right),
         size=size(weight.shape),
         code2=scene.code(base),
@@ -184,7 +188,7 @@ def width_of_layer(scene: Scene) -> str | None:
         if given is None:
             return say(
                 "last-axis-input",
-                "The last axis of its input has another size: {width} numbers for each token (in_features).",
+                "The last axis of its input has a different size, but {width} numbers per token (in_features).",
                 width=width,
             )
         if given.shape and given.shape[-1] != weight.shape[1]:
@@ -216,7 +220,7 @@ def dot_of_matrices(scene: Scene, match: Match) -> str | None:
                 value2=sentence[1],
                 suggest_for_dot=suggest_for_dot(scene, given[0], given[1]),
             )
-    return say("torch-dot-multiplies", "torch.dot multiplies two vectors; for matrices there is `@`.")
+    return say("torch-dot-multiplies", "torch.dot multiplies two vectors. For matrices, use `@`.")
 
 
 def suggest_for_dot(scene: Scene, left: ast.expr, right: ast.expr) -> str:
@@ -226,7 +230,7 @@ def suggest_for_dot(scene: Scene, left: ast.expr, right: ast.expr) -> str:
     first, second = operand(left, scene.code(left)), operand(right, scene.code(right))
     if fits and scene.code(left) and scene.code(right):
         return say("did-mean-2", "Did you mean `{first} @ {second}`?", first=first, second=second)
-    return suggest_product(scene, left, right) or say("matrices", "For matrices there is `@`.")
+    return suggest_product(scene, left, right) or say("matrices", "For matrices, use `@`.")
 
 
 @rule(RuntimeError, r"subscript (\w) has size (\d+) for operand (\d+) which does not broadcast")
@@ -242,14 +246,14 @@ def einsum_sizes(scene: Scene, match: Match) -> str | None:
             continue
         return say(
             "letter-stands-axis",
-            "{value} and {value2}: the letter {letter} stands for an axis of both, whose sizes must agree.",
+            "{value} and {value2}. The letter {letter} names an axis of each, so these two axes need the same size.",
             value=sentence[0],
             value2=sentence[1],
             letter=letter,
         )
     return say(
         "letter-stands-two",
-        "The letter {letter} stands for two different sizes: the same letter needs axes of the same size.",
+        "The letter {letter} names two axes of different sizes, but a letter always means the same size.",
         letter=letter,
     )
 
@@ -260,17 +264,17 @@ def einsum_letters(scene: Scene, match: Match) -> str | None:
     for call, _ in einsum_calls(scene):
         node = call.args[int(match[3]) + 1]
         if sentence := scene.describe(node):
-            axes = match[2]
-            return say(
+            return say.count(
                 "axes-needs-letters",
-                "{sentence}: it has {axes} axes and needs {axes} letters, but the equation gives it {name}.",
+                int(match[2]),
+                "{sentence}. It has {count} axis and needs one letter, but the equation gives it {letters}.",
+                "{sentence}. It has {count} axes and needs a letter for each, but the equation gives it {letters}.",
                 sentence=sentence,
-                axes=axes,
-                name=match[1],
+                letters=match[1],
             )
     return say(
         "every-axis-needs",
-        "Every axis needs a letter: here {name}, but the equation gives {name2}.",
+        "Every axis needs a letter of its own. The number of axes is {name}, but the number of letters is {name2}.",
         name=match[2],
         name2=match[1],
     )
@@ -290,7 +294,7 @@ fixed_advice(
     RuntimeError,
     {
         r"^(?:self|mat2|input) must be a matrix": lambda: say(
-            "torch-mm-takes", "torch.mm takes two matrices; for batches there is `@`."
+            "torch-mm-takes", "torch.mm takes two matrices. For batches, use `@`."
         )
     },
 )

@@ -29,11 +29,14 @@ def explain_none(scene: Scene, node: ast.AST | None) -> str | None:
     if isinstance(node, ast.Attribute) and node.attr == "grad":
         return say(
             "none-until-backward",
-            "`{code}` is None until `backward()` has been called, and for tensors that need no gradient.",
+            "`{code}` is None until you call `backward()`. Only tensors that require a gradient, and that "
+            "were not computed from others, get one.",
             code=code,
         )
     if isinstance(node, ast.Attribute) and node.attr == "bias":
-        return say("none-layer-made", "`{code}` is None: the layer was made with `bias=False`.", code=code)
+        return say(
+            "none-layer-made", "`{code}` is None. A layer that was created with `bias=False` has no bias.", code=code
+        )
     call = node if isinstance(node, ast.Call) else assigned_call(scene, node)
     sentence = (
         say("none", "`{code}` is None", code=code) if code else say("one-values-none", "One of the values is None")
@@ -42,23 +45,21 @@ def explain_none(scene: Scene, node: ast.AST | None) -> str | None:
         name = function_name(scene, call)
         where = next((one for one in scene.nodes(ast.FunctionDef) if one.name == name), None)
         if where is not None and not any(isinstance(one, ast.Return) and one.value for one in ast.walk(where)):
-            shown = scene.code(node) or "It"
-            start = say("none-4", "`{shown}` is None: ", shown=shown) if not isinstance(node, ast.Call) else ""
-            return say(
+            why = say(
                 "line-gives-nothing",
-                "{start}`{name}` (line {line}) gives nothing back, since it has no `return` with a value.",
-                start=start,
+                "`{name}` (line {line}) returns None, because it has no `return` with a value.",
                 name=name,
                 line=where.lineno,
             )
+            return why if isinstance(node, ast.Call) else f"{sentence}. {why}"
         if isinstance(call.func, ast.Attribute) and call.func.attr in IN_PLACE_METHODS:
             return say(
                 "changes-object-gives",
-                "{sentence}: `.{attr}()` changes its object and gives nothing back.",
+                "{sentence}, because `.{attr}()` returns nothing. Call it on a line of its own, without `=`.",
                 sentence=sentence,
                 attr=call.func.attr,
             )
-    return say("did-function-end", "{sentence}. Did a function end without `return`?", sentence=sentence)
+    return say("did-function-end", "{sentence}. Did a function end without a `return`?", sentence=sentence)
 
 
 def assigned_call(scene: Scene, node: ast.AST | None) -> ast.Call | None:

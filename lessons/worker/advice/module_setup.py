@@ -17,8 +17,9 @@ def assigned_to_parameter(scene: Scene, match: Match) -> str | None:
     target, value = assignment_code(scene, match[2])
     return say(
         "parameter-replaced-parameter",
-        "A parameter is replaced by a parameter, `{target} = nn.Parameter({value})`, or filled "
-        "in place, `{target}.copy_({value})`, inside `with torch.no_grad():`.",
+        "A parameter can be replaced only by another parameter. Write `{target} = "
+        "nn.Parameter({value})`, or fill it in place with `{target}.copy_({value})` inside a `with "
+        "torch.no_grad():` block.",
         target=target,
         value=value,
     )
@@ -30,7 +31,7 @@ def assigned_to_layer(scene: Scene, match: Match) -> str | None:
     target, value = assignment_code(scene, match[2])
     return say(
         "layer-matrix-weight",
-        "`{target}` is a layer; its matrix is `{target}.weight`: write `{target}.weight = nn.Parameter({value})`.",
+        "`{target}` is a layer, and its matrix is `{target}.weight`. Write `{target}.weight = nn.Parameter({value})`.",
         target=target,
         value=value,
     )
@@ -42,7 +43,7 @@ def assigned_to_buffer(scene: Scene, match: Match) -> str | None:
     target, value = assignment_code(scene, match[2])
     return say(
         "buffer-must-stay",
-        "A buffer must stay a tensor: `{target} = torch.tensor({value})`, or give the value another name.",
+        "A buffer has to stay a tensor. Write `{target} = torch.tensor({value})`, or give the value a different name.",
         target=target,
         value=value,
     )
@@ -66,17 +67,19 @@ def missing_super_init(scene: Scene, match: Match) -> str | None:
     if around is None:
         return say(
             "super-init-must",
-            "`super().__init__()` must come first in the `__init__` of the class: it sets the module up.",
+            "`super().__init__()` has to come first in the `__init__` of the class, because it sets up the module.",
         )
     init_calls = [node for node in scene.nodes(ast.Attribute) if node.attr == "__init__"]
     inside = any(around in ancestors(scene, node) for node in init_calls)
-    where = (
-        say("must-come-first", "must come first in") if inside else say("missing-start", "is missing at the start of")
-    )
+    if inside:
+        return say(
+            "must-come-first",
+            "`super().__init__()` has to come first in `{name}.__init__`, because it sets up the module.",
+            name=around.name,
+        )
     return say(
-        "super-init-init",
-        "`super().__init__()` {where} `{name}.__init__`: it sets the module up.",
-        where=where,
+        "missing-start",
+        "`{name}.__init__` has to start with `super().__init__()`, which sets up the module.",
         name=around.name,
     )
 
@@ -99,13 +102,14 @@ def registered_twice(scene: Scene, match: Match) -> str | None:
         if isinstance(node, ast.Assign) and any(scene.code(one) == f"self.{match[1]}" for one in node.targets):
             return say(
                 "line-sets-self",
-                "Line {line} sets `self.{name}` already: leave it out, register_buffer makes the name.",
+                "Line {line} already sets `self.{name}`. Leave that out, because `register_buffer` creates the "
+                "attribute.",
                 line=node.lineno,
                 name=match[1],
             )
     return say(
         "module-already-register",
-        "The module has a `{name}` already: register it once, or choose another name.",
+        "The module already has a `{name}`. Register it only once, or choose a different name.",
         name=match[1],
     )
 
@@ -121,32 +125,35 @@ def missing_forward(scene: Scene, match: Match) -> str | None:
         if isinstance(holders[0], ast.FunctionDef) and around in holders:
             return say(
                 "forward-line-inside",
-                "`forward` (line {line}) is inside `{name}`: indent both alike.",
+                "`forward` (line {line}) is inside `{name}`. Indent both of them by the same amount.",
                 line=forward.lineno,
                 name=holders[0].name,
             )
         if around not in holders and not any(isinstance(one, ast.ClassDef) for one in holders):
             return say(
                 "forward-line-outside",
-                "`forward` (line {line}) is outside of the class: indent it like `__init__`.",
+                "`forward` (line {line}) is outside the class. Indent it so that it belongs to the class.",
                 line=forward.lineno,
             )
     if around is None:
         if name in ("ModuleList", "ModuleDict"):
             return say(
                 "nn-only-holds",
-                "An nn.{name} only holds layers: call each of them, `[layer(x) for layer in layers]`.",
+                "An nn.{name} only stores layers. Call each of them yourself, as in `[layer(x) for layer in layers]`.",
                 name=name,
             )
         return None
     defined = [node.name for node in around.body if isinstance(node, ast.FunctionDef)]
     if "forward" in defined:
-        return say("nn-module-itself", "nn.Module itself has no `forward`: leave out `super().forward(...)`.")
+        return say("nn-module-itself", "nn.Module itself has no `forward`, so leave out `super().forward(...)`.")
     if near := nearest("forward", defined):
-        return say("class-defines-called", "The class defines `{near}`: it has to be called `forward`.", near=near)
+        return say(
+            "class-defines-called", "The class defines `{near}`, but the method has to be called `forward`.", near=near
+        )
     return say(
         "give-def-forward",
-        "Give `{name}` a `def forward(self, x):`, indented like `__init__`: it runs when the module is called.",
+        "`{name}` needs a method `forward`, which runs when you call the module. It starts with `def "
+        "forward(self, x):` and is indented as a part of the class.",
         name=name,
     )
 
@@ -155,7 +162,8 @@ def missing_forward(scene: Scene, match: Match) -> str | None:
 def not_modules(scene: Scene, match: Match) -> str | None:
     """Explain an `nn.ModuleList` of objects that are not modules."""
     if match[1].endswith("Tensor"):
-        return say("holds-layers-not", "It holds layers, not tensors: for parameters there is nn.ParameterList.")
+        return say("holds-layers-not", "The container takes layers, not tensors. For parameters, use nn.ParameterList.")
     return say(
-        "takes-list-layers", "It takes a list of layers, as in `nn.ModuleList([nn.Linear(3, 2) for _ in range(2)])`."
+        "takes-list-layers",
+        "The container takes a list of layers, as in `nn.ModuleList([nn.Linear(3, 2) for _ in range(2)])`.",
     )

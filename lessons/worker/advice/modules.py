@@ -42,7 +42,7 @@ def operator_on_other_type(scene: Scene, match: Match) -> str | None:
             if sentence := explain_operand(scene, match[1], side, other, kind):
                 return sentence
     if Linear.__name__ in match.groups():
-        return say("layer-no-matrix", "A layer is no matrix: call it with the tensor, `layer(x)`.")
+        return say("layer-no-matrix", "A layer is not a matrix. Call it with the tensor, as in `layer(x)`.")
     return explain_none(scene, None) if "NoneType" in match.groups() else None
 
 
@@ -61,11 +61,11 @@ def power(scene: Scene, match: Match) -> str | None:
             base = scene.code(left.right) if isinstance(left, ast.BinOp) and bare else operand(left, one)
             return say(
                 "compares-bits-power-written",
-                "`^` compares bits; a power is written `**`: `{base} ** {code}`.",
+                "`^` compares bits. Python uses `**` for powers, as in `{base} ** {code}`.",
                 base=base,
                 code=operand(right, other),
             )
-    return say("compares-bits-power", "`^` compares bits; a power is written `**`.")
+    return say("compares-bits-power", "`^` compares bits. Python uses `**` for powers.")
 
 
 def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind: str) -> str | None:
@@ -79,7 +79,7 @@ def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind
         given = scene.code(other) if tensor is not None else "x"
         return say(
             "layer-not-matrix",
-            "{code} is a layer, not a matrix: call it, `{bare}({value})`.",
+            "{code} is a layer, not a matrix. Write `{bare}({value})` to call it.",
             code=code,
             bare=bare,
             value=given or "x",
@@ -87,15 +87,15 @@ def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind
     if kind == "tuple":
         return say(
             "tuple-take-one",
-            "{code} is a tuple{length_note}: take one of its entries, such as `{bare}[0]`.",
+            "{code} is {tuple}. Take one of its entries, such as `{bare}[0]`.",
             code=code,
-            length_note=length_note(value),
+            tuple=tuple_of(value),
             bare=bare,
         )
     if kind == "list":
         return say(
             "list-makes-tensor",
-            "{code} is a list: `{function}({value})` makes a tensor of it.",
+            "{code} is a list, not a tensor. Try `{function}({value})`.",
             code=code,
             function=joining_function(value),
             value=scene.code(side) or "x",
@@ -103,23 +103,30 @@ def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind
     if kind == "str":
         return say("text-not-number", "{code} is text, not a number.", code=code)
     if kind in METHODS and scene.code(side):
-        return say("function-called", "{code} is a function and has to be called: `{bare}()`.", code=code, bare=bare)
+        return say("function-called", "{code} is a function. Write `{bare}()` to call it.", code=code, bare=bare)
     if kind in ("type", "_ParameterMeta", "_TensorMeta"):
         return say(
-            "class-make-object", "{code} is a class: make an object of it first, `{bare}(...)`.", code=code, bare=bare
+            "class-make-object",
+            "{code} is a class. Make an object of it first, with `{bare}(...)`.",
+            code=code,
+            bare=bare,
         )
     if op.strip("=") == "@" and kind in ("int", "float"):
         return say(
             "plain-number-multiply",
-            "{code} is a plain number: multiply by it with `*`; `@` is for matrices.",
+            "{code} is a plain number. `@` is for matrices, so multiply with `*`.",
             code=code,
         )
     return None
 
 
-def length_note(value: object) -> str:
-    """Return ` of 2` for two entries, or "" if the number of entries is not known."""
-    return say("of", " of {count}", count=len(value)) if is_exactly(value, list, tuple) else ""
+def tuple_of(value: object) -> str:
+    """Return `a tuple of 2` for two entries, or `a tuple` if the number of entries is not known."""
+    return (
+        say("tuple-of", "a tuple of {count}", count=len(value))
+        if is_exactly(value, tuple)
+        else say("a-tuple", "a tuple")
+    )
 
 
 def joining_function(value: object) -> str:
@@ -149,25 +156,22 @@ def not_callable(scene: Scene, match: Match) -> str | None:
             index = scene.code(call.args[0]) if call.args else "0"
             return say(
                 "no-function-write",
-                "`{code}` is no function: write `{code}[{index}]`, or `{code}` alone for all sizes.",
+                "`{code}` is not a function. Write `{code}[{index}]` for one size, or `{code}` for all of them.",
                 code=code,
                 index=index,
             )
         if kind in ("int", "float", "tuple", "list", "str"):
-            article = "an" if kind == "int" else "a"
             if code in BUILTINS:
                 return say(
                     "program-given-python",
-                    "The program has given Python's own name `{code}` to {article} {kind}: choose another for that.",
+                    "Your code gives Python's own name `{code}` to a value of type {kind}. Choose a different name.",
                     code=code,
-                    article=article,
                     kind=kind,
                 )
             return say(
                 "brackets-after-would",
-                "`{code}` is {article} {kind}: brackets after it would call it. Is a `*` or a `,` missing?",
+                "`{code}` has the type {kind}, so the parentheses after it can't call it. Is a `*` or a `,` missing?",
                 code=code,
-                article=article,
                 kind=kind,
             )
         if kind == "module":
@@ -175,7 +179,7 @@ def not_callable(scene: Scene, match: Match) -> str | None:
                 return say("did-mean", "Did you mean `{value}{near}`?", value=code[: -len(near)], near=near)
             return say(
                 "module-python-call",
-                "`{code}` is a module of Python: call a function in it, `{code}.name(...)`.",
+                "`{code}` is a module. Call one of its functions, as in `{code}.name(...)`.",
                 code=code,
             )
         if is_a(scene.value(func), Module):
@@ -192,7 +196,7 @@ def not_a_module(scene: Scene, name: str) -> str | None:
         return None
     return say(
         "class-no-module",
-        "The class is no module yet: line {line} should be `class {name}(nn.Module):`.",
+        "`{name}` is not a module yet. Line {line} should be `class {name}(nn.Module):`.",
         line=around.lineno,
         name=name,
     )
@@ -204,11 +208,13 @@ def called_tensor(scene: Scene, call: ast.Call) -> str:
     if isinstance(func, ast.Attribute):
         owner = scene.value(func.value)
         if func.attr in ("T", "mT", "data", "grad") and scene.tensor_info(func.value) is not None:
-            return say("takes-no-brackets", "`.{attr}` takes no brackets: write `{code}`.", attr=func.attr, code=code)
+            return say(
+                "takes-no-brackets", "`.{attr}` takes no parentheses. Write `{code}`.", attr=func.attr, code=code
+            )
         if func.attr == "weight" and type(owner) is Linear:
             return say(
                 "matrix-layer-call",
-                "`{code}` is the matrix of the layer: call the layer itself, `{code2}(...)`.",
+                "`{code}` is the matrix of the layer. Call the layer itself, as in `{code2}(...)`.",
                 code=code,
                 code2=scene.code(func.value),
             )
@@ -217,20 +223,20 @@ def called_tensor(scene: Scene, call: ast.Call) -> str:
         one = scene.code(call.args[0]) or "x"
         fits = product(given.shape, tensor.shape) is not None
         use = (
-            say("write", "write `{code} @ {code2}`", code=operand(call.args[0], one), code2=code)
+            say("write", "Write `{code} @ {code2}`.", code=operand(call.args[0], one), code2=code)
             if fits
-            else say("multiply", "multiply with `@`")
+            else say("multiply", "Multiply with `@`.")
         )
         return say(
             "matrix-not-layer",
-            "`{code}` is a matrix ({size}), not a layer, so it cannot be called: {use}.",
+            "`{code}` is a matrix ({size}), not a layer, so it can't be called. {use}",
             code=code,
             size=size(tensor.shape),
             use=use,
         )
     return say(
         "tensor-called-row",
-        "`{code}` is a tensor and cannot be called: a row is `{code}[0]`, a product needs `*` or `@`.",
+        "`{code}` is a tensor, so it can't be called. A row of it is `{code}[0]`, and a product needs `*` or `@`.",
         code=code,
     )
 
@@ -250,23 +256,24 @@ def attribute_of_container(scene: Scene, match: Match) -> str | None:
         if kind == "tuple":
             held = say(
                 "tuple",
-                "{code} is a tuple{length_note}",
+                "{code} is {tuple}",
                 code=scene.quote(node.value, say("it", "It")),
-                length_note=length_note(value),
+                tuple=tuple_of(value),
             )
             if "MultiheadAttention" in class_of_call(scene, node.value):
                 held = say(
-                    "nn-multiheadattention-gives", "nn.MultiheadAttention gives two results, the output and the weights"
+                    "nn-multiheadattention-gives",
+                    "nn.MultiheadAttention returns two results, the output and the weights",
                 )
             return say(
                 "take-one-give",
-                "{held}: take one, `{bare}[0]`, or give each a name, `output, weights = ...`.",
+                "{held}. Take one of them, such as `{bare}[0]`, or give each a name, as in `output, weights = ...`.",
                 held=held,
                 bare=bare,
             )
         return say(
             "list-not-tensor",
-            "`{bare}` is a list, not a tensor: `{function}({bare})` makes one of it.",
+            "`{bare}` is a list, not a tensor. Try `{function}({bare})`.",
             bare=bare,
             function=joining_function(value),
         )
@@ -293,7 +300,7 @@ def attribute_of_number(scene: Scene, match: Match) -> str | None:
     code = next((scene.code(node.value) for node in scene.find(ast.Attribute)), "")
     return say(
         "plain-number-not",
-        "{value} is a plain number, not a tensor: `.item()`, `.shape[0]` and len give such.",
+        "{value} is a plain number, not a tensor. `.item()`, `.shape[0]`, and `len` return plain numbers.",
         value=f"`{code}`" if code else "It",
     )
 
@@ -304,16 +311,16 @@ def attribute_of_layer(scene: Scene, match: Match) -> str | None:
     for node in scene.find(ast.Attribute):
         value, code = scene.value(node.value), scene.code(node.value)
         if type(value) is Linear and match[2] in TENSOR_NAMES:
-            return say("layer-matrix-weight-3", "`{code}` is a layer; its matrix is `{code}.weight`.", code=code)
+            return say("layer-matrix-weight-3", "`{code}` is a layer. Its matrix is `{code}.weight`.", code=code)
         if tensor_info(value) is not None and match[2] in ("weight", "bias"):
             return say(
                 "no-layer-but",
-                "`{code}` is no layer but the matrix itself: leave out `.{name}`.",
+                "`{code}` is not a layer but the matrix itself, so leave out `.{name}`.",
                 code=code,
                 name=match[2],
             )
         if is_method(value) and code:
-            return say("function-call-first", "`{code}` is a function: call it first, `{code}()`.", code=code)
+            return say("function-call-first", "`{code}` is a function. Write `{code}()` to call it first.", code=code)
     return None
 
 
@@ -336,20 +343,20 @@ def not_a_container(scene: Scene, match: Match) -> str | None:
     if kind == "int" and verb == "iterable":
         return say("count-up-number", "To count up to a number, write `range({value})`.", value=code or "n")
     if kind in METHODS and code and verb == "subscriptable":
-        called = say("function-call-first", "`{code}` is a function: call it first, `{code}()`.", code=code)
+        called = say("function-call-first", "`{code}` is a function. Write `{code}()` to call it first.", code=code)
         if not code.endswith(".size"):
             return called
-        return f"{called} {say('its-sizes', 'Its sizes are `{code}.shape`.', code=code.removesuffix('.size'))}"
+        return f"{called} {say('its-sizes', 'The sizes are also in `{code}.shape`.', code=code.removesuffix('.size'))}"
     if kind == "Linear" and code:
-        return say("layer-matrix-weight-2", "`{code}` is a layer; its matrix is `{code}.weight`.", code=code)
+        return say("layer-matrix-weight-2", "`{code}` is a layer. Its matrix is `{code}.weight`.", code=code)
     if is_class(scene.value(node)) and code:
         return say(
-            "class-make-object-first", "`{code}` is a class: make an object of it first, `{code}(...)`.", code=code
+            "class-make-object-first", "`{code}` is a class. Make an object of it first, with `{code}(...)`.", code=code
         )
     if verb != "len" and is_a(scene.value(node), Module):
         return say(
             "single-module-only",
-            "{code} is a single module: only nn.ModuleList and nn.Sequential hold several.",
+            "{code} is a single module, and not a container such as nn.ModuleList or nn.Sequential.",
             code=scene.quote(node),
         )
     return None
@@ -374,7 +381,9 @@ def context_manager(scene: Scene, match: Match) -> str | None:
     for item in statement.items if statement is not None else ():
         code = scene.code(item.context_expr)
         if is_class(scene.value(item.context_expr)) or code in ("torch.no_grad", "torch.enable_grad"):
-            return say("brackets-missing", "Brackets are missing: `with {code}():`.", code=code)
+            return say(
+                "brackets-missing", "The parentheses are missing. The line should be `with {code}():`.", code=code
+            )
     return None
 
 
@@ -382,22 +391,23 @@ def context_manager(scene: Scene, match: Match) -> str | None:
 def state_dict_shape(scene: Scene, match: Match) -> str | None:
     """Explain loaded weights that have the wrong shape."""
     given, wanted = ([int(part) for part in text.strip("[]").split(",") if part.strip()] for text in match.groups()[1:])
-    turn = say("transpose-t", " Transpose it, `.T`.") if given == wanted[::-1] and len(given) == 2 else ""
-    return say(
+    shapes = say(
         "given-as-but",
-        "`{name}` is given as {size}, but the module has {size2}.{turn}",
+        "You gave `{name}` as {size}, but in the module it is {size2}.",
         name=match[1],
         size=size(given),
         size2=size(wanted),
-        turn=turn,
     )
+    if given != wanted[::-1] or len(given) != 2:
+        return shapes
+    return f"{shapes} {say('transpose-t', 'Transpose it with `.T`.')}"
 
 
 fixed_advice(
     RuntimeError,
     {
         r"Missing key\(s\) in state_dict": lambda: say(
-            "keys-must-those", "Its keys must be those of `module.state_dict()`, such as `W_query.weight`."
+            "keys-must-those", "Its keys have to be those of `module.state_dict()`, such as `W_query.weight`."
         )
     },
 )

@@ -101,13 +101,14 @@ def unbound_local(scene: Scene, match: Match) -> str | None:
     outside = any(name in names for names in list(scene.scopes())[1:2])
     if lines and lines[0] >= scene.line:
         give = (
-            say("give-value-before", "Give it a value before, or pass it as an argument.")
+            say("give-value-before", "Give it a value before this line, or pass it as an argument.")
             if outside
-            else say("give-value-before-2", "Give it a value before.")
+            else say("give-value-before-2", "Give it a value before this line.")
         )
         return say(
             "line-assigns-so",
-            "Line {value} assigns `{name}`, so it belongs to this function, and has no value yet. {give}",
+            "Line {value} assigns to `{name}`, which makes it a local name of this function, and it has no "
+            "value yet. {give}",
             value=lines[0],
             name=name,
             give=give,
@@ -115,7 +116,8 @@ def unbound_local(scene: Scene, match: Match) -> str | None:
     if lines:
         return say(
             "gets-value-line",
-            "`{name}` gets its value on line {value}, which was not run this time (an `if`, or an empty loop).",
+            "`{name}` gets its value on line {value}, but that line didn't run this time, because of an `if` or an "
+            "empty loop.",
             name=name,
             value=lines[0],
         )
@@ -127,7 +129,7 @@ def free_variable(scene: Scene, match: Match) -> str | None:
     """Explain a name of the enclosing function that has no value yet."""
     return say(
         "function-around-gives",
-        "The function around it gives `{name}` a value only later: move that up.",
+        "The function around it gives `{name}` a value only later. Move that line up.",
         name=match[1],
     )
 
@@ -143,10 +145,10 @@ def undefined_name(scene: Scene, match: Match) -> str | None:
     if name == "self":
         return say(
             "only-methods-name",
-            "Only methods that name it know `self`: write it as the first parameter, `def forward(self, x):`.",
+            "`self` exists only in methods that list it. Make it the first parameter, as in `def forward(self, x):`.",
         )
     if name in own or (me is not None and defines(me, name)):
-        return say("inside-method-called", "Inside a method it is called `self.{name}`.", name=name)
+        return say("inside-method-called", "Inside a method, write `self.{name}`.", name=name)
     if name in IMPORTS:
         return say("add-line-top", "Add the line `{value}` at the top.", value=IMPORTS[name])
     if sentence := defined_elsewhere(scene, name) or library_name(name):
@@ -163,8 +165,10 @@ def known_names(scene: Scene, name: str) -> str:
     """Say that a name has no value, and which names of the function have one."""
     local = next(scene.scopes(), {}) if scene.enclosing(ast.FunctionDef) is not None else {}
     held = [f"`{one}`" for one in local if type(one) is str and one.isidentifier() and one != "self"]
-    here = say("these-one", " These have one: {listed}.", listed=", ".join(held[:MOST_NAMES])) if held else ""
-    return say("no-value-here", "`{name}` has no value here.{here}", name=name, here=here)
+    told = say("no-value-here", "`{name}` has no value here.", name=name)
+    if not held:
+        return told
+    return told + " " + say("these-one", "The names that have one are {listed}.", listed=", ".join(held[:MOST_NAMES]))
 
 
 def defines(value: object, name: str) -> bool:
@@ -175,23 +179,22 @@ def defines(value: object, name: str) -> bool:
 
 def library_name(name: str) -> str | None:
     """Explain names of NumPy, of the classes of this course, and of torch that are not imported."""
-    if name in ("np", "numpy", "plt", "pd"):
+    if name in ("plt", "pd"):
+        return say("library-missing", "That library is not available here.")
+    if name in ("np", "numpy"):
         return say(
             "library-not-here",
-            "That library is not here: PyTorch has the same under `torch`, such as `torch.tensor` and `torch.exp`.",
+            "NumPy is not available here. PyTorch has similar functions in `torch`, such as `torch.tensor` and "
+            "`torch.exp`.",
         )
     for path, module in list(_loaded.items()):
         if path.startswith("attention.") and type(module) is ModuleType and is_class(fields(module).get(name)):
             return say("add-line-from", "Add the line `from {path} import {name}` at the top.", path=path, name=name)
     for prefix, names in (("nn.", _nn), ("torch.", _torch), ("F.", _functional)):
         if name in names and name not in _builtins and not name.startswith("_") and is_public(names[name]):
-            there = say("from-torch-import-nn", " (with `from torch import nn`)") if prefix == "nn." else ""
-            there = (
-                say("import-torch-nn-functional", " (with `import torch.nn.functional as F`)")
-                if prefix == "F."
-                else there
-            )
-            return say("did-mean-6", "Did you mean `{prefix}{name}`{there}?", prefix=prefix, name=name, there=there)
+            if line := IMPORTS.get(prefix.removesuffix(".")) if prefix != "torch." else None:
+                return say("did-mean-with", "Did you mean `{name}` (with `{line}`)?", name=prefix + name, line=line)
+            return say("did-mean-6", "Did you mean `{name}`?", name=prefix + name)
     return None
 
 
@@ -206,14 +209,14 @@ def defined_elsewhere(scene: Scene, name: str) -> str | None:
         if node.name == name and isinstance(scene.parents.get(node), ast.Module):
             return say(
                 "defined-line-after",
-                "`{name}` is defined on line {line}, after this line was run: move it up.",
+                "`{name}` is defined on line {line}, but this line runs before that. Move the definition up.",
                 name=name,
                 line=node.lineno,
             )
         if node.name == name and isinstance(scene.parents.get(node), ast.ClassDef):
             return say(
                 "line-method-call",
-                "`{name}` (line {line}) is a method: call it on an object, `self.{name}(...)`.",
+                "`{name}` (line {line}) is a method, so call it on an object, as in `self.{name}(...)`.",
                 name=name,
                 line=node.lineno,
             )
@@ -225,21 +228,16 @@ def defined_elsewhere(scene: Scene, name: str) -> str | None:
             holder = scene.parents.get(holder)
         if isinstance(holder, Function) and holder is not scene.enclosing(ast.FunctionDef):
             if holder.name == "__init__" and scene.parents.get(holder) is scene.enclosing(ast.ClassDef):
-                where = say(
-                    "line-exists-only-inside",
-                    "`{name}` on line {line} exists only inside `__init__`",
+                return say(
+                    "keep-as-self",
+                    "`{name}` from line {line} exists only inside `__init__`. Store it as `self.{name}` there, and use "
+                    "that name here.",
                     name=name,
                     line=node.lineno,
                 )
-                return say(
-                    "keep-as-self",
-                    "{where}: keep it as `self.{name}` there, and write that here.",
-                    where=where,
-                    name=name,
-                )
             return say(
                 "line-exists-only",
-                "`{name}` on line {line} exists only inside `{name2}`: return it, or make it here.",
+                "`{name}` from line {line} exists only inside `{name2}`. Return it from there, or create it here.",
                 name=name,
                 line=node.lineno,
                 name2=holder.name,
@@ -247,7 +245,7 @@ def defined_elsewhere(scene: Scene, name: str) -> str | None:
         if isinstance(holder, ast.Module) and scene.line is not None and node.lineno > scene.line:
             return say(
                 "gets-value-only",
-                "`{name}` gets its value only on line {line}: move that up.",
+                "`{name}` gets its value only on line {line}. Move that line up.",
                 name=name,
                 line=node.lineno,
             )
@@ -273,7 +271,7 @@ def attribute_of_module(scene: Scene, match: Match) -> str | None:
     for prefix, held in (("torch", _torch), ("torch.nn", _nn), ("torch.nn.functional", _functional)):
         if prefix != match[1] and match[1].startswith("torch") and name in held and is_public(held[name]):
             path = prefix.replace("torch.nn", "nn")
-            return say("another-place", "It is in another place: `{path}.{name}`.", path=path, name=name)
+            return say("another-place", "It is in a different place: `{path}.{name}`.", path=path, name=name)
     if same:
         return say("did-mean-3", "Did you mean `{shown}.{same}`?", shown=shown, same=same)
     if near := nearest(name, names):
@@ -301,7 +299,7 @@ def attribute_of_object(scene: Scene, match: Match) -> str | None:
         if near:
             return say("did-mean-7", "Did you mean `{bare}.{near}`?", bare=bare, near=near)
         if type(value) is FunctionType:
-            return say("function-call-first", "`{code}` is a function: call it first, `{code}(...)`.", code=code)
+            return say("function-call-first", "`{code}` is a function. Call it first, with `{code}(...)`.", code=code)
         return attribute_never_set(scene, value, code, name)
     return None
 
@@ -311,7 +309,7 @@ def no_module(scene: Scene, name: str) -> str | None:
     around = next((node for node in scene.nodes(ast.ClassDef) if node.name == name and not node.bases), None)
     return around and say(
         "class-no-module",
-        "The class is no module yet: line {line} should be `class {name}(nn.Module):`.",
+        "`{name}` is not a module yet. Line {line} should be `class {name}(nn.Module):`.",
         line=around.lineno,
         name=name,
     )
@@ -335,16 +333,18 @@ def attribute_never_set(scene: Scene, value: object, code: str, name: str) -> st
         if local:
             return say(
                 "line-sets-only",
-                "Line {line} sets only `{name}`: write `self.{name} = ...` there.",
+                "Line {line} sets `{name}`, but not `self.{name}`. Write `self.{name} = ...` there.",
                 line=local[0].lineno,
                 name=name,
             )
-        return say("nothing-set-self", "Nothing has set `self.{name}`: do it in `__init__`.", name=name)
+        return say("nothing-set-self", "Nothing has set `self.{name}` yet. Set it in `__init__`.", name=name)
     held = [
         f"`{key}`" for key in attributes(value) if type(key) is str and not key.startswith("_") and key != "training"
     ]
     return (
-        say("it-has", "It has {listed}.", listed=", ".join(held[:MOST_NAMES])) if is_a(value, Module) and held else None
+        say("it-has", "What it does have is {listed}.", listed=", ".join(held[:MOST_NAMES]))
+        if is_a(value, Module) and held
+        else None
     )
 
 
@@ -365,11 +365,14 @@ def no_such_import(scene: Scene, match: Match) -> str | None:
     name, path = match.groups()
     for other, module in list(_loaded.items()):
         if other.startswith("attention.") and other != path and is_class(fields(module).get(name)):
-            return say("from-import", "It is in `{other}`: `from {other} import {name}`.", other=other, name=name)
+            return say("from-import", "It is in `{other}`. Write `from {other} import {name}`.", other=other, name=name)
     for prefix, held in (("torch", _torch), ("torch.nn", _nn), ("torch.nn.functional", _functional)):
         if prefix != path and path.startswith("torch") and name in held and is_public(held[name]):
             return say(
-                "another-place-from", "It is in another place: `from {prefix} import {name}`.", prefix=prefix, name=name
+                "another-place-from",
+                "It is in a different place: `from {prefix} import {name}`.",
+                prefix=prefix,
+                name=name,
             )
     near = nearest(name, fields(_loaded.get(path)), 0.6)
     return say("did-mean-from", "Did you mean `from {path} import {near}`?", path=path, near=near) if near else None
@@ -380,7 +383,10 @@ def no_such_module(scene: Scene, match: Match) -> str | None:
     """Explain an imported module that is misspelled or not installed."""
     name = match[1]
     if name.split(".")[0] in ("numpy", "matplotlib", "pandas", "tiktoken", "transformers", "sklearn", "tensorflow"):
-        return say("library-not-here-torch", "That library is not here: torch, `attention` and Python's own are.")
+        return say(
+            "library-not-here-torch",
+            "That library is not available here. You can import `torch`, `attention`, and Python's own modules.",
+        )
     first, _, rest = name.partition(".")
     known = [path for path in list(_loaded) if path.startswith(f"{first}.")] if rest else AVAILABLE_MODULES
     near = nearest(name, known, 0.75)

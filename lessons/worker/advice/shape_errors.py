@@ -36,7 +36,8 @@ def not_broadcastable(scene: Scene, match: Match) -> str | None:
         return None
     return say(
         "two-shapes-do",
-        "Two shapes do not fit: an axis has {name} places in one and {name2} in the other. Print the `.shape` of both.",
+        "Two shapes don't fit together. An axis has the size {name} in one and {name2} in the other. "
+        "Print the `.shape` of both.",
         name=match[1],
         name2=match[2],
     )
@@ -70,7 +71,7 @@ def suggest_slice(scene: Scene, scores: ast.expr, mask: ast.expr) -> str | None:
     if other.shape[0] < rows or other.shape[1] < columns:
         return say(
             "mask-fewer-tokens",
-            "The mask is for fewer tokens than the {columns} that there are: make it larger.",
+            "The mask is too small for {columns} tokens. Make it larger.",
             columns=columns,
         )
     inner, rest = mask, ""
@@ -79,7 +80,7 @@ def suggest_slice(scene: Scene, scores: ast.expr, mask: ast.expr) -> str | None:
     elif isinstance(mask, ast.Compare) or not isinstance(mask, ast.Name | ast.Attribute):
         return say(
             "mask-more-tokens",
-            "The mask is for more tokens than there are: slice it with `[:{rows}, :{columns}]`.",
+            "The mask is made for more tokens than there are. Slice it with `[:{rows}, :{columns}]`.",
             rows=rows,
             columns=columns,
         )
@@ -105,14 +106,13 @@ def suggest_fit(scene: Scene, left: ast.expr, right: ast.expr) -> str:
     turned = untransposed(right) is not right
     if scene.code(right) and len(other.shape) == 2 and one.shape[-2:] == other.shape[::-1] and not (times and turned):
         other_way = operand(untransposed(right), scene.code(untransposed(right))) if turned else f"{code}.T"
-        return say("did-mean", "Did you mean `{other_way}`?", other_way=other_way) + (
-            say("copy-needs-same-shape", " A copy needs the same shape.") if copied else ""
-        )
+        offer = say("did-mean", "Did you mean `{other_way}`?", other_way=other_way)
+        return f"{offer} {say('copy-needs-same', 'A copy needs the same shape.')}" if copied else offer
     if times and scene.code(right) and product(one.shape, other.shape) is not None:
         left_code = operand(left, scene.code(left) or "x")
         return say(
             "multiplies-place-place",
-            "`*` multiplies place by place; the matrix product is `{left_code} @ {code}`.",
+            "`*` multiplies element by element; the matrix product is `{left_code} @ {code}`.",
             left_code=left_code,
             code=code,
         )
@@ -121,10 +121,12 @@ def suggest_fit(scene: Scene, left: ast.expr, right: ast.expr) -> str:
     if scene.code(right) and len(other.shape) == 1 and one.shape[-2:-1] == other.shape:
         return say(
             "unsqueeze-makes-column",
-            "`{code}.unsqueeze(-1)` makes it a column, with a number for every row.",
+            "Try `{code}.unsqueeze(-1)`, which makes it a column with one number per row.",
             code=code,
         )
-    return say("counted-from-last", "Counted from the last axis, the sizes must be equal, or one of them 1.")
+    return say(
+        "counted-from-last", "Compared from the last axis on, two sizes have to be equal, or one of them has to be 1."
+    )
 
 
 @rule(
@@ -144,7 +146,8 @@ def wrong_assignment(scene: Scene, match: Match) -> str | None:
         )
         return say(
             "but-what-written",
-            "{target_text} is {room}, but {value} is {given}: what is written into a place must have its shape.",
+            "{target_text} is {room}, but {value} is {given}. What you assign needs the same shape, or one "
+            "that can be repeated to fill it.",
             target_text=target_text,
             room=room,
             value=value,
@@ -152,7 +155,7 @@ def wrong_assignment(scene: Scene, match: Match) -> str | None:
         )
     return say(
         "become-expand-like",
-        "It is {given} and cannot become {room}: `expand` and the like repeat only axes of size 1.",
+        "The tensor is {given} and can't be expanded to {room}, because only axes of size 1 can be repeated.",
         given=given,
         room=room,
     )
@@ -171,14 +174,15 @@ def not_contiguous(scene: Scene, match: Match) -> str | None:
             base = operand(call.func.value, base) if base else "x"
             return say(
                 "after-transposition-numbers-do",
-                "After a transposition the numbers do not lie in reading order, which `view` needs: "
-                "write `{base}.contiguous().view{rest}` or `{base}.reshape{rest}`.",
+                "`view` needs the numbers to be stored in reading order, which they often aren't after a "
+                "transposition. Write `{base}.contiguous().view{rest}` or `{base}.reshape{rest}`.",
                 base=base,
                 rest=rest,
             )
     return say(
         "after-transposition-numbers",
-        "After a transposition the numbers do not lie in reading order: write `.contiguous().view(...)`.",
+        "`view` needs the numbers to be stored in reading order, which they often aren't after a "
+        "transposition. Call `.contiguous()` before `.view(...)`.",
     )
 
 
@@ -190,11 +194,13 @@ def invalid_view(scene: Scene, match: Match) -> str | None:
     total = math.prod(known)
     base = next((call.func.value for call in scene.find(ast.Call) if isinstance(call.func, ast.Attribute)), None)
     tensor = scene.tensor_info(base)
-    start = say("holds-numbers", "{code} holds {count} numbers", code=scene.quote(base, say("it", "It")), count=count)
+    start = say(
+        "holds-numbers", "{code} contains {count} numbers", code=scene.quote(base, say("it", "It")), count=count
+    )
     if tensor is not None and math.prod(tensor.shape) == count:
         start = say(
             "holds-numbers-2",
-            "{code} is {size} and holds {count} numbers",
+            "{code} is {size} and contains {count} numbers",
             code=scene.quote(base),
             size=size(tensor.shape),
             count=count,
@@ -203,13 +209,13 @@ def invalid_view(scene: Scene, match: Match) -> str | None:
     if len(known) < len(sizes):
         return say(
             "which-sizes-beside",
-            "{start}, which the sizes beside -1, {wanted}, do not divide.",
+            "{start}, which can't be divided by the other sizes ({wanted}).",
             start=start,
             wanted=wanted,
         )
     return say(
         "but-sizes-view",
-        "{start}, but {wanted}: the sizes of a view must multiply to the same.",
+        "{start}, but the sizes that you ask for give {wanted}.",
         start=start,
         wanted=wanted,
     )
@@ -222,10 +228,12 @@ def wrong_permute(scene: Scene, match: Match) -> str | None:
         if isinstance(call.func, ast.Attribute) and (sentence := scene.describe(call.func.value)):
             return say(
                 "permute-needs-every-axis",
-                "{sentence}: permute needs every axis exactly once. To exchange two, use `.transpose(a, b)`.",
+                "{sentence}. `permute` needs every axis exactly once. To swap two axes, use `.transpose(a, b)`.",
                 sentence=sentence,
             )
-    return say("permute-needs-every", "permute needs every axis exactly once. To exchange two, use `.transpose(a, b)`.")
+    return say(
+        "permute-needs-every", "`permute` needs every axis exactly once. To swap two axes, use `.transpose(a, b)`."
+    )
 
 
 @rule(RuntimeError, r"tensor\.(mT|mH|H) is only supported on matrices|t\(\) expects a tensor with <= 2 dimensions")
@@ -239,14 +247,14 @@ def wrong_transpose(scene: Scene, match: Match) -> str | None:
             use = ".transpose(-2, -1)" if len(tensor.shape) > 2 else ".unsqueeze(-1)"
             return say(
                 "use",
-                "{tensor}. Use `{code}{use}`.",
+                "{tensor}. Try `{code}{use}`.",
                 tensor=scene.describe(base),
                 code=operand(base, scene.code(base) or "x"),
                 use=use,
             )
     return say(
         "matrices-transpose-exchanges",
-        "It is for matrices: `.transpose(-2, -1)` exchanges the last two axes of a batch.",
+        "It works only for matrices. `.transpose(-2, -1)` swaps the last two axes of a batch.",
     )
 
 
@@ -258,7 +266,7 @@ def not_a_list(scene: Scene, match: Match) -> str | None:
     """Explain `torch.cat(a, b)`, which needs a list."""
     if match[2] == "generator":
         return say(
-            "torch-takes-list-put", "torch.{name} takes a list: put square brackets around what it gets.", name=match[1]
+            "torch-takes-list-put", "torch.{name} takes a list. Put square brackets around its argument.", name=match[1]
         )
     example = "[a, b]"
     for call in scene.find(ast.Call):
@@ -268,7 +276,7 @@ def not_a_list(scene: Scene, match: Match) -> str | None:
     axis = "" if match[1] == "stack" else ", dim=-1"
     return say(
         "torch-takes-list",
-        "torch.{name} takes a list of tensors: `torch.{name}({example}{axis})`.",
+        "torch.{name} takes a list of tensors. Try `torch.{name}({example}{axis})`.",
         name=match[1],
         example=example,
         axis=axis,
@@ -292,20 +300,20 @@ def wrong_cat(scene: Scene, match: Match) -> str | None:
     if position >= len(tensors):
         return say(
             "joined-along-axis-tensors",
-            "Joined along axis {axis}, the tensors must have the same size in all others.",
+            "Tensors that are joined along axis {axis} need the same size along all other axes.",
             axis=axis,
         )
     (first, one), (other, shape) = tensors[0], tensors[position]
     sentence = say(
         "joined-along-axis",
-        "{tensor} and {tensor2}: joined along axis {axis}, all other sizes must agree.",
+        "{tensor} and {tensor2}. To join them along axis {axis}, all other sizes have to match.",
         tensor=scene.describe(first),
         tensor2=scene.describe(other),
         axis=axis,
     )
     differ = [number for number, pair in enumerate(zip(one, shape, strict=False)) if pair[0] != pair[1]]
     if len(one) == len(shape) and len(differ) == 1:
-        sentence += say("did-mean-dim", " Did you mean `dim={value}`?", value=differ[0])
+        sentence += " " + say("did-mean-dim", "Did you mean `dim={value}`?", value=differ[0])
     return sentence
 
 
@@ -315,29 +323,29 @@ def wrong_stack(scene: Scene, match: Match) -> str | None:
     tensors = listed_tensors(scene)
     odd = [node for node, shape in tensors if shape != tensors[0][1]]
     stack = match[0].startswith("stack")
-    sentence = (
-        say("and-2", "{tensor} and {tensor2}. ", tensor=scene.describe(tensors[0][0]), tensor2=scene.describe(odd[0]))
-        if odd
-        else ""
-    )
     if stack:
-        return say(
+        needs = say(
             "torch-stack-needs",
-            "{sentence}torch.stack needs equal shapes; torch.cat joins along an axis that is there already.",
-            sentence=sentence,
+            "torch.stack needs tensors of the same shape. torch.cat joins them along an axis that they already have.",
         )
-    return say(
-        "torch-cat-needs",
-        "{sentence}torch.cat needs tensors with the same number of axes; `.unsqueeze(0)` adds one.",
-        sentence=sentence,
+    else:
+        needs = say(
+            "torch-cat-needs",
+            "torch.cat needs tensors with the same number of axes. `.unsqueeze(0)` adds an axis.",
+        )
+    if not odd:
+        return needs
+    shapes = say(
+        "and-2", "{tensor} and {tensor2}.", tensor=scene.describe(tensors[0][0]), tensor2=scene.describe(odd[0])
     )
+    return f"{shapes} {needs}"
 
 
 fixed_advice(
     ValueError,
     {
         r"expected a non-empty list of Tensors": lambda: say(
-            "list-empty-nothing", "The list is empty: nothing was put into it."
+            "list-empty-nothing", "The list is empty. Nothing has been put into it."
         ),
         r"^expected sequence of length (\d+) at dim \d+ \(got": lambda: say(
             "all-rows-tensor", "All rows of a tensor need the same number of entries."
@@ -348,10 +356,10 @@ fixed_advice(
     TypeError,
     {
         r"^expected Tensor as element \d+ in argument 0": lambda: say(
-            "all-entries-list", "All entries of the list must be tensors."
+            "all-entries-list", "Every entry of the list has to be a tensor."
         ),
         r"^tensor\(\) takes 1 positional argument": lambda: say(
-            "put-all-numbers", "Put all numbers into one list: `torch.tensor([1, 2, 3])`."
+            "put-all-numbers", "Put all numbers in one list, as in `torch.tensor([1, 2, 3])`."
         ),
     },
 )
@@ -371,19 +379,22 @@ def not_single(scene: Scene, match: Match) -> str | None:
         if name == "torch.tensor" and isinstance(node, ast.List | ast.Tuple):
             return say(
                 "make-one-tensor",
-                "To make one tensor of several, use `torch.stack({value})`.",
+                "To make one tensor out of several, write `torch.stack({value})`.",
                 value=scene.code(node) or "[...]",
             )
-        if sentence := scene.describe(node):
+        tensor = scene.tensor_info(node)
+        if node is not None and tensor is not None:
+            sentence, code = scene.describe(node), operand(node, scene.code(node) or "x")
             use = name.removeprefix("math.") if name.startswith("math.") else ""
+            zeros = ", ".join("0" for _ in tensor.shape)
             here = (
-                say("use-torch-tensors", " Use `torch.{use}` for tensors.", use=use)
+                say("use-torch-tensors", "For tensors, use `torch.{use}`.", use=use)
                 if use in SAME
-                else say("choose-cell-as", " Choose a cell, as in `x[0, 0]`.")
+                else say("choose-cell-as", "Pick one element, as in `{cell}`.", cell=f"{code}[{zeros}]")
             )
             return say(
                 "only-tensor-one",
-                "{sentence}: only a tensor of one number can become a number.{here}",
+                "{sentence}. Only a tensor with a single element can be converted to a number. {here}",
                 sentence=sentence,
                 here=here,
             )
@@ -401,9 +412,9 @@ def ambiguous_truth(scene: Scene, match: Match) -> str | None:
     code = operand(node, scene.code(node)) if node is not None and scene.code(node) else "(...)"
     return say(
         "condition-whole-tensor",
-        "The condition is a whole tensor of answers. Say which is meant, `{code}.all()` or "
-        "`{code}.any()`; to choose place by place use torch.where, and `&` and `|` for and and "
-        "or.",
+        "A condition needs a single True or False, but this is a whole tensor. Use `{code}.all()` or "
+        "`{code}.any()`. To choose element by element, use torch.where, with `&` and `|` in place of "
+        "`and` and `or`.",
         code=code,
     )
 
@@ -428,22 +439,22 @@ def wrong_unpacking(scene: Scene, match: Match) -> str | None:
         count = len(value) if type(value) is tuple else 0
         more = count + 1 == int(wanted)
         code = operand(base, scene.code(base) or "x") if base is not None else "x"
-        hint = (
-            say("unsqueeze-adds-batch", " `{code}.unsqueeze(0)` adds a batch axis in front.", code=code) if more else ""
-        )
-        return say(
+        sizes = say(
             "so-shape-sizes",
-            "{sentence}, so its shape has {count} sizes, but {wanted} names wait for one.{hint}",
+            "{sentence}, so its shape has {count} entries, but there are {wanted} names on the left.",
             sentence=sentence,
             count=count,
             wanted=wanted,
-            hint=hint,
         )
+        if not more:
+            return sizes
+        batch = say("unsqueeze-adds-batch", "`{code}.unsqueeze(0)` adds a batch axis in front.", code=code)
+        return f"{sizes} {batch}"
     if tensor := scene.tensor_info(node):
         rows = tensor.shape[0] if tensor.shape else 1
         return say(
             "one-tensor-unpacked",
-            "{code} is one tensor, {size}: unpacked it gives its {rows} rows.",
+            "{code} is a single tensor ({size}), and unpacking it gives its {rows} rows.",
             code=scene.quote(node),
             size=size(tensor.shape),
             rows=rows,
@@ -452,13 +463,13 @@ def wrong_unpacking(scene: Scene, match: Match) -> str | None:
     if value is UNKNOWN and not given:
         return say(
             "left-names-right",
-            "On the left of `=` are {wanted} names, on the right more values than that.",
+            "There are {wanted} names on the left of `=`, but more values on the right.",
             wanted=wanted,
         )
     return (
         say(
             "left-names-right-values",
-            "On the left of `=` are {wanted} names, on the right {given} values.",
+            "There are {wanted} names on the left of `=`, but {given} values on the right.",
             wanted=wanted,
             given=given,
         )

@@ -24,23 +24,29 @@ _HELD = {module.__name__: dict(vars(module)) for module in (torch, nn, functiona
 def builtin_replaced(scene: Scene, match: Match) -> str | None:
     """Explain a call of `range` or `sum` that reaches a function of PyTorch instead of Python's own."""
     called = [call.func.id for call in scene.find(ast.Call) if isinstance(call.func, ast.Name)]
-    found = (replaced(scene, name, "Python's") for name in called if name in BUILTINS)
+    found = (replaced(scene, name, own=False) for name in called if name in BUILTINS)
     return next(filter(None, found), None)
 
 
-def replaced(scene: Scene, name: str, whose: str) -> str | None:
-    """Say which line put something else in place of what a name meant; None if no line did."""
+def replaced(scene: Scene, name: str, *, own: bool) -> str | None:
+    """Say which line put something else in place of what a name meant; None if no line did.
+
+    `own` says whether the name meant something of the program, rather than of Python.
+    """
     value = scene.name(name)
     for node in scene.nodes(ast.ImportFrom):
         held = _HELD.get(node.module or "", {}).get(name, UNKNOWN)
         if node.names[0].name == "*" and held is not UNKNOWN and held is value:
-            return say(
-                "line-from-import",
-                "Line {line}, `from {module} import *`, puts another `{name}` in place of {whose}: leave "
-                "it out, and import what you need by name.",
-                line=node.lineno,
+            if own:
+                what = say("yours-replaced", "Line {line} replaces your `{name}`.", line=node.lineno, name=name)
+            else:
+                what = say(
+                    "python-replaced", "Line {line} replaces Python's own `{name}`.", line=node.lineno, name=name
+                )
+            by_name = say(
+                "import-by-name",
+                "`from {module} import *` brings in a different one, so import what you need by name instead.",
                 module=node.module,
-                name=name,
-                whose=whose,
             )
+            return f"{what} {by_name}"
     return None

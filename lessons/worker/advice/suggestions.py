@@ -14,7 +14,8 @@ from lessons.worker.advice.scene import Scene
 from lessons.worker.message_parts import SuggestionReport
 
 OFFER = re.compile(
-    r"(?:Did you mean|It is in another place:|Slice the mask to the number of tokens:|[Ww]rite|the matrix product is)"
+    r"(?:Did you mean|It is in a different place:|Slice the mask to the number of tokens:|[Tt]ry|[Ww]rite"
+    r"|the matrix product is)"
     r" `([^`]+)`"
 )
 QUOTED = re.compile(r"`[^`]*`")

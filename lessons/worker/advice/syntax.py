@@ -21,25 +21,23 @@ HELP = re.compile(r"^\s*\??[\w.]+\s*\?\??$|^\s*\?[\w.]+$")
 
 BLOCK = r"(?:if|elif|else|for|while|def|class|with|try|except|finally|async)\b"
 OTHER_LANGUAGES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(r"&&"), lambda found: say("and", "Python writes `and` for `&&`.")),
-    (re.compile(r"\|\|"), lambda found: say("or", "Python writes `or` for `||`.")),
+    (re.compile(r"&&"), lambda found: say("and", "In Python, `&&` is written `and`.")),
+    (re.compile(r"\|\|"), lambda found: say("or", "In Python, `||` is written `or`.")),
     (
         re.compile(r"(\w+)\s*\+\+"),
-        lambda found: say("plus-plus", "Python has no `++`: write `{name} += 1`.", name=found[1]),
+        lambda found: say("plus-plus", "Python has no `++`. Write `{name} += 1`.", name=found[1]),
     ),
     (
         re.compile(r"(\w+)\s*--\s*$"),
-        lambda found: say("minus-minus", "Python has no `--`: write `{name} -= 1`.", name=found[1]),
+        lambda found: say("minus-minus", "Python has no `--`. Write `{name} -= 1`.", name=found[1]),
     ),
-    (re.compile(r"^\s*(?:else\s+if|elseif)\b"), lambda found: say("elif", "Python writes `elif` for that.")),
-    (re.compile(r"^\s*!|\s!\s*\w"), lambda found: say("not", "Python writes `not` for `!`.")),
+    (re.compile(r"^\s*(?:else\s+if|elseif)\b"), lambda found: say("elif", "In Python, this is written `elif`.")),
+    (re.compile(r"^\s*!|\s!\s*\w"), lambda found: say("not", "In Python, `!` is written `not`.")),
     (
         re.compile(r"=\s+="),
-        lambda found: say(
-            "blank-in-equals", "Between two `=` of `==` there is no blank; a value is given with one `=`."
-        ),
+        lambda found: say("blank-in-equals", "There is no space inside `==`. To assign a value, use a single `=`."),
     ),
-    (re.compile(r"@\s+="), lambda found: say("blank-in-product", "There is no blank in `@=`.")),
+    (re.compile(r"@\s+="), lambda found: say("blank-in-product", "There is no space inside `@=`.")),
 )
 KEYWORD = re.compile(
     r"^\s*(lambda|class|def|in|is|not|or|and|from|import|global|pass|return|with|yield|del|as|if|for|while|try)\s*=[^=]"
@@ -87,13 +85,18 @@ def invalid_syntax(scene: Scene, match: Match) -> str | None:
         if found := pattern.search(line):
             return remedy(found)
     if found := KEYWORD.search(line):
-        return say("word-python-itself", "`{value}` is a word of Python itself: choose another name.", value=found[1])
+        return say("word-python-itself", "`{value}` is a keyword of Python. Choose a different name.", value=found[1])
     if re.match(rf"\s*{BLOCK}", line) and not line.endswith(":") and ":" not in line:
-        return say("line-opens-block", "A line that opens a block ends with a colon.")
+        return say("line-opens-block", "A line that starts a block has to end with a colon.")
     if found := re.match(r"\s*def\s+\w+\s*\(([^)]*)\)", line):
         missing = re.search(r"(\w+)\s+(\w+)", found[1])
         return (
-            say("comma-missing", "A comma is missing: `{value}, {value2}`.", value=missing[1], value2=missing[2])
+            say(
+                "comma-missing",
+                "A comma is missing between `{value}` and `{value2}`.",
+                value=missing[1],
+                value2=missing[2],
+            )
             if missing
             else None
         )
@@ -104,30 +107,31 @@ def invalid_syntax(scene: Scene, match: Match) -> str | None:
             "something-missing-after", "Something is missing after `{value}` at the end of the line.", value=found[1]
         )
     if re.search(r"lambda[^:]*:\s*return\b", line):
-        return say("lambda-gives-expression", "A lambda gives its expression back by itself: leave out `return`.")
+        return say("lambda-gives-expression", "A lambda returns its expression on its own, so leave out `return`.")
     return None
 
 
 def of_notebook(line: str) -> str | None:
     """Explain what notebooks, prompts and texts have around code."""
     if found := COMMAND.search(line):
-        here = say("torch-here-already", " torch is here already.") if "torch" in line else ""
-        return say(
+        command = say(
             "line-command-notebook",
-            "A line with `{value}` is a command of a notebook: leave it out.{here}",
+            "A line that starts with `{value}` is a notebook command. Leave it out.",
             value=found[1] or found[2],
-            here=here,
         )
+        if "torch" not in line:
+            return command
+        return f"{command} {say('torch-here-already', 'torch is already installed.')}"
     if FENCE.search(line):
-        return say("these-marks-fence", "These marks fence off code in a text: leave them out.")
+        return say("these-marks-fence", "These marks surround code in a text. Leave them out.")
     if found := PROMPT.search(line):
         return say(
             "prompt-interpreter-leave",
-            "`{value}` is the prompt of an interpreter: leave it out, and what it printed too.",
+            "`{value}` is the prompt of an interpreter. Leave it out, along with anything that was printed.",
             value=found[1],
         )
     return (
-        say("question-mark-asks", "A question mark asks for help in a notebook: leave the line out.")
+        say("question-mark-asks", "A question mark asks for help in a notebook. Leave the line out.")
         if HELP.search(line)
         else None
     )
@@ -137,17 +141,13 @@ def of_notebook(line: str) -> str | None:
 def missing_colon(scene: Scene, match: Match) -> str | None:
     """Explain a block without a colon."""
     word = re.match(r"\s*(\w+)", source_line(scene))
-    return (
-        say("line-must-end", "The line with `{value}` must end with a colon, before the indented block.", value=word[1])
-        if word
-        else None
-    )
+    return say("line-must-end", "The line with `{value}` has to end with a colon.", value=word[1]) if word else None
 
 
 @rule(SyntaxError, r"^Maybe you meant '==' or ':='|^invalid syntax\. Maybe you meant '=='")
 def single_equals(scene: Scene, match: Match) -> str | None:
     """Explain `if x = 1:`."""
-    return say("gives-name-value", "`=` gives a name a value; `==` asks whether two values are equal.")
+    return say("gives-name-value", "`=` assigns a value to a name. To compare two values, use `==`.")
 
 
 @rule(SyntaxError, r"^invalid character '(.)'")
@@ -157,14 +157,14 @@ def typographic_character(scene: Scene, match: Match) -> str | None:
     if sign in TYPOGRAPHIC:
         plain = TYPOGRAPHIC[sign]
         shown = say("plain-quote", "a plain quotation mark") if plain in QUOTES else f"`{plain}`"
-        return say("type-keyboard", "Type it on the keyboard: {sign}.", sign=shown)
-    return say("python-writes", "Python writes `{code}` for it.", code=SYMBOLS[sign]) if sign in SYMBOLS else None
+        return say("type-keyboard", "Replace it with {sign}.", sign=shown)
+    return say("python-writes", "In Python, write `{code}` instead.", code=SYMBOLS[sign]) if sign in SYMBOLS else None
 
 
 @rule(TabError, r"")
 def mixed_tabs(scene: Scene, match: Match) -> str | None:
     """Explain a mixture of tabs and spaces."""
-    return say("indent-spaces-only", "Indent with spaces only, four for each step.")
+    return say("indent-spaces-only", "Indent with spaces only, four per level.")
 
 
 @rule(IndentationError, r"^(unexpected indent|unindent does not match|expected an indented block)")
@@ -174,21 +174,22 @@ def wrong_indentation(scene: Scene, match: Match) -> str | None:
         before = without_comments_and_strings(source_line(scene, 1))
         colon = re.match(rf"\s*{BLOCK}", before) and not before.endswith(":")
         if colon:
-            return say("line-before-opens", "The line before opens a block and must end with a colon.")
+            return say("line-before-opens", "The line before it starts a block, so it has to end with a colon.")
         return say(
-            "line-starts-further", "This line starts further right than the one before, though that opens no block."
+            "line-starts-further",
+            "This line is indented further than the one before it, but that line doesn't start a block.",
         )
     if match[1].startswith("unindent"):
-        return say("start-must-stand", "Its start must stand exactly below the start of an earlier line.")
-    return say("what-belongs-starts", "What belongs to it starts four spaces further right.")
+        return say("start-must-stand", "It has to line up with the start of an earlier line.")
+    return say("what-belongs-starts", "Indent the lines that belong to it by four more spaces.")
 
 
 @rule(SyntaxError, r"^unterminated (triple-quoted )?(?:f-)?string literal")
 def unterminated_string(scene: Scene, match: Match) -> str | None:
     """Explain a string that does not end."""
     if match[1]:
-        return say("open-triple-string", "At its end the three quotation marks of its beginning are missing.")
-    return say("open-string", "At its end the quotation mark of its beginning is missing.")
+        return say("open-triple-string", "The three quotation marks that should end it are missing.")
+    return say("open-string", "The quotation mark that should end it is missing.")
 
 
 @rule(SyntaxError, r"^'(return|yield|await)' outside (?:async )?function")
@@ -196,7 +197,7 @@ def outside_function(scene: Scene, match: Match) -> str | None:
     """Explain `return` outside of its function."""
     return say(
         "belongs-into-def",
-        "`{name}` belongs into a `def`: indent the line as deep as the others of the function.",
+        "`{name}` works only inside a function. Indent the line like the other lines of the function.",
         name=match[1],
     )
 

@@ -119,7 +119,8 @@ def _describe(error: BaseException, filename: str) -> ErrorReport:
     if told is None:
         return ErrorReport(kind, message[:LONGEST], line, operation)
     tried = tuple(replace(item, text=_joined(message, item.text)) for item in told.suggestions)
-    return ErrorReport(kind, _joined(message, told.text), line, operation, _joined(message, told.untried), tried)
+    untried, symptom = _joined(message, told.untried), message[:LONGEST]
+    return ErrorReport(kind, _joined(message, told.text), line, operation, untried, tried, symptom)
 
 
 def _joined(message: str, text: str) -> str:

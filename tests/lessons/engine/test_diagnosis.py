@@ -254,7 +254,7 @@ def test_many_answers_judged_on_the_same_inputs_are_judged_as_one_by_one(worker:
         ("queries @ keys.T", "queries @ keys", "Did you mean `queries @ keys.T`?"),
         ("weights @ values", "values @ weights", "Did you mean `weights @ values`?"),
         # Each product that fits would run, and none of them is one of the results.
-        ("weights @ values", "queries @ weights", "must agree."),
+        ("weights @ values", "queries @ weights", "have to match."),
         ("torch.softmax", "softmax", "Did you mean `torch.softmax`?"),
         ("torch.softmax(", "torch.Softmax(", "Did you mean `torch.softmax`?"),
     ],

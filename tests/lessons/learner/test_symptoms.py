@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from lessons.engine.session import Session
+from lessons.format.lesson import ExerciseStep
 from lessons.learner import symptoms
 from lessons.learner.progress import Progress
 from lessons.results.result import Judgement, NamedMistake
 from lessons.results.verdict import Verdict
+from tests.course import COURSE
 from tests.lessons.lesson_builders import doubling_exercise
 
 HUNT = doubling_exercise().model_copy(update={"form": "repair"})
@@ -34,6 +38,27 @@ def test_the_first_check_shows_symptoms_only(progress: Progress) -> None:
 def test_where_an_exception_stopped_the_code_is_a_symptom(progress: Progress) -> None:
     shown, _ = symptoms.of_first_check(progress, HUNT, wrong("error"))
     assert (shown.mistakes, shown.line) == ((), 2)
+
+
+def test_advice_on_an_exception_is_held_back(progress: Progress) -> None:
+    stopped = replace(wrong("error"), message="TypeError: it fails. Call the layer.", symptom="TypeError: it fails")
+    for judgement in (stopped, replace(stopped, mistakes=())):
+        shown, held_back = symptoms.of_first_check(progress, HUNT, judgement)
+        assert (shown.message, shown.mistakes, shown.line) == ("TypeError: it fails", (), 2)
+        assert held_back
+    progress.use_hint(HUNT.exercise, 1)
+    assert symptoms.of_first_check(progress, HUNT, stopped) == (stopped, "")
+
+
+def test_bug_hunts_of_the_course_that_stop_do_not_name_their_bug(progress: Progress, worker: Session) -> None:
+    """The exception of the starter is all that the first check says."""
+    hunt = next(each for lesson in COURSE.lessons for each in lesson.exercises if each.exercise == "linear-bug")
+    assert isinstance(hunt, ExerciseStep)
+    judgement = worker.check(hunt, hunt.starter)
+    assert judgement.message.startswith(f"{judgement.symptom}. ")
+    shown, _ = symptoms.of_first_check(progress, hunt, judgement)
+    assert shown.message == "TypeError: unsupported operand type(s) for @: 'Tensor' and 'Linear'"
+    assert shown.line is not None
 
 
 @pytest.mark.parametrize("known", ["attempt", "hint"])

@@ -80,169 +80,191 @@ def ends_with_advice(message: str, advised: str) -> bool:
 
 LINES = {
     # Matrix products
-    "queries @ keys": "`queries` is 6x3 and `keys` is 2x3: the inner sizes, 3 and 2, must agree. "
-    "Did you mean `queries @ keys.T`?",
-    "torch.matmul(queries, keys)": "the inner sizes, 3 and 2, must agree. Did you mean `queries @ keys.T`?",
+    "queries @ keys": "`queries` is 6x3 and `keys` is 2x3. The inner sizes, 3 and 2, have to match. Did you mean "
+    "`queries @ keys.T`?",
+    "torch.matmul(queries, keys)": "`queries` is 6x3 and `keys` is 2x3. The inner sizes, 3 and 2, have to match. Did "
+    "you mean `queries @ keys.T`?",
     "queries.mm(keys)": "Did you mean `queries @ keys.T`?",
-    "queries @ queries": "`queries` is 6x3 on both sides: the inner sizes, 3 and 6, must agree. "
-    "Did you mean `queries @ queries.T`?",
+    "queries @ queries": "`queries` is 6x3 on both sides. The inner sizes, 3 and 6, have to match. Did you mean "
+    "`queries @ queries.T`?",
     "queries.T @ keys": "Did you mean `queries @ keys.T`?",
-    "matrix @ queries": "`matrix` is 3x4 and `queries` is 6x3: the inner sizes, 4 and 6, must agree. "
-    "Did you mean `queries @ matrix`?",
+    "matrix @ queries": "`matrix` is 3x4 and `queries` is 6x3. The inner sizes, 4 and 6, have to match. Did you mean "
+    "`queries @ matrix`?",
     "batch @ batch": "Did you mean `batch @ batch.transpose(-2, -1)`?",
-    "batch @ batch.T": "`batch` is 2x6x3 and `batch.T` is 3x6x2: the inner sizes, 3 and 6, must agree. "
-    "Did you mean `batch @ batch.transpose(-2, -1)`?",
+    "batch @ batch.T": "`batch` is 2x6x3 and `batch.T` is 3x6x2. The inner sizes, 3 and 6, have to match. Did you mean "
+    "`batch @ batch.transpose(-2, -1)`?",
     "batch.unsqueeze(1) @ batch.unsqueeze(1)": "Did you mean "
     "`batch.unsqueeze(1) @ batch.unsqueeze(1).transpose(-2, -1)`?",
-    "torch.rand(2, 2, 6, 3) @ torch.rand(3, 2, 3, 6)": "the axes in front of the last two, [2, 2] and [3, 2], "
-    "must agree, or be 1.",
-    "vector @ torch.rand(4, 2)": "`vector` is a vector of 3 and `torch.rand(4, 2)` is 4x2: the inner sizes, 3 and 4, "
-    "must agree.",
-    "torch.tensor(2.0) @ queries": "`torch.tensor(2.0)` is a single number and `queries` is 6x3: "
-    "`@` takes no single number, use `*` for that.",
-    "queries @ layer.weight": "`layer.weight` is 4x3, out by in, as nn.Linear keeps it. Call the layer: "
-    "`layer(queries)`.",
+    "torch.rand(2, 2, 6, 3) @ torch.rand(3, 2, 3, 6)": "`torch.rand(2, 2, 6, 3)` is 2x2x6x3 and `torch.rand(3, 2, 3, "
+    "6)` is 3x2x3x6. The axes before the last two, [2, 2] and [3, 2], have to match or be 1.",
+    "vector @ torch.rand(4, 2)": "`vector` is a vector of 3 and `torch.rand(4, 2)` is 4x2. The inner sizes, 3 and 4, "
+    "have to match.",
+    "torch.tensor(2.0) @ queries": "`torch.tensor(2.0)` is a single number and `queries` is 6x3. `@` doesn't work "
+    "with a single number, so multiply with `*`.",
+    "queries @ layer.weight": "`layer.weight` is 4x3, because nn.Linear stores one row for each output. Try "
+    "`layer(queries)`, which calls the layer.",
     "layer(torch.rand(6, 5))": "`torch.rand(6, 5)` is 6x5, so its last axis has 5 numbers, but `layer` takes 3 "
     "(in_features=3).",
     "torch.dot(queries, queries)": "torch.dot multiplies two vectors, but `queries` is 6x3 and `queries` is 6x3. "
     "Did you mean `queries @ queries.T`?",
-    'torch.einsum("ij,kj->ik", queries, torch.rand(2, 4))': "`queries` is 6x3 and `torch.rand(2, 4)` is 2x4: "
-    "the letter j stands for an axis of both, whose sizes must agree.",
-    'torch.einsum("ij,kj->ik", queries, batch)': "`batch` is 2x6x3: it has 3 axes and needs 3 letters, "
-    "but the equation gives it 2.",
-    "torch.bmm(batch, keys)": "the inner sizes, 3 and 2, must agree. Did you mean `batch @ keys.T`?",
-    "torch.bmm(batch, keys.T)": "torch.bmm takes two batches of matrices, 3 axes each; `@` takes any.",
+    'torch.einsum("ij,kj->ik", queries, torch.rand(2, 4))': "`queries` is 6x3 and `torch.rand(2, 4)` is 2x4. The "
+    "letter j names an axis of each, so these two axes need the same size.",
+    'torch.einsum("ij,kj->ik", queries, batch)': "`batch` is 2x6x3. It has 3 axes and needs a letter for each, but "
+    "the equation gives it 2.",
+    "torch.bmm(batch, keys)": "`batch` is 2x6x3 and `keys` is 2x3. The inner sizes, 3 and 2, have to match. Did you "
+    "mean `batch @ keys.T`?",
+    "torch.bmm(batch, keys.T)": "torch.bmm takes two batches of matrices, with 3 axes each. `@` works with any "
+    "number of axes.",
     # Broadcasting, masks, copies
-    "queries + keys": "`queries` is 6x3 and `keys` is 2x3. "
-    "Counted from the last axis, the sizes must be equal, or one of them 1.",
-    "queries * torch.rand(6)": "`torch.rand(6).unsqueeze(-1)` makes it a column, with a number for every row.",
+    "queries + keys": "`queries` is 6x3 and `keys` is 2x3. Compared from the last axis on, two sizes have to be "
+    "equal, or one of them has to be 1.",
+    "queries * torch.rand(6)": "`queries` is 6x3 and `torch.rand(6)` is a vector of 6. Try "
+    "`torch.rand(6).unsqueeze(-1)`, which makes it a column with one number per row.",
     "queries + queries.T": "`queries` is 6x3 and `queries.T` is 3x6. Did you mean",
-    "queries * queries.T": "`*` multiplies place by place; the matrix product is `queries @ queries.T`.",
+    "queries * queries.T": "`queries` is 6x3 and `queries.T` is 3x6. `*` multiplies element by element; the matrix "
+    "product is `queries @ queries.T`.",
     "queries.T + queries.T.T": "Did you mean `queries.T`?",
-    "queries * matrix": "`*` multiplies place by place; the matrix product is `queries @ matrix`.",
+    "queries * matrix": "`queries` is 6x3 and `matrix` is 3x4. `*` multiplies element by element; the matrix product "
+    "is `queries @ matrix`.",
     "square.masked_fill(mask.bool(), 0)": "`square` is 6x6 and `mask.bool()` is 10x10. "
     "Slice the mask to the number of tokens: `mask[:6, :6].bool()`.",
     "square + mask": "Slice the mask to the number of tokens: `mask[:6, :6]`.",
-    "square.masked_fill(mask[:5, :5] > 0, 0)": "The mask is for fewer tokens than the 6 that there are: "
-    "make it larger.",
+    "square.masked_fill(mask[:5, :5] > 0, 0)": "`square` is 6x6 and `mask[:5, :5] > 0` is 5x5. The mask is too small "
+    "for 6 tokens. Make it larger.",
     "queries.copy_(keys)": "`queries` is 6x3 and `keys` is 2x3. A copy needs the same shape.",
     "layer.weight.data.copy_(matrix)": "`layer.weight.data` is 4x3 and `matrix` is 3x4. Did you mean `matrix.T`? "
     "A copy needs the same shape.",
-    "queries[0] = torch.rand(4)": "`queries[0]` is a vector of 3, but `torch.rand(4)` is a vector of 4: "
-    "what is written into a place must have its shape.",
-    "vector[:] = batch": "`vector[:]` is a vector of 3, but `batch` is 2x6x3: "
-    "what is written into a place must have its shape.",
+    "queries[0] = torch.rand(4)": "`queries[0]` is a vector of 3, but `torch.rand(4)` is a vector of 4. What you "
+    "assign needs the same shape, or one that can be repeated to fill it.",
+    "vector[:] = batch": "`vector[:]` is a vector of 3, but `batch` is 2x6x3. What you assign needs the same shape, or "
+    "one that can be repeated to fill it.",
     # Views
-    "queries.T.view(18)": "write `queries.T.contiguous().view(18)` or `queries.T.reshape(18)`.",
-    "batch.transpose(1, 2).view(2, 18)": "write `batch.transpose(1, 2).contiguous().view(2, 18)` or "
-    "`batch.transpose(1, 2).reshape(2, 18)`.",
-    "batch.view(2, 6, 2, 2)": "`batch` is 2x6x3 and holds 36 numbers, but 2 * 6 * 2 * 2 = 48: "
-    "the sizes of a view must multiply to the same.",
-    "batch.view(5, -1)": "`batch` is 2x6x3 and holds 36 numbers, which the sizes beside -1, 5, do not divide.",
-    "batch.permute(0, 2)": "`batch` is 2x6x3: permute needs every axis exactly once. "
-    "To exchange two, use `.transpose(a, b)`.",
-    "batch.t()": "`batch` is 2x6x3. Use `batch.transpose(-2, -1)`.",
+    "queries.T.view(18)": "`view` needs the numbers to be stored in reading order, which they often aren't after a "
+    "transposition. Write `queries.T.contiguous().view(18)` or `queries.T.reshape(18)`.",
+    "batch.transpose(1, 2).view(2, 18)": "`view` needs the numbers to be stored in reading order, which they often "
+    "aren't after a transposition. Write `batch.transpose(1, 2).contiguous().view(2, 18)` or `batch.transpose(1, "
+    "2).reshape(2, 18)`.",
+    "batch.view(2, 6, 2, 2)": "`batch` is 2x6x3 and contains 36 numbers, but the sizes that you ask for give 2 * 6 * "
+    "2 * 2 = 48.",
+    "batch.view(5, -1)": "`batch` is 2x6x3 and contains 36 numbers, which can't be divided by the other sizes (5).",
+    "batch.permute(0, 2)": "`batch` is 2x6x3. `permute` needs every axis exactly once. To swap two axes, use "
+    "`.transpose(a, b)`.",
+    "batch.t()": "`batch` is 2x6x3. Try `batch.transpose(-2, -1)`.",
     # Joining
-    "torch.cat(queries, keys)": "torch.cat takes a list of tensors: `torch.cat([queries, keys], dim=-1)`.",
-    "torch.stack(queries, keys)": "torch.stack takes a list of tensors: `torch.stack([queries, keys])`.",
-    "torch.cat([queries, keys], dim=1)": "`queries` is 6x3 and `keys` is 2x3: joined along axis 1, all other sizes "
-    "must agree. Did you mean `dim=0`?",
-    "torch.stack([queries, keys])": "`queries` is 6x3 and `keys` is 2x3. torch.stack needs equal shapes; "
-    "torch.cat joins along an axis that is there already.",
-    "torch.cat([])": "The list is empty: nothing was put into it.",
+    "torch.cat(queries, keys)": "torch.cat takes a list of tensors. Try `torch.cat([queries, keys], dim=-1)`.",
+    "torch.stack(queries, keys)": "torch.stack takes a list of tensors. Try `torch.stack([queries, keys])`.",
+    "torch.cat([queries, keys], dim=1)": "`queries` is 6x3 and `keys` is 2x3. To join them along axis 1, all other "
+    "sizes have to match. Did you mean `dim=0`?",
+    "torch.stack([queries, keys])": "`queries` is 6x3 and `keys` is 2x3. torch.stack needs tensors of the same "
+    "shape. torch.cat joins them along an axis that they already have.",
+    "torch.cat([])": "The list is empty. Nothing has been put into it.",
     # One number, unpacking
-    "queries.item()": "`queries` is 6x3: only a tensor of one number can become a number. "
-    "Choose a cell, as in `x[0, 0]`.",
-    "torch.tensor([queries, keys])": "To make one tensor of several, use `torch.stack([queries, keys])`.",
-    "import math; math.sqrt(queries)": "Use `torch.sqrt` for tensors.",
-    "if queries > 0: pass": "Say which is meant, `(queries > 0).all()` or `(queries > 0).any()`;",
-    "b, n, d = queries.shape": "`queries` is 6x3, so its shape has 2 sizes, but 3 names wait for one. "
+    "queries.item()": "`queries` is 6x3. Only a tensor with a single element can be converted to a number. Pick one "
+    "element, as in `queries[0, 0]`.",
+    "torch.tensor([queries, keys])": "To make one tensor out of several, write `torch.stack([queries, keys])`.",
+    "import math; math.sqrt(queries)": "`queries` is 6x3. Only a tensor with a single element can be converted to a "
+    "number. For tensors, use `torch.sqrt`.",
+    "if queries > 0: pass": "A condition needs a single True or False, but this is a whole tensor. Use `(queries > "
+    "0).all()` or `(queries > 0).any()`. To choose element by element, use torch.where, with `&` "
+    "and `|` in place of `and` and `or`.",
+    "b, n, d = queries.shape": "`queries` is 6x3, so its shape has 2 entries, but there are 3 names on the left. "
     "`queries.unsqueeze(0)` adds a batch axis in front.",
-    "n, d = batch.shape": "`batch` is 2x6x3, so its shape has 3 sizes, but 2 names wait for one.",
-    "output, weights = layer(queries)": "`layer(queries)` is one tensor, 6x4: unpacked it gives its 6 rows.",
+    "n, d = batch.shape": "`batch` is 2x6x3, so its shape has 3 entries, but there are 2 names on the left.",
+    "output, weights = layer(queries)": "`layer(queries)` is a single tensor (6x4), and unpacking it gives its 6 rows.",
     # Layers, parameters and tensors
-    "queries @ layer": "`layer` is a layer, not a matrix: call it, `layer(queries)`.",
-    "layer @ queries": "`layer` is a layer, not a matrix: call it, `layer(queries)`.",
-    "layer * queries": "`layer` is a layer, not a matrix: call it, `layer(queries)`.",
-    "queries @ [1.0, 2.0, 3.0]": "`[1.0, 2.0, 3.0]` is a list: `torch.tensor([1.0, 2.0, 3.0])` makes a tensor of it.",
-    "queries @ 2": "`2` is a plain number: multiply by it with `*`; `@` is for matrices.",
-    "queries + queries.mean": "`queries.mean` is a function and has to be called: `queries.mean()`.",
-    "matrix(queries)": "`matrix` is a matrix (3x4), not a layer, so it cannot be called: write `queries @ matrix`.",
-    "layer.weight(queries)": "`layer.weight` is the matrix of the layer: call the layer itself, `layer(...)`.",
-    "queries.T()": "`.T` takes no brackets: write `queries.T`.",
-    "queries.shape(0)": "`queries.shape` is no function: write `queries.shape[0]`, "
-    "or `queries.shape` alone for all sizes.",
-    "half(queries)": "`half` is a float: brackets after it would call it. Is a `*` or a `,` missing?",
-    "layer.shape": "`layer` is a layer; its matrix is `layer.weight`.",
-    "matrix.weight": "`matrix` is no layer but the matrix itself: leave out `.weight`.",
-    "layer.weight = matrix.T": "A parameter is replaced by a parameter, `layer.weight = nn.Parameter(matrix.T)`, or "
-    "filled in place, `layer.weight.copy_(matrix.T)`, inside `with torch.no_grad():`.",
-    "nn.ModuleList([queries])": "It holds layers, not tensors: for parameters there is nn.ParameterList.",
-    "nn.ModuleList([layer])(queries)": "An nn.ModuleList only holds layers: call each of them, "
+    "queries @ layer": "`layer` is a layer, not a matrix. Write `layer(queries)` to call it.",
+    "layer @ queries": "`layer` is a layer, not a matrix. Write `layer(queries)` to call it.",
+    "layer * queries": "`layer` is a layer, not a matrix. Write `layer(queries)` to call it.",
+    "queries @ [1.0, 2.0, 3.0]": "`[1.0, 2.0, 3.0]` is a list, not a tensor. Try `torch.tensor([1.0, 2.0, 3.0])`.",
+    "queries @ 2": "`2` is a plain number. `@` is for matrices, so multiply with `*`.",
+    "queries + queries.mean": "`queries.mean` is a function. Write `queries.mean()` to call it.",
+    "matrix(queries)": "`matrix` is a matrix (3x4), not a layer, so it can't be called. Write `queries @ matrix`.",
+    "layer.weight(queries)": "`layer.weight` is the matrix of the layer. Call the layer itself, as in `layer(...)`.",
+    "queries.T()": "`.T` takes no parentheses. Write `queries.T`.",
+    "queries.shape(0)": "`queries.shape` is not a function. Write `queries.shape[0]` for one size, or `queries.shape` "
+    "for all of them.",
+    "half(queries)": "`half` has the type float, so the parentheses after it can't call it. Is a `*` or a `,` missing?",
+    "layer.shape": "`layer` is a layer. Its matrix is `layer.weight`.",
+    "matrix.weight": "`matrix` is not a layer but the matrix itself, so leave out `.weight`.",
+    "layer.weight = matrix.T": "A parameter can be replaced only by another parameter. Write `layer.weight = "
+    "nn.Parameter(matrix.T)`, or fill it in place with `layer.weight.copy_(matrix.T)` inside a "
+    "`with torch.no_grad():` block.",
+    "nn.ModuleList([queries])": "The container takes layers, not tensors. For parameters, use nn.ParameterList.",
+    "nn.ModuleList([layer])(queries)": "An nn.ModuleList only stores layers. Call each of them yourself, as in "
     "`[layer(x) for layer in layers]`.",
-    "layer.load_state_dict({'weight': matrix})": "`weight` is given as 3x4, but the module has 4x3. "
-    "Transpose it, `.T`.",
-    "(queries, keys).shape": "`(queries, keys)` is a tuple of 2: take one, `(queries, keys)[0]`, or give each a name, "
-    "`output, weights = ...`.",
-    "pair = [queries, queries]; pair.mean()": "`pair` is a list, not a tensor: `torch.stack(pair)` makes one of it.",
-    "attend = nn.MultiheadAttention(3, 1); out = attend(queries, queries, queries); out.shape": "nn.MultiheadAttention "
-    "gives two results, the output and the weights: take one, `out[0]`, or give each a name, "
-    "`output, weights = ...`.",
-    "queries.shape[0].mean()": "`queries.shape[0]` is a plain number, not a tensor: `.item()`, `.shape[0]` and len "
-    "give such.",
+    "layer.load_state_dict({'weight': matrix})": "You gave `weight` as 3x4, but in the module it is 4x3. Transpose "
+    "it with `.T`.",
+    "(queries, keys).shape": "`(queries, keys)` is a tuple of 2. Take one of them, such as `(queries, keys)[0]`, or "
+    "give each a name, as in `output, weights = ...`.",
+    "pair = [queries, queries]; pair.mean()": "`pair` is a list, not a tensor. Try `torch.stack(pair)`.",
+    "attend = nn.MultiheadAttention(3, 1); out = attend(queries, queries, queries); out.shape": ""
+    "nn.MultiheadAttention "
+    "returns two results, the output and the weights. Take one of them, such as `out[0]`, or give each a name, "
+    "as in `output, weights = ...`.",
+    "queries.shape[0].mean()": "`queries.shape[0]` is a plain number, not a tensor. `.item()`, `.shape[0]`, and "
+    "`len` return plain numbers.",
     # Gradients
     "y = matrix.exp(); y += 1; y.sum().backward()": "Make a new tensor instead, as in `x = x + 1`.",
-    "matrix.fill_(1)": "`matrix` learns by gradients, so it may be changed in place only inside "
-    "`with torch.no_grad():`. Put the line in such a block.",
-    "matrix[0, 0] = 1": "`matrix` learns by gradients, so it may be changed in place only inside "
-    "`with torch.no_grad():`. Put the line in such a block.",
-    "matrix += 1": "`matrix` learns by gradients, so it may be changed in place only inside "
-    "`with torch.no_grad():`. Put the line in such a block.",
-    "queries.sum().backward()": "Nothing that `queries.sum()` was computed from needs a gradient: make a tensor with "
-    "`requires_grad=True`, or as nn.Parameter, and compute outside of `torch.no_grad()`, without `.detach()` on the "
-    "way.",
-    "loss = matrix.exp().sum(); loss.backward(); loss.backward()": "compute the result again before the next, or, if "
-    "both are meant, say `backward(retain_graph=True)` in the first.",
-    "layer(queries).backward()": "`layer(queries)` is 6x4. `backward` starts at a single number: write "
-    "`layer(queries).sum().backward()`, or `.mean()`.",
-    "matrix.grad.sum()": "`matrix.grad` is None until `backward()` has been called, and for tensors that need no "
-    "gradient.",
+    "matrix.fill_(1)": "`matrix` requires a gradient, so you can change it in place only inside a `with "
+    "torch.no_grad():` block.",
+    "matrix[0, 0] = 1": "`matrix` requires a gradient, so you can change it in place only inside a `with "
+    "torch.no_grad():` block.",
+    "matrix += 1": "`matrix` requires a gradient, so you can change it in place only inside a `with "
+    "torch.no_grad():` block.",
+    "queries.sum().backward()": "Nothing that `queries.sum()` was computed from requires a gradient. At least one "
+    "tensor has to be an nn.Parameter or be created with `requires_grad=True`, and there must be no "
+    "`torch.no_grad()` or `.detach()` in between.",
+    "loss = matrix.exp().sum(); loss.backward(); loss.backward()": "`backward()` frees what the computation had "
+    "stored, so it can run only once. Compute the result again before the second call or, if you need both, use "
+    "`backward(retain_graph=True)` in the first.",
+    "layer(queries).backward()": "`layer(queries)` is 6x4. `backward` has to start from a single number. Write "
+    "`layer(queries).sum().backward()`, or take the `.mean()`.",
+    "matrix.grad.sum()": "`matrix.grad` is None until you call `backward()`. Only tensors that require a gradient, and "
+    "that were not computed from others, get one.",
     # Dtypes
-    "square.masked_fill(mask[:6, :6], 0)": "`mask[:6, :6]` holds float32 numbers, but a mask must hold True and False: "
-    "write `mask[:6, :6].bool()`.",
-    "torch.where(mask, 0.0, 1.0)": "`mask` holds float32 numbers, but a mask must hold True and False: "
-    "write `mask.bool()`.",
-    "~mask": "`~` exchanges True and False, but `mask` holds numbers: write `~mask.bool()`.",
-    "whole @ keys.T": "`whole` holds int64 numbers, `keys.T` float32: both must be of one kind. Write `whole.float()`.",
-    "queries @ keys.T.double()": "both must be of one kind. Write `keys.T.double().float()`.",
-    "layer(whole)": "`whole` holds int64 numbers, `layer` float32: both must be of one kind. Write `whole.float()`.",
-    "queries[mask]": "`mask` holds float32 numbers: an index must hold whole numbers, `mask.long()`, or as a mask "
-    "True and False, `mask.bool()`.",
-    "nn.Embedding(5, 3)(vector)": "`vector` holds float32 numbers: an index must hold whole numbers,",
-    "torch.softmax(whole, dim=-1)": "`whole` holds int64 values, and this needs floats: write `whole.float()`.",
-    "whole.mean()": "`whole` holds int64 values, and this needs floats: write `whole.float()`.",
-    "torch.softmax(queries)": "Say along which axis the weights add up to 1: `dim=-1` is every row by itself.",
-    "torch.sqrt(queries.shape[-1])": "`queries.shape[-1]` is a plain number, but a tensor is needed: write "
+    "square.masked_fill(mask[:6, :6], 0)": "`mask[:6, :6]` contains float32 numbers, but a mask has to contain True "
+    "and False. Write `mask[:6, :6].bool()`.",
+    "torch.where(mask, 0.0, 1.0)": "`mask` contains float32 numbers, but a mask has to contain True and False. Write "
+    "`mask.bool()`.",
+    "~mask": "`~` swaps True and False, but `mask` contains numbers. Write `~mask.bool()`.",
+    "whole @ keys.T": "`whole` is int64, but `keys.T` is float32. A product needs both to have the same dtype. Write "
+    "`whole.float()`.",
+    "queries @ keys.T.double()": "`queries` is float32, but `keys.T.double()` is float64. A product needs both to "
+    "have the same dtype. Write `keys.T.double().float()`.",
+    "layer(whole)": "`whole` is int64, but `layer` is float32. A product needs both to have the same dtype. Write "
+    "`whole.float()`.",
+    "queries[mask]": "`mask` contains float32 numbers, but an index needs whole numbers (`mask.long()`), or True and "
+    "False if it is a mask (`mask.bool()`).",
+    "nn.Embedding(5, 3)(vector)": "`vector` contains float32 numbers, but an index needs whole numbers "
+    "(`vector.long()`), or True and False if it is a mask (`vector.bool()`).",
+    "torch.softmax(whole, dim=-1)": "`whole` contains int64 values, but this function needs floats. Write "
+    "`whole.float()`.",
+    "whole.mean()": "`whole` contains int64 values, but this function needs floats. Write `whole.float()`.",
+    "torch.softmax(queries)": "Say along which axis the weights should add up to 1. With `dim=-1`, each row does.",
+    "torch.sqrt(queries.shape[-1])": "`queries.shape[-1]` is a plain number, but a tensor is needed. Write "
     "`queries.shape[-1] ** 0.5`.",
-    "torch.softmax([1.0, 2.0], dim=0)": "`[1.0, 2.0]` is a list: `torch.tensor([1.0, 2.0])` makes a tensor of it.",
-    "torch.triu(6, 6)": "It takes a matrix and blanks one half: `torch.triu(torch.ones(6, 6), diagonal=1)`.",
-    "torch.ones(6, 6, diagonal=1)": "`diagonal` is for torch.triu and torch.tril: close the bracket of torch.ones "
-    "before it.",
-    "nn.functional.softmax(queries, axis=-1)": "PyTorch calls it `dim` here.",
+    "torch.softmax([1.0, 2.0], dim=0)": "`[1.0, 2.0]` is a list, but a tensor is needed. Try `torch.tensor([1.0, "
+    "2.0])`.",
+    "torch.triu(6, 6)": "torch.triu takes a matrix and sets one half of it to 0. Try `torch.triu(torch.ones(6, 6), "
+    "diagonal=1)`.",
+    "torch.ones(6, 6, diagonal=1)": "`diagonal` belongs to torch.triu and torch.tril. Close the parenthesis of "
+    "torch.ones before it.",
+    "nn.functional.softmax(queries, axis=-1)": "PyTorch calls this argument `dim`.",
     # Sizes that are floats
-    "nn.Linear(3, 4 / 2)": "A size must be a whole number, and `/` gives a float even where it comes out even: "
-    "write `4 // 2`.",
-    "batch.view(2, 6, half)": "A size must be a whole number, but `half` is 3.0. Where it is computed, divide "
-    "with `//`.",
-    "torch.zeros(half, 2)": "A size must be a whole number, but `half` is 3.0. Where it is computed, divide with `//`.",
-    "range(half)": "A size must be a whole number, but `half` is 3.0. Where it is computed, divide with `//`.",
-    "queries[1.0]": "An index must be a whole number: write `1` for `1.0`.",
+    "nn.Linear(3, 4 / 2)": "A size has to be a whole number, but `/` always gives a float. Write `4 // 2`.",
+    "batch.view(2, 6, half)": "A size has to be a whole number, but `half` is 3.0. If it comes from a division, use "
+    "`//` there.",
+    "torch.zeros(half, 2)": "A size has to be a whole number, but `half` is 3.0. If it comes from a division, use `//` "
+    "there.",
+    "range(half)": "A size has to be a whole number, but `half` is 3.0. If it comes from a division, use `//` there.",
+    "queries[1.0]": "An index has to be a whole number. Write `1` instead of `1.0`.",
     # Indices
-    "queries[6]": "`queries` is 6x3: axis 0 has 6 places, counted from 0: the last is 5, or -1.",
-    "queries.sum(dim=2)": "`queries` is 6x3: it has 2 axes, numbered 0 to 1, or -2 to -1 from the end.",
-    "vector.softmax(dim=1)": "`vector` is a vector of 3: it has one axis, numbered 0 to 0, or -1 to -1 from the end.",
-    "queries[0, 0, 0]": "`queries` is 6x3: it has 2 axes, but 3 indices are given.",
-    "queries.shape[2]": "`queries.shape` has 2 entries, counted from 0: the last is 1, or -1.",
+    "queries[6]": "`queries` is 6x3. Axis 0 has 6 entries, numbered from 0, so the last one is 5 (or -1).",
+    "queries.sum(dim=2)": "`queries` is 6x3, so it has 2 axes, numbered from 0 to 1, or from -2 to -1 when counted "
+    "from the end.",
+    "vector.softmax(dim=1)": "`vector` is a vector of 3, so it has only one axis, number 0 (or -1).",
+    "queries[0, 0, 0]": "`queries` is 6x3, so it has 2 axes, but you gave 3 indices.",
+    "queries.shape[2]": "`queries.shape` has 2 entries, numbered from 0, so the last one is 1 (or -1).",
     "layer.state_dict()['W']": None,
     "sizes = {'query': 1, 'key': 2}; sizes['keys']": 'Did you mean "key"?',
     "sizes = {'query': 1, 'key': 2}; sizes['bias']": 'Its keys are "query", "key".',
@@ -253,28 +275,29 @@ LINES = {
     "Linear(3, 4)": "Did you mean `nn.Linear` (with `from torch import nn`)?",
     "quieres @ keys": "Did you mean `queries`?",
     "true": "Did you mean `True`?",
-    "np.array(1)": "That library is not here: PyTorch has the same under `torch`, such as `torch.tensor` and "
-    "`torch.exp`.",
+    "np.array(1)": "NumPy is not available here. PyTorch has similar functions in `torch`, such as `torch.tensor` "
+    "and `torch.exp`.",
     "MultiHeadAttention(3, 2)": "Add the line `from attention.multi_head import MultiHeadAttention` at the top.",
-    "self.W": "Only methods that name it know `self`: write it as the first parameter, `def forward(self, x):`.",
+    "self.W": "`self` exists only in methods that list it. Make it the first parameter, as in `def forward(self, x):`.",
     "queries.t1": "Did you mean `queries.T`?",
     "queries.shapes": "Did you mean `queries.shape`?",
     "layer.wieght": "Did you mean `layer.weight`?",
     "torch.soft_max(queries)": "Did you mean `torch.softmax`?",
-    "torch.Linear(3, 4)": "It is in another place: `nn.Linear`.",
-    "nn.softmax(queries)": "It is in another place: `torch.softmax`.",
+    "torch.Linear(3, 4)": "It is in a different place: `nn.Linear`.",
+    "nn.softmax(queries)": "It is in a different place: `torch.softmax`.",
     "nn.linear(3, 4)": "Did you mean `nn.Linear`?",
     "nn.dropout(0.1)": "Did you mean `nn.Dropout`?",
     "nn.parameter(queries)": "Did you mean `nn.Parameter`?",
     "nothing_like_it": "`nothing_like_it` has no value here.",
     "import torc": "Did you mean `torch`?",
-    "from torch import Linear": "It is in another place: `from torch.nn import Linear`.",
-    "from attention.causal import MultiHeadAttention": "It is in `attention.multi_head`: "
-    "`from attention.multi_head import MultiHeadAttention`.",
+    "from torch import Linear": "It is in a different place: `from torch.nn import Linear`.",
+    "from attention.causal import MultiHeadAttention": "It is in `attention.multi_head`. Write `from "
+    "attention.multi_head import MultiHeadAttention`.",
     # Powers
-    "queries ^ 2": "`^` compares bits; a power is written `**`: `queries ** 2`.",
-    "queries / queries.shape[-1] ^ 0.5": "a power is written `**`: `queries.shape[-1] ** 0.5`.",
-    "(half + 1) ^ 0.5": "a power is written `**`: `(half + 1) ** 0.5`.",
+    "queries ^ 2": "`^` compares bits. Python uses `**` for powers, as in `queries ** 2`.",
+    "queries / queries.shape[-1] ^ 0.5": "`^` compares bits. Python uses `**` for powers, as in `queries.shape[-1] "
+    "** 0.5`.",
+    "(half + 1) ^ 0.5": "`^` compares bits. Python uses `**` for powers, as in `(half + 1) ** 0.5`.",
     # Plain Python
     "queries / (half - 3); half / (half - 3)": "`half - 3` is 0 here.",
     "1 / 0": None,
@@ -282,34 +305,37 @@ LINES = {
     "is 3.0.",
     "assert queries.shape[0] == 5, 'five'": None,
     "for i in queries.shape[0]: pass": "To count up to a number, write `range(queries.shape[0])`.",
-    "layer[0]": "`layer` is a layer; its matrix is `layer.weight`.",
-    "queries.size[0]": "`queries.size` is a function: call it first, `queries.size()`. Its sizes are `queries.shape`.",
-    "nn.Linear(3)": "It is called as `nn.Linear(in_features, out_features, bias=..., device=..., dtype=...)`.",
-    "layer(queries, keys)": "It is called as `layer(input)`.",
+    "layer[0]": "`layer` is a layer. Its matrix is `layer.weight`.",
+    "queries.size[0]": "`queries.size` is a function. Write `queries.size()` to call it first. The sizes are also in "
+    "`queries.shape`.",
+    "nn.Linear(3)": "You call it like this: `nn.Linear(in_features, out_features, bias=..., device=..., dtype=...)`.",
+    "layer(queries, keys)": "You call it like this: `layer(input)`.",
     "raise ValueError('mine')": None,
     # Syntax errors
-    "if queries is None print(1)": "A line that opens a block ends with a colon.",
+    "if queries is None print(1)": "A line that starts a block has to end with a colon.",
     "x = 3 @": "Something is missing after `@` at the end of the line.",
-    "x = 1 && 2": "Python writes `and` for `&&`.",
-    "half++": "Python has no `++`: write `half += 1`.",
-    "lambda = 1": "`lambda` is a word of Python itself: choose another name.",
-    "x = = 2": "Between two `=` of `==` there is no blank; a value is given with one `=`.",
-    "if half = 3: pass": "`=` gives a name a value; `==` asks whether two values are equal.",
-    "x = “a”": "Type it on the keyboard: a plain quotation mark.",
-    "x = 2 × 3": "Type it on the keyboard: `*`.",
-    "x = -∞": "Python writes `torch.inf` for it.",
-    "return queries": "`return` belongs into a `def`: indent the line as deep as the others of the function.",
-    "  x = 1": "This line starts further right than the one before, though that opens no block.",
-    "def f(self x): pass": "A comma is missing: `self, x`.",
+    "x = 1 && 2": "In Python, `&&` is written `and`.",
+    "half++": "Python has no `++`. Write `half += 1`.",
+    "lambda = 1": "`lambda` is a keyword of Python. Choose a different name.",
+    "x = = 2": "There is no space inside `==`. To assign a value, use a single `=`.",
+    "if half = 3: pass": "`=` assigns a value to a name. To compare two values, use `==`.",
+    "x = “a”": "Replace it with a plain quotation mark.",
+    "x = 2 × 3": "Replace it with `*`.",
+    "x = -∞": "In Python, write `torch.inf` instead.",
+    "return queries": "`return` works only inside a function. Indent the line like the other lines of the function.",
+    "  x = 1": "This line is indented further than the one before it, but that line doesn't start a block.",
+    "def f(self x): pass": "A comma is missing between `self` and `x`.",
     "x = (1": None,
     # Notebooks and prompts
-    "!pip install torch": "A line with `!` is a command of a notebook: leave it out. torch is here already.",
-    "%matplotlib inline": "A line with `%` is a command of a notebook: leave it out.",
-    "%%time": "A line with `%` is a command of a notebook: leave it out.",
-    "```python": "These marks fence off code in a text: leave them out.",
-    ">>> x = 1": "`>>>` is the prompt of an interpreter: leave it out, and what it printed too.",
-    "In [1]: import torch": "`In [1]:` is the prompt of an interpreter: leave it out, and what it printed too.",
-    "torch.softmax?": "A question mark asks for help in a notebook: leave the line out.",
+    "!pip install torch": "A line that starts with `!` is a notebook command. Leave it out. torch is already "
+    "installed.",
+    "%matplotlib inline": "A line that starts with `%` is a notebook command. Leave it out.",
+    "%%time": "A line that starts with `%` is a notebook command. Leave it out.",
+    "```python": "These marks surround code in a text. Leave them out.",
+    ">>> x = 1": "`>>>` is the prompt of an interpreter. Leave it out, along with anything that was printed.",
+    "In [1]: import torch": "`In [1]:` is the prompt of an interpreter. Leave it out, along with anything that was "
+    "printed.",
+    "torch.softmax?": "A question mark asks for help in a notebook. Leave the line out.",
 }
 
 
@@ -329,39 +355,43 @@ def test_advice_on_a_line(line: str, advised: str | None) -> None:
 # The classes of the course -------------------------------------------------------------------------------------------
 
 BODIES = {
-    "queries @ keys": "`queries` is 2x6x4 and `keys` is 2x6x4: the inner sizes, 4 and 6, must agree. "
-    "Did you mean `queries @ keys.transpose(-2, -1)`?",
+    "queries @ keys": "`queries` is 2x6x4 and `keys` is 2x6x4. The inner sizes, 4 and 6, have to match. Did you mean "
+    "`queries @ keys.transpose(-2, -1)`?",
     "queries @ keys.T": "Did you mean `queries @ keys.transpose(-2, -1)`?",
     "queries @ keys.transpose(0, 1)": "Did you mean `queries @ keys.transpose(-2, -1)`?",
     "self.W_query(x) @ self.W_key(x)": "Did you mean `self.W_query(x) @ self.W_key(x).transpose(-2, -1)`?",
-    "x @ self.W_query": "`self.W_query` is a layer, not a matrix: call it, `self.W_query(x)`.",
-    "x @ self.W_query.weight": "`self.W_query.weight` is 4x3, out by in, as nn.Linear keeps it. Call the layer: "
-    "`self.W_query(x)`.",
+    "x @ self.W_query": "`self.W_query` is a layer, not a matrix. Write `self.W_query(x)` to call it.",
+    "x @ self.W_query.weight": "`self.W_query.weight` is 4x3, because nn.Linear stores one row for each output. Try "
+    "`self.W_query(x)`, which calls the layer.",
     "self.W_key(queries)": "`queries` is 2x6x4, so its last axis has 4 numbers, but `self.W_key` takes 3 "
     "(in_features=3).",
-    "self.W(x)": "`self.W` is a matrix (3x4), not a layer, so it cannot be called: write `x @ self.W`.",
+    "self.W(x)": "`self.W` is a matrix (3x4), not a layer, so it can't be called. Write `x @ self.W`.",
     "scores.masked_fill(self.mask.bool(), -torch.inf)": "`scores` is 2x6x6 and `self.mask.bool()` is 10x10. "
     "Slice the mask to the number of tokens: `self.mask[:6, :6].bool()`.",
-    "scores.masked_fill_(self.mask, -torch.inf)": "`self.mask` holds float32 numbers, but a mask must hold True and "
-    "False: write `self.mask.bool()`.",
-    "torch.softmax(scores, dim=3)": "`scores` is 2x6x6: it has 3 axes, numbered 0 to 2, or -3 to -1 from the end.",
-    "queries.view(2, 6, 2, self.d_out / 2)": "write `self.d_out // 2`.",
-    "W_query(x)": "Inside a method it is called `self.W_query`.",
+    "scores.masked_fill_(self.mask, -torch.inf)": "`self.mask` contains float32 numbers, but a mask has to contain "
+    "True and False. Write `self.mask.bool()`.",
+    "torch.softmax(scores, dim=3)": "`scores` is 2x6x6, so it has 3 axes, numbered from 0 to 2, or from -3 to -1 "
+    "when counted from the end.",
+    "queries.view(2, 6, 2, self.d_out / 2)": "A size has to be a whole number, but `/` always gives a float. Write "
+    "`self.d_out // 2`.",
+    "W_query(x)": "Inside a method, write `self.W_query`.",
     "self.w_query(x)": "Did you mean `self.W_query`?",
     "self.W_quer(x)": "Did you mean `self.W_query`?",
-    "self.heads(x)": "Nothing has set `self.heads`: do it in `__init__`.",
-    "self.W = x": "A parameter is replaced by a parameter, `self.W = nn.Parameter(x)`, or filled in place, "
-    "`self.W.copy_(x)`, inside `with torch.no_grad():`.",
-    "self.W_query = x": "`self.W_query` is a layer; its matrix is `self.W_query.weight`: write "
+    "self.heads(x)": "Nothing has set `self.heads` yet. Set it in `__init__`.",
+    "self.W = x": "A parameter can be replaced only by another parameter. Write `self.W = nn.Parameter(x)`, or "
+    "fill it in place with `self.W.copy_(x)` inside a `with torch.no_grad():` block.",
+    "self.W_query = x": "`self.W_query` is a layer, and its matrix is `self.W_query.weight`. Write "
     "`self.W_query.weight = nn.Parameter(x)`.",
-    "self.mask = 3": "A buffer must stay a tensor: `self.mask = torch.tensor(3)`, or give the value another name.",
-    "Head(3, 4)": "Line 6 defines it as `__init__(self, d_in, d_out, context_length)`: `self` comes by itself, a call "
-    "gives `d_in, d_out, context_length`.",
+    "self.mask = 3": "A buffer has to stay a tensor. Write `self.mask = torch.tensor(3)`, or give the value a "
+    "different name.",
+    "Head(3, 4)": "Line 6 defines it as `__init__(self, d_in, d_out, context_length)`. Python passes `self` on "
+    "its own, so a call passes `d_in, d_out, context_length`.",
     "Head(3, 4, tokens=6)": "Line 6 defines it as `__init__(self, d_in, d_out, context_length)`",
     "Head(3, 4, contextlength=6)": "Did you mean `context_length`?",
-    "Head.forward(x)": "`Head` is the class: make an object first, `layer = Head(...)`, then call `layer(...)`.",
-    "super().forward(x)": "nn.Module itself has no `forward`: leave out `super().forward(...)`.",
-    "self.W_query.bias.shape": "`self.W_query.bias` is None: the layer was made with `bias=False`.",
+    "Head.forward(x)": "`Head` is the class. Make an object of it first, `layer = Head(...)`, and then call "
+    "`layer(...)`.",
+    "super().forward(x)": "nn.Module itself has no `forward`, so leave out `super().forward(...)`.",
+    "self.W_query.bias.shape": "`self.W_query.bias` is None. A layer that was created with `bias=False` has no bias.",
 }
 
 
@@ -380,8 +410,8 @@ PROGRAMS = {
         from torch import *
         for i in range(3): pass
         """,
-        "Line 2, `from torch import *`, puts another `range` in place of Python's: leave it out, and import what you "
-        "need by name.",
+        "Line 2 replaces Python's own `range`. `from torch import *` brings in a different one, so "
+        "import what you need by name instead.",
     ),
     "a type replaced": (
         """
@@ -390,8 +420,8 @@ PROGRAMS = {
         from torch import *
         f()
         """,
-        "Line 4, `from torch import *`, puts another `float` in place of Python's: leave it out, and import what you "
-        "need by name.",
+        "Line 4 replaces Python's own `float`. `from torch import *` brings in a different one, so "
+        "import what you need by name instead.",
     ),
     "an own function replaced": (
         """
@@ -400,8 +430,8 @@ PROGRAMS = {
         from torch import *
         softmax(ones(3))
         """,
-        "Line 4, `from torch import *`, puts another `softmax` in place of yours: leave it out, and import what you "
-        "need by name.",
+        "Line 4 replaces your `softmax`. `from torch import *` brings in a different one, so import "
+        "what you need by name instead.",
     ),
     "init misspelled": (
         """
@@ -411,7 +441,7 @@ PROGRAMS = {
                 super().__init__()
         Head(3)
         """,
-        "Line 4 defines `_init_`, but Python calls `__init__`, with two `_` on each side.",
+        "Line 4 defines `_init_`, but Python looks for `__init__`, with two underscores on each side.",
     ),
     "no call of super": (
         """
@@ -421,7 +451,7 @@ PROGRAMS = {
                 self.W = nn.Linear(3, 2)
         Head()
         """,
-        "`super().__init__()` is missing at the start of `Head.__init__`: it sets the module up.",
+        "`Head.__init__` has to start with `super().__init__()`, which sets up the module.",
     ),
     "no module": (
         """
@@ -433,11 +463,11 @@ PROGRAMS = {
                 return x
         Head()(1)
         """,
-        "The class is no module yet: line 3 should be `class Head(nn.Module):`.",
+        "`Head` is not a module yet. Line 3 should be `class Head(nn.Module):`.",
     ),
     "no module, asked for parameters": (
         "class Head:\n    pass\nHead().parameters()",
-        "The class is no module yet: line 1 should be `class Head(nn.Module):`.",
+        "`Head` is not a module yet. Line 1 should be `class Head(nn.Module):`.",
     ),
     "a layer without self": (
         """
@@ -450,11 +480,11 @@ PROGRAMS = {
                 return W(x)
         Head()(1)
         """,
-        "`W` on line 6 exists only inside `__init__`: keep it as `self.W` there, and write that here.",
+        "`W` from line 6 exists only inside `__init__`. Store it as `self.W` there, and use that name here.",
     ),
     "a name that nothing gives": (
         "def f(queries, keys):\n    return weights_of_it @ queries\nf(1, 2)",
-        "`weights_of_it` has no value here. These have one: `queries`, `keys`.",
+        "`weights_of_it` has no value here. The names that have one are `queries`, `keys`.",
     ),
     "a late call of super": (
         """
@@ -465,7 +495,7 @@ PROGRAMS = {
                 super().__init__()
         Head()
         """,
-        "`super().__init__()` must come first in `Head.__init__`: it sets the module up.",
+        "`super().__init__()` has to come first in `Head.__init__`, because it sets up the module.",
     ),
     "no call of super, and no layer": (
         """
@@ -477,7 +507,7 @@ PROGRAMS = {
                 return x
         Head()(1)
         """,
-        "`super().__init__()` is missing at the start of `Head.__init__`: it sets the module up.",
+        "`Head.__init__` has to start with `super().__init__()`, which sets up the module.",
     ),
     "a buffer that is there": (
         """
@@ -489,15 +519,16 @@ PROGRAMS = {
                 self.register_buffer("mask", torch.ones(2))
         Head()
         """,
-        "Line 6 sets `self.mask` already: leave it out, register_buffer makes the name.",
+        "Line 6 already sets `self.mask`. Leave that out, because `register_buffer` creates the attribute.",
     ),
     "no forward": (
         "from torch import nn\nclass Head(nn.Module):\n    pass\nHead()(1)",
-        "Give `Head` a `def forward(self, x):`, indented like `__init__`: it runs when the module is called.",
+        "`Head` needs a method `forward`, which runs when you call the module. It starts with `def "
+        "forward(self, x):` and is indented as a part of the class.",
     ),
     "forward misspelt": (
         "from torch import nn\nclass Head(nn.Module):\n    def foward(self, x):\n        return x\nHead()(1)",
-        "The class defines `foward`: it has to be called `forward`.",
+        "The class defines `foward`, but the method has to be called `forward`.",
     ),
     "forward too deep": (
         """
@@ -509,7 +540,7 @@ PROGRAMS = {
                     return x
         Head()(1)
         """,
-        "`forward` (line 6) is inside `__init__`: indent both alike.",
+        "`forward` (line 6) is inside `__init__`. Indent both of them by the same amount.",
     ),
     "forward outside": (
         """
@@ -520,15 +551,16 @@ PROGRAMS = {
             return x
         Head()(1)
         """,
-        "`forward` (line 5) is outside of the class: indent it like `__init__`.",
+        "`forward` (line 5) is outside the class. Indent it so that it belongs to the class.",
     ),
     "no self": (
         "from torch import nn\nclass Head(nn.Module):\n    def forward(x):\n        return x\nHead()(1)",
-        "The first parameter of a method is the object itself: line 3 should be `def forward(self, x):`.",
+        "A method gets the object itself as its first argument, so line 3 should be `def forward(self, x):`.",
     ),
     "not self": (
         "class Head:\n    def __init__(d_in, d_out):\n        pass\nHead(3, 2)",
-        "The first parameter of a method is the object itself: line 2 should be `def __init__(self, d_in, d_out):`.",
+        "A method gets the object itself as its first argument, so line 2 should be `def __init__(self, "
+        "d_in, d_out):`.",
     ),
     "too few arguments": (
         "def attend(queries, keys):\n    return queries\nattend(1)",
@@ -540,15 +572,15 @@ PROGRAMS = {
     ),
     "a value of the function around": (
         "def attend():\n    def scale():\n        return size\n    scale()\n    size = 2\nattend()",
-        "The function around it gives `size` a value only later: move that up.",
+        "The function around it gives `size` a value only later. Move that line up.",
     ),
     "a list by halves": (
         "half = 4 / 2\n[1, 2, 3][half]",
-        "An index must be a whole number, but `half` is 2.0. Where it is computed, divide with `//`.",
+        "An index has to be a whole number, but `half` is 2.0. If it comes from a division, use `//` there.",
     ),
     "no return": (
         "def attend(x):\n    y = 2 * x\nscores = attend(1)\nscores.shape",
-        "`scores` is None: `attend` (line 1) gives nothing back, since it has no `return` with a value.",
+        "`scores` is None. `attend` (line 1) returns None, because it has no `return` with a value.",
     ),
     "no return from forward": (
         """
@@ -560,48 +592,48 @@ PROGRAMS = {
         out = head(1)
         out + 1
         """,
-        "`out` is None: `forward` (line 4) gives nothing back, since it has no `return` with a value.",
+        "`out` is None. `forward` (line 4) returns None, because it has no `return` with a value.",
     ),
     "a list that is changed": (
         "heads = []\nheads = heads.append(1)\nheads[0]",
-        "`heads` is None: `.append()` changes its object and gives nothing back.",
+        "`heads` is None, because `.append()` returns nothing. Call it on a line of its own, without `=`.",
     ),
     "assigned in the function": (
         "count = 1\ndef add():\n    count = count + 1\nadd()",
-        "Line 3 assigns `count`, so it belongs to this function, and has no value yet. "
-        "Give it a value before, or pass it as an argument.",
+        "Line 3 assigns to `count`, which makes it a local name of this function, and it has no value "
+        "yet. Give it a value before this line, or pass it as an argument.",
     ),
     "assigned in an if": (
         "def add(x):\n    if x > 1:\n        y = 2\n    return y\nadd(0)",
-        "`y` gets its value on line 3, which was not run this time (an `if`, or an empty loop).",
+        "`y` gets its value on line 3, but that line didn't run this time, because of an `if` or an empty loop.",
     ),
     "defined later": (
         "attend(1)\ndef attend(x):\n    return x",
-        "`attend` is defined on line 2, after this line was run: move it up.",
+        "`attend` is defined on line 2, but this line runs before that. Move the definition up.",
     ),
     "a value that comes later": (
         "scores = queries\nqueries = 1",
-        "`queries` gets its value only on line 2: move that up.",
+        "`queries` gets its value only on line 2. Move that line up.",
     ),
     "known in another function": (
         "def make():\n    scores = 1\ndef use():\n    return scores\nmake()\nuse()",
-        "`scores` on line 2 exists only inside `make`: return it, or make it here.",
+        "`scores` from line 2 exists only inside `make`. Return it from there, or create it here.",
     ),
     "a local of the constructor": (
         "class Head:\n    def __init__(self):\n        width = 3\n    def run(self):\n        self.width\nHead().run()",
-        "Line 3 sets only `width`: write `self.width = ...` there.",
+        "Line 3 sets `width`, but not `self.width`. Write `self.width = ...` there.",
     ),
     "a method without self": (
         "class Head:\n    def one(self):\n        return two()\n    def two(self):\n        return 1\nHead().one()",
-        "Inside a method it is called `self.two`.",
+        "Inside a method, write `self.two`.",
     ),
     "a name of Python": (
         "len = 3\nlen([1])",
-        "The program has given Python's own name `len` to an int: choose another for that.",
+        "Your code gives Python's own name `len` to a value of type int. Choose a different name.",
     ),
     "no brackets": (
         "import torch\nwith torch.no_grad:\n    pass",
-        "Brackets are missing: `with torch.no_grad():`.",
+        "The parentheses are missing. The line should be `with torch.no_grad():`.",
     ),
     "in a comprehension": (
         "import torch\nq, k = torch.rand(6, 3), torch.rand(2, 3)\n[q @ k for _ in range(2)]",
@@ -623,24 +655,24 @@ PROGRAMS = {
         "x = 1\nelse:\n    x = 2",
         "It needs an `if` (or `for`, `while`, `try`) above it with the same indentation.",
     ),
-    "no colon": ("def f(x)\n    return x", "The line with `def` must end with a colon, before the indented block."),
-    "no block": ("def f(x):\nreturn x", "What belongs to it starts four spaces further right."),
-    "tabs": ("if 1:\n    x = 1\n\tx = 2", "Indent with spaces only, four for each step."),
+    "no colon": ("def f(x)\n    return x", "The line with `def` has to end with a colon."),
+    "no block": ("def f(x):\nreturn x", "Indent the lines that belong to it by four more spaces."),
+    "tabs": ("if 1:\n    x = 1\n\tx = 2", "Indent with spaces only, four per level."),
     "between two": (
         "if 1:\n    x = 1\n  y = 2",
-        "Its start must stand exactly below the start of an earlier line.",
+        "It has to line up with the start of an earlier line.",
     ),
-    "text without an end": ("x = 'abc", "At its end the quotation mark of its beginning is missing."),
+    "text without an end": ("x = 'abc", "The quotation mark that should end it is missing."),
 }
 
 
 OTHER_VERSIONS = {
     'RuntimeError("Can\'t call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")': "NumPy "
-    "knows no gradients: `x.detach().numpy()` gives the numbers alone.",
-    'RuntimeError("expected scalar type Long but found Float")': "All tensors in a product must hold one kind of "
-    "numbers: `.float()` converts to float32.",
-    'RuntimeError("you can only change requires_grad flags of leaf variables.")': "Only a tensor that was not computed "
-    "from others can be told so: use `.detach()` first.",
+    "can't keep track of gradients. Try `x.detach().numpy()`.",
+    'RuntimeError("expected scalar type Long but found Float")': "All tensors in a product need the same dtype. "
+    "`.float()` converts a tensor to float32.",
+    'RuntimeError("you can only change requires_grad flags of leaf variables.")': "You can set `requires_grad` only "
+    "on a tensor that wasn't computed from other tensors. Use `.detach()` first.",
 }
 
 
@@ -697,7 +729,7 @@ def test_advice_on_an_answer(worker: Session) -> None:
     source = "import torch\ndef double(x):\n    return x.double() @ torch.rand(7, 9) @ y\n"
     judgement = worker.check(doubling_exercise(), source)
     assert judgement.verdict == "error"
-    assert "must agree" in judgement.message or "must be of one kind" in judgement.message
+    assert "have to match" in judgement.message or "have the same dtype" in judgement.message
 
 
 def test_advice_on_an_answer_that_cannot_be_called(worker: Session) -> None:

@@ -318,9 +318,5 @@ fixed_advice(
 )
 fixed_advice(
     RuntimeError,
-    {
-        r"^Numpy is not available": lambda: say(
-            "no-numpy-here", "NumPy is not available here. `.tolist()` gives you the numbers as a Python list."
-        )
-    },
+    {r"^Numpy is not available": lambda: say("no-numpy-here", "Use `.tolist()` to get the numbers as a Python list.")},
 )

@@ -38,6 +38,9 @@ def operator_on_other_type(scene: Scene, match: Match) -> str | None:
         return power(scene, match)
     for node in scene.find(ast.BinOp, ast.AugAssign):
         left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
+        if any(isinstance(side, ast.Constant) and side.value is None for side in (left, right)):
+            # The code says None itself.
+            return None
         for side, other, kind in ((right, left, match[3]), (left, right, match[2])):
             if sentence := explain_operand(scene, match[1], side, other, kind):
                 return sentence

@@ -151,6 +151,8 @@ def undefined_name(scene: Scene, match: Match) -> str | None:
         return say("inside-method-called", "Inside a method, write `self.{name}`.", name=name)
     if name in IMPORTS:
         return say("add-line-top", "Add the line `{value}` at the top.", value=IMPORTS[name])
+    if compared_for_assigned(scene, name):
+        return say("compares", "`==` compares two values. To give `{name}` a value, use a single `=`.", name=name)
     if sentence := defined_elsewhere(scene, name) or library_name(name):
         return sentence
     *own_scopes, python = scene.scopes()
@@ -159,6 +161,14 @@ def undefined_name(scene: Scene, match: Match) -> str | None:
     if near is None and (inside := nearest(name, own)):
         near = f"self.{inside}"
     return say("did-mean", "Did you mean `{near}`?", near=near) if near else known_names(scene, name)
+
+
+def compared_for_assigned(scene: Scene, name: str) -> bool:
+    """Return whether the line is `name == value`, which would give the name a value with one `=`."""
+    match scene.statement:
+        case ast.Expr(value=ast.Compare(left=ast.Name(id=compared), ops=[ast.Eq()])):
+            return compared == name
+    return False
 
 
 def known_names(scene: Scene, name: str) -> str:
@@ -266,12 +276,17 @@ def attribute_of_module(scene: Scene, match: Match) -> str | None:
     # A function takes tensors, and the layer of its name takes sizes.
     call = next((call for call in scene.nodes(ast.Call) if scene.node is not None and call.func is scene.node), None)
     on_tensor = call is not None and bool(call.args) and scene.tensor_info(call.args[0]) is not None
+    libraries = (("torch", _torch), ("torch.nn", _nn), ("torch.nn.functional", _functional))
+    elsewhere = [
+        f"{prefix.replace('torch.nn', 'nn')}.{name}"
+        for prefix, held in libraries
+        if prefix != match[1] and match[1].startswith("torch") and name in held and is_public(held[name])
+    ]
     if same and not on_tensor:
+        scene.alternatives += elsewhere
         return say("did-mean-2", "Did you mean `{shown}.{same}`?", shown=shown, same=same)
-    for prefix, held in (("torch", _torch), ("torch.nn", _nn), ("torch.nn.functional", _functional)):
-        if prefix != match[1] and match[1].startswith("torch") and name in held and is_public(held[name]):
-            path = prefix.replace("torch.nn", "nn")
-            return say("another-place", "It is in a different place: `{path}.{name}`.", path=path, name=name)
+    if elsewhere:
+        return say("another-place", "It is in a different place: `{path}`.", path=elsewhere[0])
     if same:
         return say("did-mean-3", "Did you mean `{shown}.{same}`?", shown=shown, same=same)
     if near := nearest(name, names):

@@ -379,7 +379,7 @@ def not_single(scene: Scene, match: Match) -> str | None:
         if name == "torch.tensor" and isinstance(node, ast.List | ast.Tuple):
             return say(
                 "make-one-tensor",
-                "To make one tensor out of several, write `torch.stack({value})`.",
+                "torch.tensor can't combine tensors. Write `torch.stack({value})` to make one tensor out of them.",
                 value=scene.code(node) or "[...]",
             )
         tensor = scene.tensor_info(node)

@@ -257,6 +257,7 @@ def test_many_answers_judged_on_the_same_inputs_are_judged_as_one_by_one(worker:
         ("weights @ values", "queries @ weights", "have to match."),
         ("torch.softmax", "softmax", "Did you mean `torch.softmax`?"),
         ("torch.softmax(", "torch.Softmax(", "Did you mean `torch.softmax`?"),
+        ("torch.softmax(", "torch.nn.softmax(", "Did you mean `torch.softmax`?"),
     ],
 )
 def test_a_suggestion_is_made_only_if_it_has_helped(worker: Session, find: str, replacement: str, end: str) -> None:

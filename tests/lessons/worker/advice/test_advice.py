@@ -161,7 +161,8 @@ LINES = {
     # One number, unpacking
     "queries.item()": "`queries` is 6x3. Only a tensor with a single element can be converted to a number. Pick one "
     "element, as in `queries[0, 0]`.",
-    "torch.tensor([queries, keys])": "To make one tensor out of several, write `torch.stack([queries, keys])`.",
+    "torch.tensor([queries, keys])": "torch.tensor can't combine tensors. Write "
+    "`torch.stack([queries, keys])` to make one tensor out of them.",
     "import math; math.sqrt(queries)": "`queries` is 6x3. Only a tensor with a single element can be converted to a "
     "number. For tensors, use `torch.sqrt`.",
     "if queries > 0: pass": "A condition needs a single True or False, but this is a whole tensor. Use `(queries > "
@@ -288,6 +289,8 @@ LINES = {
     "nn.linear(3, 4)": "Did you mean `nn.Linear`?",
     "nn.dropout(0.1)": "Did you mean `nn.Dropout`?",
     "nn.parameter(queries)": "Did you mean `nn.Parameter`?",
+    "totals == queries": "`==` compares two values. To give `totals` a value, use a single `=`.",
+    "queries @ None": None,
     "nothing_like_it": "`nothing_like_it` has no value here.",
     "import torc": "Did you mean `torch`?",
     "from torch import Linear": "It is in a different place: `from torch.nn import Linear`.",

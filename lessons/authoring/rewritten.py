@@ -15,6 +15,7 @@ IDS: frozenset[str] = frozenset(
         "causal-mask",
         "dropout",
         "causal-class",
+        "multi-head-class",
     }
 )
 """The ids of the lessons that were rewritten by these rules."""

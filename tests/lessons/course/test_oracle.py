@@ -930,8 +930,10 @@ def weight_split(given: Given) -> Table:
 @oracle(
     "multi-head-class",
     {
+        "why": [*(f"layers[{i}].weight" for i in range(3)), *OUTPUT],
         "joint-shape": [*projections("wider"), *(f"wider.{name}" for name in OUTPUT)],
         "run": [*projections("attention"), *(f"attention.{name}" for name in OUTPUT)],
+        "forgotten-scaling": [*projections("tiny"), *(f"tiny.{name}" for name in OUTPUT)],
         "blind-spot": ["thin"],
         "drop-in": [
             text
@@ -949,20 +951,53 @@ def multi_head_class(given: Given) -> Table:
         contexts = [part.context for part in joint_heads(inputs, given.matrices(step, name), num_heads)]
         return linear(join_columns(*contexts), *(given(step, f"{name}.{part}") for part in OUTPUT))
 
+    loose_weights = Weights(*(transpose(given("why", f"layers[{i}].weight")) for i in range(3)))
+    heads = [part.context for part in joint_heads(INPUTS, loose_weights, 2)]
+    merged = join_columns(*heads)
+    weight, bias = (given("why", name) for name in OUTPUT)
+    loose = linear(merged, weight, bias)
+    # What a head writes: the output for joined heads of which the other is silent, without the bias.
+    silence = [[0.0, 0.0] for _ in INPUTS]
+    nothing = [0.0] * len(bias)
+    written = [linear(join_columns(*pair), weight, nothing) for pair in ((heads[0], silence), (silence, heads[1]))]
     stacked = [given.matrices("equal", f"stacked.heads[{i}]") for i in range(2)]
+    separate = join_columns(*(head(INPUTS, matrices, causal=True).context for matrices in stacked))
+    alone = head(INPUTS, given.matrices("one-head", "single"), causal=True).context
+    below = layer("drop-in", "joint", 2)
+    tiny = layer("forgotten-scaling", "tiny", 2)
     return {
+        "why/merged": [merged] * 2,
+        "why/loose": [loose] * 2,
         "joint-shape/batch": [INPUTS] * 2,
         "joint-shape/output": [layer("joint-shape", "wider", 3)] * 2,
-        "run/context": [layer("run", "attention", 2)] * 2,
-        "blind-spot/joined": [join_columns(*heads) for heads in given("blind-spot", "thin")],
-        "blind-spot/thin": drawn(-6, 6),
-        "fewer-products/counted": [[3 * num_heads for num_heads in (1, 2, 4, 12)], [4] * 4],
-        "drop-in/twice": [layer("drop-in", "above", 2, layer("drop-in", "joint", 2))] * 2,
+        "code/context": [loose] * 2,
+        "code/loose": [loose] * 2,
         "hints/hinted_context": [layer("hints", "hinted_layer", 2)] * 2,
-        "one-head/context": [head(INPUTS, given.matrices("one-head", "single"), causal=True).context] * 2,
-        "equal/context": [join_columns(*(head(INPUTS, matrices, causal=True).context for matrices in stacked))] * 2,
+        "out-weight/loose": [loose] * 2,
+        "out-weight/W_out": weight,
+        "sum-of-heads/written": written,
+        "sum-of-heads/total": loose,
+        "sum-of-heads/loose": [loose] * 2,
+        "into-one-head/loose": [loose] * 2,
+        "into-one-head/values": [[part for part in split_heads(matmul(INPUTS, loose_weights.value), 2)]] * 2,
+        "hear-one-head/W_out": weight,
+        "hear-one-head/change": [max(abs(number) for number in column) for column in transpose(written[0])],
+        "fewer-products/counted": [[3 * num_heads for num_heads in (1, 2, 4, 12)], [4] * 4],
+        "equal/context": [separate] * 2,
+        "equal/separate": [separate] * 2,
         "equal/W_query": [*transpose(stacked[0].query), *transpose(stacked[1].query)],
         "equal-inside/gaps": [0.0] * 5,
+        "one-head/context": [alone] * 2,
+        "one-head/alone": [alone] * 2,
+        "run/context": [layer("run", "attention", 2)] * 2,
+        "forgotten-scaling/right_context": [tiny] * 2,
+        "forgotten-scaling/forgetful": [tiny] * 2,
+        "blind-spot/joined": [join_columns(*heads) for heads in given("blind-spot", "thin")],
+        "blind-spot/thin": drawn(-6, 6),
+        "drop-in/twice": [layer("drop-in", "above", 2, below)] * 2,
+        "drop-in/below": [below] * 2,
+        "remember/built": [loose] * 2,
+        "remember/loose": [loose] * 2,
     }
 
 

@@ -970,7 +970,7 @@ def multi_head_class(given: Given) -> Table:
         "why/loose": [loose] * 2,
         "joint-shape/batch": [INPUTS] * 2,
         "joint-shape/output": [layer("joint-shape", "wider", 3)] * 2,
-        "code/context": [loose] * 2,
+        "code/packed": [loose] * 2,
         "code/loose": [loose] * 2,
         "hints/hinted_context": [layer("hints", "hinted_layer", 2)] * 2,
         "out-weight/loose": [loose] * 2,

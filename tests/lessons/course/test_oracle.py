@@ -979,7 +979,7 @@ def multi_head_class(given: Given) -> Table:
         "sum-of-heads/total": loose,
         "sum-of-heads/loose": [loose] * 2,
         "into-one-head/loose": [loose] * 2,
-        "into-one-head/values": [[part for part in split_heads(matmul(INPUTS, loose_weights.value), 2)]] * 2,
+        "into-one-head/values": [list(split_heads(matmul(INPUTS, loose_weights.value), 2))] * 2,
         "hear-one-head/W_out": weight,
         "hear-one-head/change": [max(abs(number) for number in column) for column in transpose(written[0])],
         "fewer-products/counted": [[3 * num_heads for num_heads in (1, 2, 4, 12)], [4] * 4],

@@ -16,6 +16,7 @@ from textual.binding import BindingType
 from textual.events import Event, Key
 from textual.screen import Screen
 
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.key_names import full_keys, short_keys
 from tui.controllers import progress_export, startup
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from tui.screens.lesson_view import LessonView
     from tui.screens.prompt_view import PromptView
     from tui.screens.training_view import TrainingView
+
+say = Wording("screen/app")
 
 STEP_ACTIONS = frozenset({"next", "previous", "map", "rerun", "prompt", "flow"})
 """The actions that need a step and therefore do nothing on the map."""
@@ -80,7 +83,7 @@ class TutorApp(OrderedInputApp):
         self._input_until_loaded.enter_context(self.input_held())
         self.map_view = MapView(terminal, id=MAP)
         self.frame = Frame(self, terminal, self.map_view)
-        self.help_pane = HelpPane(ellipsis=terminal.ellipsis, way="down, up", id="help")
+        self.help_pane = HelpPane(ellipsis=terminal.ellipsis, way=partial(short_keys, "list.move"), id="help")
 
     def get_default_screen(self) -> Screen[None]:
         """Return the only screen of the tutor."""
@@ -171,7 +174,7 @@ class TutorApp(OrderedInputApp):
             await self.state.async_session.start()
         except WorkerError as error:
             self.frame.problem = str(error)
-            self.frame.notify(f"Nothing can be run: {error}", "error", timeout=20)
+            self.frame.notify(say("cannot-run", "Code cannot be run: {reason}", reason=error), "error", timeout=20)
         self.frame.show_title()
 
     @work(exclusive=True, group="open")
@@ -370,7 +373,10 @@ class TutorApp(OrderedInputApp):
     def action_help_quit(self) -> None:
         """Name the key that quits when the learner presses ctrl+c, which copies and does not quit."""
         quit_key = short_keys("tutor.quit")
-        self.frame.notify(f"{quit_key} quits (in the editor: {full_keys('editor.leave')}, then {quit_key})")
+        leave = full_keys("editor.leave")
+        self.frame.notify(
+            say("how-to-quit", "Press {quit} to quit. In the editor, press {leave} first.", quit=quit_key, leave=leave)
+        )
 
     async def action_quit(self) -> None:
         """Quit the tutor; progress and code are saved already."""

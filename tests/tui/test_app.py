@@ -358,7 +358,7 @@ async def test_no_number_explains_itself_before_the_step_has_run() -> None:
     async with tutor(session) as learner:
         await learner.goes_to("all-queries", "product")
         await learner.press("enter")
-        await learner.sees("This number explains itself as soon")
+        await learner.sees("This number can be explained once")
         session.loaded.set()
 
 
@@ -504,7 +504,7 @@ async def test_an_operand_of_an_earlier_run_is_not_followed() -> None:
         await learner.sees(lambda: len(session.runs) == 2, lambda: session.runs[0].closed.is_set())
         await learner.press("enter")
         await learner.pilot.pause()
-        assert "No explanation" not in learner.text
+        assert "cannot be explained" not in learner.text
         assert "written in the code" not in learner.text
 
 
@@ -860,12 +860,12 @@ async def test_a_new_session_continues_where_the_last_one_ended() -> None:
 
 async def test_a_worker_that_cannot_start_is_reported() -> None:
     async with tutor(FakeSession(problem="there is [no] PyTorch here"), size=(120, 30)) as learner:
-        await learner.sees("Nothing can be run: there is [no] PyTorch here", "cannot run code")
+        await learner.sees("Code cannot be run: there is [no] PyTorch here", "cannot run code")
         await learner.goes_to("one-query", "inputs")
         await learner.sees("cannot run code", "recorded", "inputs[0,0] = 0.43")
         await learner.goes_to("attention-classes", "same-numbers")
         await learner.press("f5")
-        await learner.sees("This could not be checked: there is [no]")
+        await learner.sees("Your code could not be checked: there is [no]")
         await learner.press("f8")
         await learner.sees(position_text_near("attention-classes", "same-numbers", 1))
 
@@ -879,7 +879,7 @@ async def test_progress_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.Monk
         await learner.sees("Your progress is not saved, because", "not saved (x: export)")
         await learner.goes_to("attention-classes", "same-numbers")
         await learner.press("enter", "#", "escape", "x")
-        await learner.sees("Written to")
+        await learner.sees("were written to")
         [written] = tmp_path.glob("attn-tutor-progress-*.json")
         assert json.loads(written.read_text())["drafts"][0]["code"] == mine
         written.unlink()

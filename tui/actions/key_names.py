@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lessons.texts.wording import Wording
+from tui.actions.action_words import label_of, short_of
 from tui.actions.table import ACTIONS, Action
 
 say = Wording("keys/names")
@@ -37,12 +38,36 @@ def name_of(key: str) -> str:
 
 
 def _word_for(key: str) -> str:
-    """Return the words for a key that Textual writes in one; "" for other keys."""
+    """Return the words for a key that has no character; "" for other keys."""
     match key:
+        case "up":
+            return say("up", "up")
+        case "down":
+            return say("down", "down")
+        case "left":
+            return say("left", "left")
+        case "right":
+            return say("right", "right")
+        case "home":
+            return say("home", "home")
+        case "end":
+            return say("end", "end")
         case "pageup":
             return say("page-up", "page up")
         case "pagedown":
             return say("page-down", "page down")
+        case "enter":
+            return say("enter", "enter")
+        case "escape":
+            return say("escape", "escape")
+        case "space":
+            return say("space", "space")
+        case "tab":
+            return say("tab", "tab")
+        case "backspace":
+            return say("backspace", "backspace")
+        case "delete":
+            return say("delete", "delete")
     return ""
 
 
@@ -55,7 +80,7 @@ def full_keys(action: str, *, alternatives: bool = True) -> str:
     """
     found = ACTIONS[action]
     if found.label or _walks(found):
-        return found.label or say("arrows", "arrows")
+        return label_of(action) or say("arrows", "arrows")
     keys = [stroke.keys.split(",") for stroke in found.strokes]
     return ", ".join(say("or", " or ").join(map(name_of, each if alternatives else each[:1])) for each in keys)
 
@@ -64,15 +89,15 @@ def short_keys(action: str) -> str:
     """Write the keys of an action for the line of keys, as briefly as possible: `esc`, `up/down`."""
     found = ACTIONS[action]
     if found.short or _walks(found):
-        return found.short or say("arrows", "arrows")
+        return short_of(action) or say("arrows", "arrows")
     return "/".join(_first(found))
 
 
 def _first(action: Action) -> Iterable[str]:
     """Return the first key of each stroke."""
     for stroke in action.strokes:
-        name = name_of(stroke.keys.partition(",")[0])
-        yield "esc" if name == "escape" else name
+        key = stroke.keys.partition(",")[0]
+        yield say("esc", "esc") if key == "escape" else name_of(key)
 
 
 def _walks(action: Action) -> bool:

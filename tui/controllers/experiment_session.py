@@ -15,6 +15,7 @@ from lessons.learner import outcomes
 from lessons.learner.progress import Progress
 from lessons.results.clean_text import clean
 from lessons.results.result import Judgement, StepResult
+from lessons.texts.wording import Wording
 from lessons.what_if import changes
 from lessons.what_if.changes import ChangeHistory, Changes
 from tui.actions.bindings import bindings
@@ -27,10 +28,17 @@ from tui.state.purpose import Purpose
 from tui.state.step_results import StepContent
 from tui.tty.terminal import Terminal
 
+say = Wording("screen/experiment")
+
 BOLD, DIM = Style(bold=True), Style(dim=True)
 GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
 
-Phase = Literal["open", "passed", "given up"]
+Phase = Literal["open", "passed", "gave-up"]
+
+
+def _go_on() -> str:
+    """Say which key leads to the next step."""
+    return mention("tutor.next", say("go-on", "go on"))
 
 
 class ExperimentSession(LessonView):
@@ -73,7 +81,7 @@ class ExperimentSession(LessonView):
         if not anew and self._progress.passed(name):
             self._phase = "passed"
         elif not anew and self._progress.gave_up(name):
-            self._phase = "given up"
+            self._phase = "gave-up"
         self._hints = 0 if anew else min(self._progress.hints_used(name), len(step.hints))
         super().open_step(lesson, step, content, history, purpose)
 
@@ -112,7 +120,7 @@ class ExperimentSession(LessonView):
         elif not self._gives_up_next:
             self._gives_up_next = True
         else:
-            self._phase, self._gives_up_next = "given up", False
+            self._phase, self._gives_up_next = "gave-up", False
             self._progress.give_up(step.exercise)
         self._prose.show(self._prose_text(step, self._result), at_end=self._phase == "open")
         self._show_remark()
@@ -157,32 +165,41 @@ class ExperimentSession(LessonView):
 
     def _hint_text(self, step: ExperimentStep, number: int) -> Text:
         """Return a hint, counted from 0."""
-        text = Text(f"Hint {number + 1} of {len(step.hints)}: ", BOLD)
+        text = Text(say("hint", "Hint {number} of {all}:", number=number + 1, all=len(step.hints)) + " ", BOLD)
         return text.append_text(self._marked_up(step.hints[number]))
 
     def _help_text(self, step: ExperimentStep) -> Text:
         """Return the newest hint, or what to press to give up."""
         if self._gives_up_next:
-            return Text(f"There are no more hints. {short_keys('experiment.hint')} again: give up and see a way.", BOLD)
+            return Text(
+                say(
+                    "no-more-hints",
+                    "There are no more hints. Press {key} again to give up and see one way to do it.",
+                    key=short_keys("experiment.hint"),
+                ),
+                BOLD,
+            )
         return self._hint_text(step, self._hints - 1) if self._hints else Text()
 
     def _outcome(self, step: ExperimentStep) -> Text:
         """Return what came of the learner's changes, or how the experiment ended."""
         yes, no = ("✓", "✗") if self._terminal.unicode else ("+", "x")
         judgement, text = self._judgement, Text()
-        if self._phase == "given up" and (judgement is None or not judgement.passed):
-            text.append("You gave up, so this does not count as passed. ", DIM).append("One way: ", BOLD)
+        if self._phase == "gave-up" and (judgement is None or not judgement.passed):
+            text.append(say("gave-up", "You gave up, so this does not count as passed.") + " ", DIM)
+            text.append(say("one-way", "One way:") + " ", BOLD)
             text.append(experiment_judging.solution(step))
         elif judgement is not None and judgement.passed:
-            text.append(f"{yes} Done. ", GOOD).append_text(self._marked_up(judgement.message))
-            text.append("   " + mention("tutor.next", "go on"), DIM)
+            text.append(f"{yes} {say('done', 'Done.')} ", GOOD).append_text(self._marked_up(judgement.message))
+            text.append("   " + _go_on(), DIM)
         elif judgement is not None:
-            text.append(f"{no} Not yet. " if self._phase == "open" else "", BAD)
+            text.append(f"{no} {say('not-yet', 'Not yet.')} " if self._phase == "open" else "", BAD)
             if judgement.mistakes:
                 text.append(f"{judgement.mistakes[0].name.capitalize()}: ", BOLD)
             text.append_text(self._marked_up(judgement.message))
         elif self._phase == "passed":
-            text.append(f"{yes} Done before.", GOOD).append("   " + mention("tutor.next", "go on"), DIM)
+            text.append(f"{yes} {say('done-before', 'You have done this before.')}", GOOD)
+            text.append("   " + _go_on(), DIM)
         return text
 
     def _marked_up(self, prose: str) -> Text:
@@ -196,7 +213,7 @@ class ExperimentSession(LessonView):
         if self._explanation.has_focus or self._phase != "open" or self._whatif.typing:
             return found
         more = self._experiment is not None and self._hints < len(self._experiment.hints)
-        help = hint("experiment.hint", "hint" if more else "give up")
+        help = hint("experiment.hint", "" if more else say("give-up", "give up"))
         if self._whatif.has_focus_within:
             return [*found[:2], help, *found[2:]]
         keys = [hint("step.what-if"), help]

@@ -9,12 +9,15 @@ from textual.binding import BindingType
 
 from lessons.engine import question_facts
 from lessons.format.lesson import FindStep, Question
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
 from tui.actions.key_names import short_keys
 from tui.controllers.question_session import QuestionSession
 from tui.screens.flow_subject import FlowSubject
 from tui.widgets.matrix import MatrixView
+
+say = Wording("screen/find")
 
 
 class FindSession(QuestionSession):
@@ -60,13 +63,22 @@ class FindSession(QuestionSession):
         if not self._is_open_find:
             return
         if question_facts.target_of(self._question) == "box":
-            self.say(f"The answer is a box of the flow: open it with {short_keys('tutor.flow')}.")
+            self.say(
+                say(
+                    "answer-is-a-box",
+                    "The answer is a box of the flow. Press {key} to open the flow.",
+                    key=short_keys("tutor.flow"),
+                )
+            )
             return
         index = self._chosen_cell()
         if index is None:
             on = question_facts.pointed_name(self._question)
             # The line for remarks is hidden while an explanation is open.
-            self.notify(f"The answer is in {on}: point at a number there.", markup=False)
+            self.notify(
+                say("answer-is-in", "The answer is in {name}. Move the cursor to a number there first.", name=on),
+                markup=False,
+            )
         else:
             self._close_explanation()
             self._post_answer(", ".join(map(str, index)))

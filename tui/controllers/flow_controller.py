@@ -10,13 +10,19 @@ from lessons.format.lesson import Lesson
 from lessons.results.flow import Flow, FlowBox
 from lessons.results.result import Tensor
 from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, Refusal
+from lessons.texts.wording import Wording
 from tui.controllers.frame import FLOW, Frame
 from tui.controllers.step_controller import StepController
 from tui.screens.flow_subject import FlowSubject
 from tui.screens.flow_view import FlowView
 from tui.state.async_session import AsyncSession
 
-NOT_YET = "The flow can be drawn as soon as the step has run here."
+say = Wording("screen/flow-controller")
+
+
+def not_yet() -> str:
+    """Say why there is nothing to draw."""
+    return say("not-yet", "The flow can be drawn once this step has run.")
 
 
 class FlowController:
@@ -47,7 +53,7 @@ class FlowController:
         if isinstance(reply, Flow):
             self._view.show_flow(self._colored(reply))
         else:
-            self._view.refuse(NOT_YET if reply is None else reply.reason)
+            self._view.refuse(not_yet() if reply is None else reply.reason)
 
     async def fetch_tensor(self, question: BoxQuestion) -> None:
         """Fetch the tensor of a box, and label its axes as the lesson does."""
@@ -57,7 +63,7 @@ class FlowController:
         if isinstance(reply, Tensor):
             self._view.show_tensor(question, labeled(self._steps.lesson, self._steps.step.id, reply))
         else:
-            self._view.refuse(NOT_YET if not isinstance(reply, Refusal) else reply.reason)
+            self._view.refuse(not_yet() if not isinstance(reply, Refusal) else reply.reason)
 
     def _colored(self, flow: Flow) -> Flow:
         """Return a flow whose thumbnails have the colors of the matrices of their boxes."""

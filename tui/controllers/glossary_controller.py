@@ -7,10 +7,13 @@ from collections.abc import Callable
 from lessons.format.lesson import Course
 from lessons.reading import translating
 from lessons.reading.findings import LessonError
+from lessons.texts.wording import Wording
 from tui.controllers.frame import GLOSSARY, MAP, Frame
 from tui.controllers.step_controller import StepController
 from tui.screens.glossary_view import GlossaryView
 from tui.state.purpose import Purpose
+
+say = Wording("screen/glossary-controller")
 
 
 class GlossaryController:
@@ -30,7 +33,7 @@ class GlossaryController:
         try:
             words = translating.load_glossary()
         except LessonError as error:
-            frame.notify(f"The glossary cannot be read: {error}", "error")
+            frame.notify(say("cannot-read", "The glossary cannot be read: {reason}", reason=error), "error")
             return
         step = None if frame.view_id == MAP else self._steps.step
         self.close = frame.cover(self._view)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lessons.learner import milestones
+from lessons.texts.wording import Wording
 from tui.controllers.frame import Frame
 from tui.screens.map_view import MapView
 from tui.state.purpose import Purpose
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     # Not imported at run time, because the map is shown before the rest is loaded.
     from lessons.reading.course_outline import LessonOutline
     from tui.controllers.learning_state import MapState
+
+say = Wording("screen/map-controller")
 
 
 class MapController:
@@ -46,7 +49,7 @@ class MapController:
     def open_challenge(self, lesson: LessonOutline) -> None:
         """Open the challenge of a lesson, or say that there is none."""
         if lesson.challenge is None:
-            self._frame.notify("This lesson has no challenge.", timeout=4)
+            self._frame.notify(say("no-challenge", "This lesson has no challenge."), timeout=4)
         else:
             self._open_step(lesson.id, lesson.challenge.id, Purpose.CHALLENGE)
 
@@ -57,4 +60,4 @@ class MapController:
             lesson, exercise = due[0]
             self._open_step(lesson.id, exercise.id, Purpose.REVIEW)
         else:
-            self._frame.notify("Nothing is due for review.", timeout=4)
+            self._frame.notify(say("nothing-due", "Nothing is due for review."), timeout=4)

@@ -6,10 +6,13 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lessons.texts.wording import Wording
 from tui.controllers.frame import Frame
 
 if TYPE_CHECKING:
     from lessons.learner.progress import Progress
+
+say = Wording("screen/export")
 
 
 async def export(frame: Frame, progress: Progress, earlier: Path | None) -> Path | None:
@@ -28,9 +31,11 @@ async def export(frame: Frame, progress: Progress, earlier: Path | None) -> Path
     try:
         # In a thread, because keys must not wait for a disk.
         earlier = await asyncio.to_thread(export_to_temporary_file, progress, earlier)
-        frame.notify(f"Written to {earlier}", timeout=15)
+        frame.notify(say("written", "Your progress and code were written to {file}", file=earlier), timeout=15)
     except OSError as error:
-        frame.notify(f"Could not be written: {error}", "error")
+        frame.notify(
+            say("not-written", "Your progress could not be written to a file: {reason}", reason=error), "error"
+        )
     return earlier
 
 
@@ -42,7 +47,11 @@ def farewell(progress: Progress, earlier: Path | None = None) -> str:
         return ""
     try:
         file = export_to_temporary_file(progress, earlier)
-        where = f"It was written to {file}: bring it back with 'attn-tutor import FILE'."
+        where = say(
+            "written-instead",
+            "It was written to another file instead. To bring it back, run: attn-tutor import {file}",
+            file=file,
+        )
     except OSError as error:
-        where = f"It could not be exported either: {error}"
+        where = say("not-written-either", "It could not be written to another file either: {reason}", reason=error)
     return f"{progress.problem}\n{where}"

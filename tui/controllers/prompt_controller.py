@@ -6,11 +6,14 @@ from functools import partial
 
 from lessons.format.lesson import Lesson
 from lessons.results.result import WorkerError
+from lessons.texts.wording import Wording
 from tui.controllers.frame import PROMPT, Frame
 from tui.controllers.step_controller import StepController
 from tui.controllers.step_kinds import CHANGING
 from tui.screens.prompt_view import PromptView
 from tui.state.async_session import AsyncSession
+
+say = Wording("screen/prompt-controller")
 
 
 class PromptController:
@@ -34,7 +37,7 @@ class PromptController:
         try:
             names = await self._async_session.open_prompt(lesson, lesson.steps[index].id, self._steps.changes)
         except (WorkerError, ValueError) as error:
-            self._view.say(f"Nothing can be run: {error}")
+            self._view.say(say("not-opened", "The prompt cannot run code: {reason}", reason=error))
             return
         if self._steps.is_at(lesson, index) and self._frame.main_view_id == PROMPT:
             self._view.show_names(names)
@@ -46,7 +49,7 @@ class PromptController:
             result = await self._async_session.enter(code)
         except (WorkerError, ValueError) as error:
             if self._view.opened == prompt:
-                self._view.say(f"This could not be run: {error}")
+                self._view.say(say("not-run", "This could not be run: {reason}", reason=error))
             return
         if self._view.opened == prompt and self._frame.view_id == PROMPT:
             self._view.show_result(result)

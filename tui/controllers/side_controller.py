@@ -11,6 +11,7 @@ from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow, longest_path, with_explained
 from lessons.results.result import StepResult, WorkerError
 from lessons.results.tensor_questions import FlowQuestion
+from lessons.texts.wording import Wording
 from tui.controllers.flow_controller import colored
 from tui.controllers.frame import Frame
 from tui.controllers.learning_state import LearningState
@@ -21,6 +22,8 @@ from tui.screens.lesson_view import LessonView
 from tui.screens.step_view import StepView
 from tui.state import earlier_tensors
 from tui.widgets.side_panel import SidePanel
+
+say = Wording("screen/side")
 
 ENOUGH, MOST_ASKED = 3, 6
 """Boxes of a flow that is worth a look, and how many earlier steps are asked for one."""
@@ -93,9 +96,10 @@ class SideController:
         """Return what the flow is of: this step, an earlier or later one, or a run of the learner's own code."""
         step = next((step for step in lesson.steps if CodeUnit.step(step.id) == unit), None)
         if step is None:
-            return "the flow of your run"
-        here = step is lesson.steps[index]
-        return f"the flow of {'this step' if here else main_path.name_of(lesson.steps, step.id)}"
+            return say("flow-of-your-run", "the flow of your run")
+        if step is lesson.steps[index]:
+            return say("flow-of-this-step", "the flow of this step")
+        return say("flow-of-step", "the flow of {step}", step=main_path.name_of(lesson.steps, step.id))
 
     async def _largest(self, questions: Sequence[FlowQuestion]) -> tuple[Flow, CodeUnit | None] | None:
         """Return the first flow that is worth a look, else the largest, with its unit; None if there is none."""
@@ -162,9 +166,13 @@ def show_earlier(
         # A short list of numbers may be what is asked for.
         related, others = ([each for each in those if min(each.tensor.matrix_shape) > 1] for those in (related, others))
     if is_end(lesson, index):
-        others = [*earlier_tensors.emblem(lesson, partial(result_of, lesson), "this lesson"), *others]
+        others = [
+            *earlier_tensors.emblem(lesson, partial(result_of, lesson), say("this-lesson", "this lesson")),
+            *others,
+        ]
     if before is not None:
-        others += earlier_tensors.emblem(before, partial(result_of, before), f"lesson {before.number}")
+        where = say("lesson", "lesson {number}", number=before.number)
+        others += earlier_tensors.emblem(before, partial(result_of, before), where)
     taken = isinstance(view, LessonView) and view.show_earlier(related)
     panel.show_earlier(others if taken else [*related, *others])
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lessons.texts.wording import Wording
 from tui.controllers.learning_state import LearningState, MapState
 
 if TYPE_CHECKING:
     from lessons.engine.session import Session
+
+say = Wording("screen/startup")
 
 NICE = 10
 """The niceness of the worker, so that the screen stays responsive while it computes."""
@@ -22,7 +25,7 @@ def read() -> MapState | str:
     try:
         outline, load_course = kept_course.load_outline()
     except LessonError as error:
-        return f"The course cannot be read:\n{error}"
+        return say("cannot-read", "The course cannot be read:\n{findings}", findings=error)
     return MapState(outline, load_course, Progress.open(background=True))
 
 

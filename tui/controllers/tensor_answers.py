@@ -6,10 +6,11 @@ from lessons.results.explanation import Explanation
 from lessons.results.result import Window
 from lessons.results.summaries import Blocks, RowStats
 from lessons.results.tensor_questions import FollowQuestion, Refusal, TensorQuestion
+from lessons.texts.wording import Wording
 from tui.screens.explaining_view import ExplainingView
 from tui.state.async_session import AsyncSession
 
-UNKNOWN = "This number explains itself as soon as the step has run here."
+say = Wording("screen/tensor-answers")
 
 
 async def fetch(async_session: AsyncSession, event: ExplainingView.Missing) -> None:
@@ -33,4 +34,6 @@ async def explain(async_session: AsyncSession, event: ExplainingView.Asked) -> s
     if isinstance(reply, Explanation):
         event.view.explain(reply, further=isinstance(event.question, FollowQuestion))
         return ""
-    return UNKNOWN if reply is None else f"No explanation: {reply.reason}"
+    if reply is None:
+        return say("not-yet", "This number can be explained once the step has run.")
+    return say("no-explanation", "This number cannot be explained: {reason}", reason=reply.reason)

@@ -112,7 +112,7 @@ class QuestionText:
         text = Text()
         answer = self._right_answer
         go_on = "   " + mention("tutor.next", say("go-on", "go on"))
-        if state.phase == "given up":
+        if state.phase == "gave-up":
             text.append(say("gave-up", "You gave up, so this does not count as passed.") + go_on, DIM)
             text.append("\n" + say("answer", "The answer:") + " ", BOLD).append_text(self._prose(answer))
         elif state.answered_before:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -60,7 +61,7 @@ class DifferenceView(Box):
 
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._sentence = TextPane(ellipsis=terminal.ellipsis, way=short_keys("screen.pane"), id="parting")
+        self._sentence = TextPane(ellipsis=terminal.ellipsis, way=partial(short_keys, "screen.pane"), id="parting")
         self._matrices = [MatrixView(terminal, id=f"side{index}") for index in range(VIEWS)]
         self._sides = Box(*self._matrices, id="sides")
         self._detail = TextLine(ellipsis=terminal.ellipsis, id="sides-detail")

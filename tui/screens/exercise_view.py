@@ -15,6 +15,7 @@ from textual.widgets import TextArea
 
 from lessons.format.exercises import GAP
 from lessons.format.lesson import ExerciseStep
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import mention
 from tui.render import verdict_text
@@ -24,6 +25,8 @@ from tui.tty.terminal import Terminal
 from tui.widgets.code_editor import CodeEditor
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.text_pane import AFTER_F4, TextPane
+
+say = Wording("exercise/view")
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
 
@@ -114,14 +117,19 @@ class ExerciseView(Box):
         exercise = self._exercise
         if exercise is None:
             return
-        number = f"Exercise {exercise.number}: " if exercise.number else "Exercise: "
-        text = Text.assemble((number + exercise.title, BOLD))
-        text.append(f"   {mention('exercise.fold', 'unfold' if self._folded else 'fold')}", DIM)
+        head = (
+            say("numbered", "Exercise {number}: {title}", number=exercise.number, title=exercise.title)
+            if exercise.number
+            else say("exercise", "Exercise: {title}", title=exercise.title)
+        )
+        text = Text.assemble((head, BOLD))
+        text.append(f"   {mention('exercise.fold', say('unfold', 'unfold') if self._folded else '')}", DIM)
         if not self._folded:
             text.append("\n")
             text.append_text(self._prose(exercise.prose))
             for index in range(self._hints):
-                text.append(f"\nHint {index + 1} of {len(exercise.hints)}: ", BOLD)
+                number = say("hint", "Hint {number} of {all}:", number=index + 1, all=len(exercise.hints))
+                text.append(f"\n{number} ", BOLD)
                 text.append_text(self._prose(exercise.hints[index]))
         # The newest hint is the last line.
         self.task_pane.show(text, at_end=at_end and self._hints > 0)

@@ -13,6 +13,7 @@ from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
 from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, FollowQuestion, PartQuestion
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.render.numbers import truncated, visible
 from tui.render.step_layout import Arrangement
@@ -22,6 +23,8 @@ from tui.widgets.explanation_pane import ExplanationPane
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
 from tui.widgets.text_line import TextLine
+
+say = Wording("screen/explaining")
 
 MATRICES = 4
 NAME_WIDTH = 12
@@ -123,7 +126,11 @@ class ExplainingView(Box):
     def _pane_name(self, pane: int) -> str:
         """Return what the line of keys calls a pane: the name of its tensor."""
         tensor = self._matrices[pane].tensor if pane >= 0 else None
-        return truncated(visible(tensor.name), NAME_WIDTH, self._terminal.ellipsis) if tensor is not None else "code"
+        return (
+            truncated(visible(tensor.name), NAME_WIDTH, self._terminal.ellipsis)
+            if tensor is not None
+            else say("code", "code")
+        )
 
     def _describe(self) -> None:
         """Show the cell under the cursor in the detail line, and post that the panes may have changed."""

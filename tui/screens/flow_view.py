@@ -17,8 +17,10 @@ from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow, FlowBox
 from lessons.results.result import StepResult, Tensor
 from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, box_unit
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
+from tui.actions.key_names import short_keys
 from tui.drawings.marks import Cells, Marks
 from tui.render.flow_text import again_text, box_facts, where
 from tui.render.numbers import truncated, visible
@@ -31,6 +33,8 @@ from tui.widgets.explanation_pane import ExplanationPane
 from tui.widgets.flow_chart import FlowChart
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.text_pane import TextPane
+
+say = Wording("screen/flow")
 
 DIM, BOLD = Style(dim=True), Style(bold=True)
 MOST_CODE = 4
@@ -97,7 +101,7 @@ class FlowView(ExplainingView):
     @property
     def title(self) -> str:
         """The text of the title line."""
-        return f"Flow: {self._subject.title}"
+        return say("title", "Flow: {title}", title=self._subject.title)
 
     @property
     def question(self) -> FlowQuestion:
@@ -228,7 +232,9 @@ class FlowView(ExplainingView):
         if self._why_not:
             self._detail.set(Text(f" {self._why_not}", DIM))
         elif box is None:
-            self._detail.set(Text("" if self._loaded else f" Asking{self._terminal.ellipsis}", DIM))
+            self._detail.set(
+                Text("" if self._loaded else f" {say('loading', 'Loading')}{self._terminal.ellipsis}", DIM)
+            )
         else:
             self._detail.set(Text(f" {_line(box, self._where(box), self._terminal, self.size.width - 2)}"))
 
@@ -277,7 +283,17 @@ class FlowView(ExplainingView):
         if box is None:
             return
         if box.shape is None:
-            self.refuse(f"{visible(box.name)} is not a single tensor{'. o opens it' if box.opens else '.'}")
+            name = visible(box.name)
+            self.refuse(
+                say(
+                    "not-single-opens",
+                    "{name} is not a single tensor. Press {key} to open it.",
+                    name=name,
+                    key=short_keys("flow.toggle"),
+                )
+                if box.opens
+                else say("not-single", "{name} is not a single tensor.", name=name)
+            )
             return
         self._in_matrix = True
         if self._active < 0:
@@ -342,7 +358,7 @@ class FlowView(ExplainingView):
         if box is not None and box.opens:
             toggle = [hint("flow.toggle")]
         elif box is not None and box.parent:
-            toggle = [hint("flow.toggle", "close")]
+            toggle = [hint("flow.toggle", say("close", "close"))]
         matrix = [hint("flow.matrix")] if box is not None and box.shape is not None else []
         point = [hint("flow.point")] if self._subject.point is not None else []
         return [hint("flow.move"), *point, *matrix, *toggle, hint("flow.leave"), hint("tutor.next"), hint("tutor.help")]

@@ -14,6 +14,7 @@ from textual.widgets import Input
 
 from lessons.format.lesson import Course, Step
 from lessons.reading.glossary import Glossary, Reference, Term
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
 from tui.render.prose import in_ascii, rich_text
@@ -23,9 +24,9 @@ from tui.widgets.line_widget import Box
 from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
 
+say = Wording("screen/glossary")
+
 BOLD, DIM = Style(bold=True), Style(dim=True)
-HERE = "here"
-"""The label of a term that occurs in the current step."""
 
 
 class GlossaryView(Box):
@@ -85,7 +86,7 @@ class GlossaryView(Box):
         self._references = False
         self._input = Input(compact=True, select_on_focus=False, id="term")
         self._input.cursor_blink = False
-        self._search = Box(TextLine(Text(" Search >", BOLD)), self._input, id="search")
+        self._search = Box(TextLine(Text(f" {say('search', 'Search')} >", BOLD)), self._input, id="search")
         self._list = LessonList(ellipsis=terminal.ellipsis, id="terms")
         self._list.can_focus = False
         self._means = TextPane(ellipsis=terminal.ellipsis, indent=2, id="means")
@@ -112,16 +113,16 @@ class GlossaryView(Box):
     @property
     def title(self) -> str:
         """The title of the list: terms or references."""
-        return "References" if self._references else "Glossary"
+        return say("references-title", "References") if self._references else say("glossary-title", "Glossary")
 
     @property
     def hints(self) -> list[str]:
         """The hints for the line of keys, the most important first."""
         if self._references:
-            parts = [hint("glossary.move"), hint("screen.pane", "glossary")]
+            parts = [hint("glossary.move"), hint("screen.pane", say("glossary", "glossary"))]
         else:
             parts = [hint("glossary.search"), hint("glossary.move"), hint("glossary.go")]
-            parts.append(hint("screen.pane", "references"))
+            parts.append(hint("screen.pane", say("references", "references")))
         return [*parts, hint("glossary.close")]
 
     def move_pane(self, step: int) -> None:
@@ -151,7 +152,7 @@ class GlossaryView(Box):
             self._entries = (*self._step_terms, *rest)
         arrow = "▸" if self._terminal.unicode else ">"
         entries = [
-            LessonEntry(arrow, each.term, HERE)
+            LessonEntry(arrow, each.term, say("here", "here"))
             if each in self._step_terms
             else LessonEntry(" ", each.term)
             if isinstance(each, Term)
@@ -179,19 +180,26 @@ class GlossaryView(Box):
         elif chosen is not None:
             text = self._about_reference(chosen)
         else:
-            text = Text("Nothing here has this in it.", DIM)
+            text = Text(say("not-found", "Nothing matches your search."), DIM)
         self._means.show(text)
 
     def _about_term(self, term: Term) -> Text:
         text = Text.assemble((term.term, BOLD))
         if term.also:
-            text.append(f"   also: {', '.join(term.also)}", DIM)
+            text.append("   " + say("also", "also: {names}", names=", ".join(term.also)), DIM)
         text.append("\n\n").append_text(rich_text(self._writable(term.means)))
         if term.see:
-            text.append(f"\n\nSee also: {', '.join(term.see)}.")
+            text.append("\n\n" + say("see-also", "See also: {terms}.", terms=", ".join(term.see)))
         lesson, _, step = term.step.partition("/")
         found = self._course.lesson(lesson)
-        text.append(f"\n\nLesson {found.number}, step {found.index(step) + 1}: {found.step(step).title}", DIM)
+        where = say(
+            "where",
+            "Lesson {lesson}, step {step}: {title}",
+            lesson=found.number,
+            step=found.index(step) + 1,
+            title=found.step(step).title,
+        )
+        text.append(f"\n\n{where}", DIM)
         return text
 
     def _about_reference(self, reference: Reference) -> Text:

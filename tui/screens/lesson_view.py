@@ -22,6 +22,7 @@ from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.line_shapes import LineShapes, line_of
 from lessons.results.result import StepResult
+from lessons.texts.wording import Wording
 from lessons.what_if import cells
 from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import ChangeHistory, apply
@@ -50,8 +51,14 @@ from tui.widgets.matrix import MatrixView
 from tui.widgets.text_pane import TextPane
 from tui.widgets.what_if_panel import WhatIfPanel
 
-WITHOUT_CHANGES = "(This text speaks of the lesson as it was.)"
+say = Wording("screen/lesson")
+
 DIM, BOLD = Style(dim=True), Style(bold=True)
+
+
+def _without_changes() -> str:
+    """Say that the text of a step does not know what the learner has changed."""
+    return say("without-changes", "(This text describes the lesson before your changes.)")
 
 
 class LessonView(QuietStepView, ExplainingView):
@@ -234,7 +241,8 @@ class LessonView(QuietStepView, ExplainingView):
         text = Text()
         if not isinstance(step, ExerciseStep) and step.source:
             module, _, name = step.source.partition(":")
-            text.append(f"# {name}, in {module.replace('.', '/')}.py\n", DIM)
+            file = f"{module.replace('.', '/')}.py"
+            text.append("# " + say("source", "{name}, in {file}", name=name, file=file) + "\n", DIM)
             text.append_text(rich_code(package_source.read(step.source), self._code_theme, numbered=False))
         if isinstance(step, RunningStep) and step.code.strip():
             if text.plain:
@@ -245,7 +253,7 @@ class LessonView(QuietStepView, ExplainingView):
     def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
         prose = template.fill(step.prose, result.text)
         text = rich_text(prose if self._terminal.unicode else in_ascii(prose))
-        return text if self._content.base is None else Text.assemble((WITHOUT_CHANGES, BOLD), " ", text)
+        return text if self._content.base is None else Text.assemble((_without_changes(), BOLD), " ", text)
 
     def _output_text(self, result: StepResult) -> Text:
         text = Text(clean(result.stdout).rstrip("\n"))
@@ -459,12 +467,12 @@ class LessonView(QuietStepView, ExplainingView):
     def hints(self) -> list[str]:
         """The hints for the line of keys, the most important first."""
         if self._explanation.has_focus:
-            tab = [hint("screen.pane", "matrix")] if self._active >= 0 else []
+            tab = [hint("screen.pane", say("matrix", "matrix"))] if self._active >= 0 else []
             return [*self._explanation.hints, hint("explanation.back"), *tab, hint("explanation.close")]
         flip = [hint("step.flip")] if self._comparable else []
         if self._whatif.has_focus_within:
             if self._whatif.typing:
-                return [hint("what-if-line.take"), hint("what-if.restore", "leave it")]
+                return [hint("what-if-line.take"), hint("what-if.restore", say("leave", "leave it"))]
             change = [hint("rows.choose"), hint("rows.type"), hint("what-if.restore")]
             return [*change, *flip, hint("what-if.undo"), hint("screen.pane")]
         panes, explain, next_step = self._pane_keys(), hint("number.explain"), hint("tutor.next")
@@ -474,7 +482,7 @@ class LessonView(QuietStepView, ExplainingView):
         if self.explaining:
             return [*panes, explain, hint("number.back"), hint("step.close"), hint("tutor.help")]
         if self._content.base is not None:
-            change = [hint("step.what-if", "change"), hint("step.close", "restore")]
+            change = [hint("step.what-if", say("change", "change")), hint("step.close", say("restore", "restore"))]
             return [*panes, *flip, *change, next_step, hint("tutor.help")]
         if isinstance(self._step, RunningStep) and self._active >= 0:
             return [*panes, explain, hint("step.what-if"), *others]

@@ -7,7 +7,10 @@ from collections.abc import Callable
 
 from textual.app import App, SuspendNotSupported
 
+from lessons.texts.wording import Wording
 from tui.tty import external_editor
+
+say = Wording("editor/suspend")
 
 
 def edit_outside(app: App[object], name: str, code: str, save: Callable[[str], None]) -> external_editor.Edited:
@@ -28,5 +31,7 @@ def edit_outside(app: App[object], name: str, code: str, save: Callable[[str], N
     except external_editor.EditorError as error:
         return external_editor.Edited(message=str(error))
     except SuspendNotSupported:
-        return external_editor.Edited(message="This terminal cannot be given to another program.")
+        return external_editor.Edited(
+            message=say("no-suspend", "This terminal does not let the tutor make room for another program.")
+        )
     return edited

@@ -21,6 +21,8 @@ from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
+from lessons.texts.wording import Wording
+from tui.actions.action_words import hint_of
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, mention
 from tui.drawings.marks import Cells, Marks
@@ -35,6 +37,8 @@ from tui.widgets.matrix import MatrixView
 from tui.widgets.prompt_input import FIRST, GOES_ON, PromptInput
 from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import AFTER_F4, TextPane
+
+say = Wording("screen/prompt")
 
 PROMPT = -1
 """The index of the prompt among the panes; matrices have 0, 1, ..."""
@@ -59,7 +63,9 @@ def entry(code: str, result: PromptResult, theme: str, unicode: bool = True) -> 
         text.append("\n")
     printed = clean(result.stdout).rstrip("\n").split("\n") if result.stdout else []
     if len(printed) > OUTPUT_LINES:
-        text.append(f"({len(printed) - OUTPUT_LINES} lines more)\n", DIM)
+        more = len(printed) - OUTPUT_LINES
+        above = say.count("lines-above", more, "({count} more line above)", "({count} more lines above)")
+        text.append(f"{above}\n", DIM)
     text.append("".join(f"{line}\n" for line in printed[-OUTPUT_LINES:]))
     if result.value:
         text.append(clean(result.value) + "\n")
@@ -67,20 +73,23 @@ def entry(code: str, result: PromptResult, theme: str, unicode: bool = True) -> 
         text.append(f"{outline(tensor, unicode)}\n", DIM)
     if result.error is not None:
         number, message = result.error.line, clean(result.error.message)
-        where = f"line {number}: " if number and "\n" in code and f"line {number}" not in message else ""
-        text.append(f"{where}{message}\n", BOLD)
+        if number and "\n" in code and f"line {number}" not in message:
+            message = say("at-line", "line {number}: {message}", number=number, message=message)
+        text.append(f"{message}\n", BOLD)
     return text
 
 
 def outline(tensor: Tensor, unicode: bool = True) -> str:
     """Describe a tensor in a few words: `weights  6×6 float32`."""
-    shape = ("×" if unicode else "x").join(map(str, tensor.shape)) or "one number"
+    shape = ("×" if unicode else "x").join(map(str, tensor.shape)) or say("one-number", "one number")
     return f"{visible(tensor.name)}  {shape} {tensor.dtype}"
 
 
 def welcome(names: Names, width: int = 80) -> Text:
     """Return the text of an empty transcript: a table of the names that inputs can use, with shapes."""
-    text = Text("Python with the variables of this step. The lesson stays as it is, whatever you do here.\n")
+    text = Text(
+        say("welcome", "This is Python with the variables of this step. Nothing you do here changes the lesson.") + "\n"
+    )
     variables = [(visible(name), visible(kind)) for name, kind in names if kind != "module"]
     if not variables:
         return text
@@ -188,7 +197,7 @@ class PromptView(ExplainingView):
     @property
     def title(self) -> str:
         """The text of the title line."""
-        return f"Python: {self._step_title}"
+        return say("title", "Python: {title}", title=self._step_title)
 
     # Contents ----------------------------------------------------------------------------------------------------
 
@@ -199,7 +208,14 @@ class PromptView(ExplainingView):
         self._entries.clear()
         self._waiting, self._prompt.held = "", False
         self._prompt.restart()
-        self._say(f"after step {lesson.index(step.id) + 1} of lesson {lesson.number}")
+        self._say(
+            say(
+                "after-step",
+                "after step {step} of lesson {lesson}",
+                step=lesson.index(step.id) + 1,
+                lesson=lesson.number,
+            )
+        )
         self._show_result(StepResult(""))
         self.show_names(names)
         self._active = PROMPT
@@ -326,7 +342,7 @@ class PromptView(ExplainingView):
     def hints(self) -> list[str]:
         """The hints for the line of keys, the most important first."""
         if self._waiting:
-            return [hint("prompt-line.leave", "stop")]
+            return [hint("prompt-line.leave", say("stop", "stop"))]
         if self._explanation.has_focus:
             pane = hint("tutor.pane-anywhere")
             return [*self._explanation.hints, hint("explanation.back"), pane, hint("explanation.close")]
@@ -335,7 +351,7 @@ class PromptView(ExplainingView):
             return [*self._matrices[self._active].hints, hint("number.explain"), pane, leave]
         if self._transcript.has_focus:
             return [hint("text.scroll"), pane, leave]
-        pane = hint("tutor.pane-anywhere", "matrix" if self._result.tensors else "scroll")
+        pane = hint("tutor.pane-anywhere", say("matrix", "matrix") if self._result.tensors else hint_of("text.scroll"))
         actions = ("prompt-line.run", "prompt-line.complete", "prompt-line.earlier")
         return [*map(hint, actions), pane, hint("prompt-line.leave")]
 
@@ -345,7 +361,9 @@ class PromptView(ExplainingView):
         """Post the input, and accept no other until its result arrives."""
         event.stop()
         self._waiting, self._prompt.held = event.code, True
-        self._say(f"running{self._terminal.ellipsis}   {mention('prompt-line.leave', 'stop')}")
+        running = say("running", "running")
+        stop = mention("prompt-line.leave", say("stop", "stop"))
+        self._say(f"{running}{self._terminal.ellipsis}   {stop}")
         self.post_message(self.Entered(event.code))
         self.post_message(self.PanesChanged())
 

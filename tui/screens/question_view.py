@@ -17,6 +17,8 @@ from lessons.engine.question_facts import Pointing
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
+from lessons.texts.wording import Wording
+from tui.actions.action_words import hint_of
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
 from tui.actions.key_names import short_keys
@@ -34,6 +36,8 @@ from tui.widgets.answer_box import AnswerBox
 from tui.widgets.line_widget import set_height
 from tui.widgets.matrix import MatrixView
 from tui.widgets.text_pane import TextPane
+
+say = Wording("question/view")
 
 
 class QuestionView(ExplainingView):
@@ -127,7 +131,7 @@ class QuestionView(ExplainingView):
         hints = max(self._state.hints, min(hints_used, len(step.hints)))
         self._state = replace(self._state, hints=hints)
         if self._state.is_open and (passed or given_up):
-            self._state = replace(self._state, phase="passed" if passed else "given up", answered_before=True)
+            self._state = replace(self._state, phase="passed" if passed else "gave-up", answered_before=True)
         # The explanation was about the numbers of a different run.
         self._close_explanation()
         had_nothing = not self._tensors
@@ -277,10 +281,14 @@ class QuestionView(ExplainingView):
             self._show_all()
         elif not self._state.gives_up_next:
             self._state = replace(self._state, gives_up_next=True)
-            again = (
-                f"{short_keys('question.hint')} again: give up and see the answer; it does not count as passed then."
+            self.say(
+                say(
+                    "no-more-hints",
+                    "There are no more hints. Press {key} again to give up and see the answer, which does not count as "
+                    "passed.",
+                    key=short_keys("question.hint"),
+                )
             )
-            self.say(f"There are no more hints. {again}")
         else:
             self.give_up()
 
@@ -296,7 +304,7 @@ class QuestionView(ExplainingView):
             self.say(str(error))
             return
         self.post_message(self.GaveUp(step))
-        self._end("given up")
+        self._end("gave-up")
 
     # Layout ------------------------------------------------------------------------------------------------------
 
@@ -401,8 +409,14 @@ class QuestionView(ExplainingView):
         view = self._matrix
         if view is not None and view.has_focus:
             if self.explaining:
-                return [*tab, *view.hints, hint("number.back"), hint("question.leave", "close"), hint("tutor.help")]
-            explain = [hint("question.enter", "explain")]
+                return [
+                    *tab,
+                    *view.hints,
+                    hint("number.back"),
+                    hint("question.leave", say("close", "close")),
+                    hint("tutor.help"),
+                ]
+            explain = [hint("question.enter", say("explain", "explain"))]
             if self._state.is_open and isinstance(self._step, PointStep) and view is self._pointed:
                 explain = [hint("question.enter"), *([hint("question.explain")] if self._can_explain(view) else [])]
             return [*view.hints, *explain, *rest]
@@ -411,7 +425,8 @@ class QuestionView(ExplainingView):
     @property
     def _help(self) -> str:
         """The hint for f3, which depends on how many hints are left."""
-        return "hint" if self._step is not None and self._state.hints < len(self._step.hints) else "give up"
+        more = self._step is not None and self._state.hints < len(self._step.hints)
+        return hint_of("question.hint") if more else say("give-up", "give up")
 
     # Explanations ------------------------------------------------------------------------------------------------
 

@@ -11,14 +11,23 @@ from textual.message import Message
 from lessons.format.lesson import FilledStep, Lesson, RunStep
 from lessons.results.clean_text import clean
 from lessons.results.result import StepResult
+from lessons.texts.wording import Wording
+from tui.actions.action_words import hint_of
 from tui.actions.hints import hint
 from tui.render.step_layout import CODE
 from tui.screens.lesson_view import BOLD, LessonView
-from tui.state.step_results import StepContent
+from tui.state.step_results import StepContent, live_note
 from tui.tty.terminal import Terminal
+
+say = Wording("screen/scratch")
 
 MOST = 16
 """The maximum number of matrices: arguments and intermediate results, in order; few functions have more."""
+
+
+def at_line(line: int | None, message: str) -> str:
+    """Say in which line of the learner's code something went wrong."""
+    return say("at-line", "Line {line}: {message}", line=line, message=message)
 
 
 class ScratchRunView(LessonView):
@@ -32,7 +41,7 @@ class ScratchRunView(LessonView):
 
     def show_run(self, lesson: Lesson, step: RunStep, result: StepResult) -> None:
         """Show the results of the code, and mark the line where it failed."""
-        self._show(lesson, step, StepContent(result, f"live, {result.seconds * 1000:.0f} ms"))
+        self._show(lesson, step, StepContent(result, live_note(result)))
         if result.error is not None:
             self._line = result.error.line
             self._show_code(keep=True)
@@ -48,7 +57,7 @@ class ScratchRunView(LessonView):
             return super()._prose_text(step, result)
         message = clean(error.message)
         named = error.line is None or re.search(rf"\bline {error.line}\b", message)
-        return Text.assemble((message if named else f"Line {error.line}: {message}", BOLD))
+        return Text.assemble((message if named else at_line(error.line, message), BOLD))
 
     def _output_text(self, result: StepResult) -> Text:
         return super()._output_text(replace(result, error=None))
@@ -72,4 +81,10 @@ class ScratchRunView(LessonView):
         if self.explaining or (self._active >= 0 and self._matrices[self._active].overview):
             return super().hints
         explain = [hint("number.explain")] if self._active >= 0 else []
-        return [hint("step.close", "editor"), *self._pane_keys(), *explain, hint("exercise.check"), hint("tutor.help")]
+        return [
+            hint("step.close", hint_of("difference.leave")),
+            *self._pane_keys(),
+            *explain,
+            hint("exercise.check"),
+            hint("tutor.help"),
+        ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 from rich.text import Text
@@ -30,7 +31,7 @@ class SolutionView(Box):
 
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._pane = TextPane(ellipsis=terminal.ellipsis, way=short_keys("text.scroll"), id="solved")
+        self._pane = TextPane(ellipsis=terminal.ellipsis, way=partial(short_keys, "text.scroll"), id="solved")
         self._gave_up = False
 
     def compose(self) -> ComposeResult:

@@ -19,8 +19,9 @@ from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, TrainStep
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import StepResult, Tensor
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint
+from tui.actions.hints import hint, mention
 from tui.actions.key_names import short_keys
 from tui.drawings import before_after, training_layout, training_status
 from tui.drawings.training_layout import plots
@@ -28,6 +29,7 @@ from tui.drawings.training_status import TrainingStatus
 from tui.render.code_text import rich_code
 from tui.render.step_layout import CODE, Needs, panes, text_width
 from tui.screens.lesson_view import LessonView
+from tui.screens.scratch_run_view import at_line
 from tui.screens.step_view import ViewContext
 from tui.state.step_results import StepContent, TrainingReplays
 from tui.state.training_replay import TrainingReplay
@@ -38,6 +40,8 @@ from tui.widgets.line_widget import set_height
 from tui.widgets.matrix import MatrixView
 from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
+
+say = Wording("training/view")
 
 LOCAL, REMOTE = 0.25, 1.0
 """The minimum seconds between two drawn snapshots; over SSH, each one costs some thousand bytes."""
@@ -54,19 +58,14 @@ NARROWEST = 36
 SHORTEST_BAR, BAR = 4, 24
 """The minimum and maximum number of columns of the progress bar."""
 
-GO = short_keys("training.go")
-BEFORE = f"before the change: {GO} trains with it"
-INSTEAD = "# Where the lesson is run, this takes the place of the training:\n"
-OWN = (
-    "You trained it here before: the next steps use your model. The snapshots are those of the training that ships"
-    " with the course."
-)
-BUSY = f"The training runs: {short_keys('tutor.stop')} stops it, {GO} lets it wait."
-NONE_YET = f"There are no snapshots yet: {GO} starts the training."
-COMING = "There are no snapshots yet: the first one comes when the steps before have run."
-LEAVE = "The training runs, and stops when you leave: press the key again to leave."
-
 DIM, BOLD, FULL = Style(dim=True), Style(bold=True), Style(color="cyan", bold=True)
+
+
+def _no_snapshots(busy: bool) -> str:
+    """Say that there is nothing to look at yet."""
+    if busy:
+        return say("coming", "There are no snapshots yet. The first one comes when the steps before this one have run.")
+    return say("none-yet", "There are no snapshots yet. Press {key} to start training.", key=short_keys("training.go"))
 
 
 class TrainingView(LessonView):
@@ -244,7 +243,11 @@ class TrainingView(LessonView):
         text = Text(" ")
         message = status.message
         if self._without_changes:
-            message = BEFORE
+            message = say(
+                "before",
+                "before the change   {train}",
+                train=mention("training.go", say("train-with-it", "train with it")),
+            )
         # Beside the view, an empty column at each end, three between, and two after the bar.
         room = self._text_width() - cell_len(status.current) - 5
         least = 0 if status.share is None else SHORTEST_BAR + 2
@@ -267,13 +270,19 @@ class TrainingView(LessonView):
         lines = [self._failure_text] if self._failure_text else []
         if self._replay.failure is not None:
             line = self._replay.failure.line
-            where = f"Line {line}: " if line and f"line {line}" not in self._replay.failure.message else ""
-            lines.append(where + self._replay.failure.message)
+            message = self._replay.failure.message
+            lines.append(at_line(line, message) if line and f"line {line}" not in message else message)
         elif not self._replay.busy:
             if result.error is not None:
                 lines.append(result.error.message)
             elif result.trained == "own" and self._replay.state == "recorded":
-                lines.append(OWN)
+                lines.append(
+                    say(
+                        "own",
+                        "You have trained this model here before, and the next steps use it. These snapshots are from "
+                        "the training that ships with the course.",
+                    )
+                )
         return Text("\n".join(map(clean, [*lines, *result.notes])))
 
     def _output_text(self, result: StepResult) -> Text:
@@ -315,7 +324,7 @@ class TrainingView(LessonView):
     def action_look(self, step: int) -> None:
         """Select the snapshot `step` positions on; negative goes back."""
         if not self._replay.snapshots:
-            self.notify(COMING if self.busy else NONE_YET, markup=False, timeout=4)
+            self.notify(_no_snapshots(self.busy), markup=False, timeout=4)
             return
         folded, self._folded = self._folded, True
         self._replay.look(step)
@@ -355,7 +364,11 @@ class TrainingView(LessonView):
         if not self.busy or time.monotonic() - self._asked_at < ASKED_AGAIN:
             return True
         self._asked_at = time.monotonic()
-        self.notify(LEAVE, markup=False, timeout=ASKED_AGAIN)
+        self.notify(
+            say("leave", "The training is still running, and leaving stops it. Press the key again to leave anyway."),
+            markup=False,
+            timeout=ASKED_AGAIN,
+        )
         return False
 
     # Differences from a lesson step ------------------------------------------------------------------------------
@@ -364,7 +377,8 @@ class TrainingView(LessonView):
         """Return the training loop, and the code that takes its place when the lesson is run."""
         assert isinstance(step, TrainStep)
         text = rich_code(step.training, self._code_theme)
-        text.append(f"\n\n{INSTEAD}", DIM)
+        instead = say("instead", "When the lesson is run, this code takes the place of the training:")
+        text.append(f"\n\n# {instead}\n", DIM)
         return text.append_text(rich_code(step.code, self._code_theme, numbered=False))
 
     def _lines_changed(self, step: FilledStep, altered: Lesson) -> frozenset[int]:
@@ -400,7 +414,16 @@ class TrainingView(LessonView):
     def action_what_if(self) -> None:
         """Open the what-if panel, except during a training, because a change runs the lesson again."""
         if self.busy:
-            self.notify(BUSY, markup=False, timeout=5)
+            self.notify(
+                say(
+                    "busy",
+                    "The training is still running. Press {stop} to stop it, or {pause} to pause it.",
+                    stop=short_keys("tutor.stop"),
+                    pause=short_keys("training.go"),
+                ),
+                markup=False,
+                timeout=5,
+            )
             return
         super().action_what_if()
 
@@ -454,7 +477,11 @@ class TrainingView(LessonView):
         """The hints for the line of keys, the most important first."""
         if self._whatif.has_focus_within or self.explaining:
             return super().hints
-        words = {"starting": "pause", "running": "pause", "paused": "go on"}.get(self._replay.state)
+        words = {
+            "starting": say("pause", "pause"),
+            "running": say("pause", "pause"),
+            "paused": say("go-on", "go on"),
+        }.get(self._replay.state)
         go = [hint("training.go", words)] if words else []
         busy = [*go, hint("tutor.stop")] if self.busy else [hint("training.go")]
         snapshots = [hint("training.look")] if self._replay.snapshots else []

@@ -20,6 +20,7 @@ from lessons.format.lesson import ExerciseStep, Lesson, RunStep, Step
 from lessons.learner import milestones, outcomes, symptoms
 from lessons.learner.records import Conflict
 from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
+from lessons.texts.wording import Wording
 from lessons.what_if.changes import ChangeHistory
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line, mention
@@ -38,6 +39,8 @@ from tui.state.purpose import Purpose
 from tui.state.step_results import StepContent
 from tui.widgets.line_widget import Box
 from tui.widgets.text_pane import TextPane
+
+say = Wording("exercise/workbench")
 
 DIM = Style(dim=True)
 
@@ -123,8 +126,14 @@ class Workbench(QuietStepView, Box):
     def title(self) -> str:
         """The title of the exercise, or of the view that is open on it."""
         title = self._step.title if self._step else ""
-        word = {"scratch": "Your code", "difference": "Where it differs", "solution": "Model answer"}.get(self.topic)
-        return f"{word}: {title}" if word else title
+        match self.topic:
+            case "scratch":
+                return say("your-code", "Your code: {title}", title=title)
+            case "difference":
+                return say("difference", "Where it differs: {title}", title=title)
+            case "solution":
+                return say("solution", "Model answer: {title}", title=title)
+        return title
 
     @property
     def topic(self) -> str:
@@ -139,7 +148,7 @@ class Workbench(QuietStepView, Box):
         check, run, more = hint("exercise.check"), hint("exercise.run"), hint("exercise.hint", self._help.next)
         if self.writing.editing:
             steps = [hint("tutor.pane-anywhere"), hint("tutor.next-anywhere")]
-            leave = [mention("editor.leave", "map, quit"), hint("tutor.help-anywhere")]
+            leave = [mention("editor.leave", say("map-quit", "map, quit")), hint("tutor.help-anywhere")]
             return [check, run, more, *steps, *leave]
         both = [hint("exercise.difference")] if self._difference_known else []
         others = map(hint, ("tutor.next", "tutor.help", "tutor.map", "tutor.quit"))
@@ -298,12 +307,14 @@ class Workbench(QuietStepView, Box):
         challenged = self._challenged
         assert lesson is not None
         assert step is not None
-        self._say_meanwhile("checking")
+        self._say_meanwhile(
+            say("checking", "checking"), say("then-checking", "PyTorch is still loading, then your code is checked")
+        )
         try:
             judgement = await self._async_session.check(step, code)
         except WorkerError as error:
             if self._openings == opened:
-                self._say(Text(f"This could not be checked: {error}"))
+                self._say(Text(say("not-checked", "Your code could not be checked: {reason}", reason=error)))
             return
         shown, held_back = symptoms.of_first_check(self._progress, step, judgement)
         more = outcomes.record(self._progress, lesson, step, code, judgement, challenged=challenged) or held_back
@@ -317,12 +328,12 @@ class Workbench(QuietStepView, Box):
             self._say(verdict, code, None if shown.passed or shown.stopped else shown.line)
             self.post_message(self.Changed())
 
-    def _say_meanwhile(self, what: str) -> None:
-        """Say what the worker is doing, and how to stop it."""
-        loading = "" if self._async_session.ready else "PyTorch is still loading; then "
+    def _say_meanwhile(self, now: str, later: str) -> None:
+        """Say what the worker is doing now, or later because PyTorch has to be loaded first, and how to stop it."""
+        what = now if self._async_session.ready else later
         leave = f"{short_keys('editor.leave')}, " if self.writing.editing else ""
         keys = leave + mention("tutor.stop")
-        self.writing.say(Text(f"{loading}{what}{self._terminal.ellipsis}   {keys}", DIM), arrange=False)
+        self.writing.say(Text(f"{what}{self._terminal.ellipsis}   {keys}", DIM), arrange=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now."""
@@ -369,7 +380,7 @@ class Workbench(QuietStepView, Box):
 
     def _read_solution(self) -> None:
         self._help.use_solution()
-        self._show_solution(f"comparing{self._terminal.ellipsis}")
+        self._show_solution(f"{say('comparing', 'comparing')}{self._terminal.ellipsis}")
         self._show(self._solution)
         self.compare()
 
@@ -393,16 +404,18 @@ class Workbench(QuietStepView, Box):
             step, self.writing.code, compared, gave_up=gave_up, unicode=self._terminal.unicode
         )
         if gave_up:
-            take_back = mention("solution.take-back", "take that back, and hide this again")
-            text = Text.assemble((f"You gave up.   {take_back}\n\n", DIM), text)
+            take_back = mention("solution.take-back", say("take-back", "take that back, and hide this again"))
+            gave_up_line = say("gave-up", "You gave up.")
+            text = Text.assemble((f"{gave_up_line}   {take_back}\n\n", DIM), text)
         self._solution.show(text, gave_up=gave_up, keep=keep)
 
     def on_solution_view_taken_back(self) -> None:
         """Undo giving up, and go back to the editor."""
         if self._step is not None:
             self._help.take_back_give_up()
-            keys = key_line([mention("exercise.check"), mention("exercise.hint", "give up")])
-            self._say(Text(f"Taken back: you have not given up.   {keys}", DIM))
+            keys = key_line([mention("exercise.check"), mention("exercise.hint", say("give-up", "give up"))])
+            taken_back = say("taken-back", "Taken back: you have not given up.")
+            self._say(Text(f"{taken_back}   {keys}", DIM))
             self._back()
 
     # Running and editing -----------------------------------------------------------------------------------------
@@ -423,12 +436,14 @@ class Workbench(QuietStepView, Box):
         lesson, step, opened = self._lesson, self._step, self._openings
         assert lesson is not None
         assert step is not None
-        self._say_meanwhile("running")
+        self._say_meanwhile(
+            say("running", "running"), say("then-running", "PyTorch is still loading, then your code runs")
+        )
         try:
             with_code, run = await self._async_session.attempt(lesson, step, self.writing.code)
         except WorkerError as error:
             if self._openings == opened:
-                self._say(Text(f"This could not be run: {error}"))
+                self._say(Text(say("not-run", "Your code could not be run: {reason}", reason=error)))
             return
         if self._openings != opened:
             return

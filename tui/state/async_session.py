@@ -17,7 +17,10 @@ from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import AnswerComparison, Judgement, StepResult, Training, TrainingSnapshot, WorkerError
 from lessons.results.tensor_questions import Refusal, TensorQuestion
+from lessons.texts.wording import Wording
 from lessons.what_if.changes import UNCHANGED, Changes
+
+say = Wording("screen/session")
 
 T = TypeVar("T")
 
@@ -134,7 +137,7 @@ class AsyncSession:
     async def enter(self, code: str) -> PromptResult:
         """Run an input of the prompt. Raises `WorkerError`."""
         if self._prompt is None:
-            raise WorkerError("The prompt is closed.")
+            raise WorkerError(say("prompt-closed", "The prompt is closed."))
         return await self._run_in_prompt(self._prompt.enter, code)
 
     def close_prompt(self) -> None:

@@ -10,7 +10,7 @@ from lessons.engine import answer_reading, question_facts
 from lessons.engine.question_facts import Index, Pointing
 from lessons.results.result import Judgement, StepResult, WorkerError
 
-Phase = Literal["open", "passed", "given up"]
+Phase = Literal["open", "passed", "gave-up"]
 
 
 @dataclass(frozen=True, slots=True)

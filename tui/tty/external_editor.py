@@ -17,14 +17,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from lessons.texts.wording import Wording
+
+say = Wording("editor/outside")
+
 LARGEST = 1024 * 1024
 """The largest file in bytes that is read back; the judge accepts less."""
 
 SIGNAL_INTERVAL = 0.5
 """Seconds between looks for signals while an editor runs."""
-
-HOW = "set VISUAL or EDITOR, for example: export EDITOR=nano"
-WAIT = "An editor that opens a window has to be told to wait, for example: export VISUAL='code --wait'"
 
 Handler = Callable[[int, object], None]
 
@@ -52,11 +53,27 @@ def command(environ: Mapping[str, str]) -> list[str]:
         try:
             words = shlex.split(given)
         except ValueError as error:
-            raise EditorError(f"{name} cannot be read ({error}): {given}") from None
+            raise EditorError(
+                say("unreadable", "{name} cannot be read: {value} ({reason})", name=name, value=given, reason=error)
+            ) from None
         if words and shutil.which(words[0], path=environ.get("PATH")) is not None:
             return words
-        raise EditorError(f"There is no program '{words[0] if words else given}', which {name} names: {HOW}.")
-    raise EditorError(f"Which editor? Please {HOW}, and open the tutor again.")
+        raise EditorError(
+            say(
+                "no-program",
+                "{name} names an editor that cannot be found: {program}. Leave the tutor, set {name}, for example with "
+                "'export {name}=nano', and open the tutor again.",
+                name=name,
+                program=words[0] if words else given,
+            )
+        )
+    raise EditorError(
+        say(
+            "no-editor",
+            "You have not said which editor to use. Leave the tutor, set VISUAL or EDITOR, for example with "
+            "'export EDITOR=nano', and open the tutor again.",
+        )
+    )
 
 
 def edit(words: Sequence[str], name: str, code: str, run: Run | None = None) -> Edited:
@@ -64,36 +81,56 @@ def edit(words: Sequence[str], name: str, code: str, run: Run | None = None) -> 
     try:
         folder = Path(tempfile.mkdtemp(prefix="attn-tutor-"))
     except OSError as error:
-        return Edited(message=f"No file could be made for your editor: {error}.")
+        return Edited(message=say("no-file", "No file could be created for your editor: {reason}.", reason=error))
     path = folder / f"{name}.py"
     try:
         path.write_bytes(code.encode("utf-8", "replace"))
         status = (run or _run)([*words, str(path)])
     except OSError as error:
         _remove(folder)
-        return Edited(message=f"Your editor could not be run: {error}.")
+        return Edited(message=say("not-run", "Your editor could not be run: {reason}.", reason=error))
     read, why = _read(path)
     if status == 0 and read is not None:
         _remove(folder)
         unchanged = read in (code, f"{code}\n")
-        return Edited(None, f"Nothing was changed. {WAIT}.") if unchanged else Edited(read)
+        return Edited(None, _nothing_changed()) if unchanged else Edited(read)
     if status == 0:
-        return _failed(folder, path, f"{why}: your code here is as it was")
-    ended = f"exit status {status}" if status > 0 else f"signal {_signal(-status)}"
+        return _failed(folder, path, why)
+    ended = (
+        say("exit-status", "Your editor ended with exit status {status}.", status=status)
+        if status > 0
+        else say("signal", "Your editor was ended by the signal {signal}.", signal=_signal(-status))
+    )
     if read == code:
         _remove(folder)
-        return Edited(message=f"Your editor ended with {ended}: your code is as it was.")
-    return _failed(folder, path, f"Your editor ended with {ended}, so your code here is as it was")
+        return Edited(message=f"{ended} {_as_it_was()}")
+    return _failed(folder, path, ended)
 
 
-def _failed(folder: Path, path: Path, message: str) -> Edited:
-    """Return a failed edit, whose message says where the file is if it still exists."""
+def _nothing_changed() -> str:
+    """Say that there is no new code, and why that may be."""
+    return say(
+        "nothing-changed",
+        "Nothing was changed. If your editor opens a window of its own, tell it to wait, for example with "
+        "\"export VISUAL='code --wait'\".",
+    )
+
+
+def _as_it_was() -> str:
+    """Say that nothing was lost."""
+    return say("as-it-was", "Your code here is as it was.")
+
+
+def _failed(folder: Path, path: Path, why: str) -> Edited:
+    """Return a failed edit, whose message says why, and where the file is if it still exists."""
+    message = f"{why} {_as_it_was()}"
     if not os.path.lexists(path):
         # An editor may have left other files in the directory; remove it only if it is empty.
         with suppress(OSError):
             folder.rmdir()
-        return Edited(message=f"{message}.")
-    return Edited(message=f"{message}. What the editor wrote is kept in {path}")
+        return Edited(message=message)
+    kept = say("kept", "What the editor wrote is kept in {file}", file=path)
+    return Edited(message=f"{message} {kept}")
 
 
 def _read(path: Path) -> tuple[str | None, str]:
@@ -101,21 +138,21 @@ def _read(path: Path) -> tuple[str | None, str]:
     try:
         # Not a pipe or a device, from which reading might never end.
         if not stat.S_ISREG(path.stat().st_mode):
-            return None, "Your editor left no ordinary file"
+            return None, say("not-a-file", "What your editor left is not a file.")
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     except FileNotFoundError:
-        return None, "Your editor left no file"
+        return None, say("left-no-file", "Your editor left no file.")
     except OSError as error:
-        return None, f"The file cannot be read ({error})"
+        return None, say("cannot-read", "The file that your editor left cannot be read: {reason}.", reason=error)
     if len(data) > LARGEST:
-        return None, f"The file is larger than {LARGEST // 1024} KB"
+        return None, say("too-large", "The file that your editor left is larger than {size} KB.", size=LARGEST // 1024)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return None, "The file is not UTF-8 text"
+        return None, say("not-utf-8", "The file that your editor left is not UTF-8 text.")
     if "\0" in text:
-        return None, "The file is not text: it has zero bytes"
+        return None, say("zero-bytes", "The file that your editor left is not text, because it contains zero bytes.")
     return text.replace("\r\n", "\n").replace("\r", "\n"), ""
 
 

@@ -22,14 +22,18 @@ from textual.message import Message
 from textual.strip import Strip
 
 from lessons.results.explanation import Explanation, Operand
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
+from tui.actions.key_names import name_of
 from tui.drawings.contribution_bars import contribution_lines
 from tui.render import explanation_text
 from tui.render.numbers import readable, truncated
 from tui.render.source_text import NO_NAMES
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import LineWidget
+
+say = Wording("explanation/pane")
 
 STRONG, DIM, CHOSEN = Style(bold=True), Style(dim=True), Style(reverse=True)
 NAME = Style(color="cyan")
@@ -146,7 +150,13 @@ def _cut(extra: list[Text], room: int, unicode: bool) -> list[Text]:
     """Cut a list of lines; the last line says how many are missing."""
     if len(extra) <= room or not room:
         return extra[:room]
-    return [*extra[: room - 1], Text(f"  {_dots(unicode)} {len(extra) - room + 1} more lines: page down", DIM)]
+    return [*extra[: room - 1], Text(f"  {_dots(unicode)} {_more_lines(len(extra) - room + 1)}", DIM)]
+
+
+def _more_lines(count: int) -> str:
+    """Say how many lines are missing, and which key shows them."""
+    key = name_of("pagedown")
+    return say.count("more-lines", count, "{count} more line: {key}", "{count} more lines: {key}", key=key)
 
 
 def wanted(path: tuple[PathStop, ...], width: int, unicode: bool = True) -> int:
@@ -276,7 +286,7 @@ def _details(explanation: Explanation, width: int, first: int) -> list[Text]:
         for index, value in enumerate(row):
             shown = readable(value)
             if text.cell_len + len(shown) + 12 > width and index + 1 < len(row):
-                text.append(f" ({len(row) - index} more)", DIM)
+                text.append(" " + say.count("more", len(row) - index, "({count} more)", "({count} more)"), DIM)
                 break
             text.append(f" {shown}")
         found.append(text)

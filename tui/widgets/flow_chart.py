@@ -13,13 +13,16 @@ from textual.message import Message
 from textual.strip import Strip
 
 from lessons.results.flow import Flow, FlowBox
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint
+from tui.actions.key_names import short_keys
 from tui.drawings import flow_drawing
 from tui.drawings.flow_drawing import DETAILS, Detail, FlowDrawing, FlowMarks
 from tui.render.palette import palette
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import LineWidget
+
+say = Wording("screen/flow-chart")
 
 MARGIN = 1
 """Empty columns at the left."""
@@ -176,7 +179,13 @@ class FlowChart(LineWidget, can_focus=True):
         drawing, chosen = self._prepared(), self._chosen if self._has_cursor else ""
         more = len(self._flow.boxes) - len(drawing.flow.boxes)
         if more and y == drawing.size[1]:
-            note = f"{' ' * MARGIN}{hint('tutor.flow', 'all of it')}, {more} more {'box' if more == 1 else 'boxes'}"
+            note = " " * MARGIN + say.count(
+                "more-boxes",
+                more,
+                "{key} all of it, {count} more box",
+                "{key} all of it, {count} more boxes",
+                key=short_keys("tutor.flow"),
+            )
             return Strip(self.pieces(Text(note, "dim"))).adjust_cell_length(width, self.ground)
         runs = drawing.line(y + self._top, self._left, width - MARGIN, chosen, focused=self.has_focus)
         segments = [Segment(" " * MARGIN, self.ground), *(Segment(text, self.over(style)) for text, style in runs)]

@@ -24,6 +24,7 @@ from textual.strip import Strip
 from lessons.results.result import Tensor, Window
 from lessons.results.summaries import Blocks, How, RowStats, row_stats
 from lessons.results.tensor_questions import BlocksQuestion, PartQuestion, RowQuestion, WindowQuestion
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, then
 from tui.drawings import bars
@@ -39,6 +40,8 @@ from tui.render.palette import palette
 from tui.render.row_text import TOP, row_text
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import LineWidget
+
+say = Wording("screen/matrix")
 
 MOST_WINDOWS = 32
 """The number of windows remembered per tensor."""
@@ -527,7 +530,7 @@ class MatrixView(LineWidget, can_focus=True):
         elif self._zoom.level == "heads":
             self._look("max", "heads")
         elif self._fits():
-            self._say("All of it is in view: no overview needed.")
+            self._say(say("all-in-view", "The whole matrix is in view, so it needs no overview."))
         else:
             self._look("max", "blocks")
 
@@ -559,7 +562,7 @@ class MatrixView(LineWidget, can_focus=True):
         elif self._zoom.thumbs(self._cells):
             self._look(self._zoom.how, "heads")
         else:
-            self._say("This is all there is.")
+            self._say(say("farthest", "The whole tensor is in view. There is nothing further out."))
 
     def action_shades(self) -> None:
         """Switch between numbers and shades, which show more blocks."""
@@ -569,10 +572,10 @@ class MatrixView(LineWidget, can_focus=True):
             self._zoom.shades = not self._scene.face.shades
             self._look(self._zoom.how, "blocks")
         else:
+            keys = then("matrix.overview", "matrix.shades")
+            in_cells = self._zoom.level == "cells"
             self._say(
-                f"Shades are for an overview: {then('matrix.overview', 'matrix.shades')}."
-                if self._zoom.level == "cells"
-                else ""
+                say("only-overviews", "Only an overview has shades. Press {keys}.", keys=keys) if in_cells else ""
             )
 
     def action_statistics(self) -> None:
@@ -601,7 +604,7 @@ class MatrixView(LineWidget, can_focus=True):
     def _refuses(self) -> bool:
         """Return whether there is no overview, because the tensor is not drawn as a matrix, and say so."""
         if self._drawing is not MATRIX:
-            self._say("Overviews are of matrices.")
+            self._say(say("no-overview", "Only matrices have an overview."))
         return self._drawing is not MATRIX
 
     def _fits(self) -> bool:

@@ -13,11 +13,15 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
+from tui.actions.key_names import name_of
 from tui.actions.layouts import twins
 from tui.actions.table import ACTIONS
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import LineWidget
+
+say = Wording("screen/options")
 
 CHOSEN, BOLD, DIM = Style(reverse=True), Style(bold=True), Style(dim=True)
 INDENT = 6
@@ -124,7 +128,10 @@ class Options(LineWidget, can_focus=True):
         text = found[top + y][1] if top + y < len(found) else Text()
         below = len(found) - top - height
         if below > 0 and y == height - 1 and found[top + y][0] != self.chosen:
-            text = Text(f"   {self._terminal.ellipsis} {below + 1} more lines: down", DIM)
+            more = say.count(
+                "more-lines", below + 1, "{count} more line: {key}", "{count} more lines: {key}", key=name_of("down")
+            )
+            text = Text(f"   {self._terminal.ellipsis} {more}", DIM)
         return Strip(self.pieces(text)).adjust_cell_length(width, self.ground).simplify()
 
     def action_move(self, by: int) -> None:

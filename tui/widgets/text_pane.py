@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from rich.console import Console
@@ -13,15 +15,18 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.strip import Strip
 
+from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import then
 from tui.actions.key_names import short_keys
 from tui.widgets.line_widget import LineWidget
 
+say = Wording("screen/text-pane")
+
 MORE = Style(dim=True)
 CODE_START = re.compile(r" *(\d+  +)?")
 """What stands before the code of a line: its number, its indent."""
-AFTER_TAB, AFTER_F4 = then("screen.pane", "text.scroll"), then("tutor.pane-anywhere", "text.scroll")
+AFTER_TAB, AFTER_F4 = partial(then, "screen.pane", "text.scroll"), partial(then, "tutor.pane-anywhere", "text.scroll")
 """How to scroll a pane that lacks the focus: where Tab leads to it, and where only F4 does."""
 
 
@@ -45,7 +50,7 @@ class TextPane(LineWidget, can_focus=True):
         *,
         indent: int = 1,
         ellipsis: str = "…",
-        way: str = AFTER_TAB,
+        way: Callable[[], str] = AFTER_TAB,
         is_code: bool = False,
         id: str | None = None,
     ) -> None:
@@ -54,7 +59,7 @@ class TextPane(LineWidget, can_focus=True):
         Args:
             indent: Empty columns at the left.
             ellipsis: What precedes the number of lines that are not shown.
-            way: The keys that lead to them.
+            way: Says the keys that lead to them.
             is_code: Whether the rest of a line that is wrapped stands further in than its beginning.
             id: The ID of the widget in the DOM.
         """
@@ -138,8 +143,11 @@ class TextPane(LineWidget, can_focus=True):
         """Return a line of the widget: a line of the text, or at the bottom the remark that there is more."""
         below = len(self._lines) - self._top - self.size.height
         if y == self.size.height - 1 and below > 0:
-            keys = short_keys("text.scroll") if self.has_focus else self._way
-            return Text(f"{self._ellipsis} {below + 1} more lines: {keys}" if y else self._ellipsis, MORE)
+            keys = short_keys("text.scroll") if self.has_focus else self._way()
+            more = say.count(
+                "more-lines", below + 1, "{count} more line: {keys}", "{count} more lines: {keys}", keys=keys
+            )
+            return Text(f"{self._ellipsis} {more}" if y else self._ellipsis, MORE)
         index = self._top + y
         return self._lines[index] if index < len(self._lines) else Text()
 

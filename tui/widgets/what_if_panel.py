@@ -15,8 +15,10 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from lessons.format.lesson import Lesson
+from lessons.texts.wording import Wording
 from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
 from tui.actions.bindings import bindings
+from tui.actions.key_names import name_of
 from tui.render.numbers import truncated
 from tui.state import what_if_rows
 from tui.state.what_if_rows import Spot, WhatIfRow
@@ -24,6 +26,8 @@ from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, LineWidget, set_height
 from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
+
+say = Wording("change/panel")
 
 TITLE, DIM, CHOSEN = Style(bold=True, color="cyan"), Style(dim=True), Style(reverse=True)
 STARTS = frozenset("0123456789.-")
@@ -125,7 +129,8 @@ class Rows(LineWidget, can_focus=True):
             return Strip.blank(width, self.ground)
         below = len(self.rows) - first - height
         if y == height - 1 and below > 0 and index != self.chosen:
-            more = Text(f"   {self._terminal.ellipsis} {below + 1} more: down", DIM)
+            said = say.count("more", below + 1, "{count} more: {key}", "{count} more: {key}", key=name_of("down"))
+            more = Text(f"   {self._terminal.ellipsis} {said}", DIM)
             return Strip(self.pieces(more)).adjust_cell_length(width, self.ground).simplify()
         chosen = index == self.chosen
         text = row_text(self.rows[index], max(10, width - 2), chosen and self.has_focus, self._terminal.unicode)
@@ -278,7 +283,7 @@ class WhatIfPanel(Box):
 
     def _say(self, problem: str) -> None:
         """Show the title, or what is wrong with a value."""
-        title = Text(f" What if {self._terminal.ellipsis}", TITLE)
+        title = Text(f" {say('what-if', 'What if')} {self._terminal.ellipsis}", TITLE)
         cautions = [row.knob.caution for row in self._rows.rows if row.changed and row.knob and row.knob.caution]
         if cautions:
             title.append(f"   ({'; '.join(cautions)})", DIM)

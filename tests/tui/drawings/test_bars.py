@@ -236,7 +236,7 @@ async def test_there_is_no_overview_of_bars() -> None:
         for key in ("v", "minus", "plus", "o"):
             await pilot.press(key)
             assert not app.matrix.overview
-            assert app.matrix.describe() == "Overviews are of matrices."
+            assert app.matrix.describe() == "Only matrices have an overview."
         await pilot.press("pagedown", "pagedown")
         assert app.matrix.index == (18,)
         assert "+18 above" in app.lines[-1]

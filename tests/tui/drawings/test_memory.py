@@ -172,7 +172,7 @@ async def test_keys_walk_the_indices() -> None:
         await pilot.click(app.matrix, offset=(43, 3))
         assert app.matrix.index == (1, 1)
         await pilot.press("o")
-        assert app.matrix.describe() == "Overviews are of matrices."
+        assert app.matrix.describe() == "Only matrices have an overview."
 
 
 async def test_keys_walk_the_leading_indices() -> None:

@@ -349,7 +349,7 @@ async def test_shades_or_numbers() -> None:
     app = OverviewApp(large())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("v")
-        assert app.matrix.describe() == "Shades are for an overview: o, then v."
+        assert app.matrix.describe() == "Only an overview has shades. Press o, then v."
         await pilot.press("o", "v")
         assert app.blocks[-1] == ((0,), 56, 28, "max")
         assert app.lines[3].startswith("    0 []██")
@@ -361,9 +361,9 @@ async def test_a_matrix_that_is_fully_visible_needs_no_overview() -> None:
     app = OverviewApp(scores())
     async with app.run_test() as pilot:
         await pilot.press("o")
-        assert app.matrix.describe() == "All of it is in view: no overview needed."
+        assert app.matrix.describe() == "The whole matrix is in view, so it needs no overview."
         await pilot.press("minus", "plus", "enter")
-        assert app.matrix.describe() == "This is all there is."
+        assert app.matrix.describe() == "The whole tensor is in view. There is nothing further out."
         await pilot.press("right")
         assert app.matrix.describe().startswith("scores[0,1]")
 

@@ -362,7 +362,7 @@ async def test_the_learners_own_editor(monkeypatch: pytest.MonkeyPatch) -> None:
         await learner.sees("'no-such-editor', which")
         monkeypatch.setenv("EDITOR", "true")
         await learner.press("ctrl+o")
-        await learner.sees("cannot be given")
+        await learner.sees("make room for")
         assert learner.code == EXERCISE.starter
 
 
@@ -643,13 +643,13 @@ async def test_an_export_replaces_that_of_before_and_its_path_is_whole() -> None
     # As wide as the path of a temporary folder of these tests may need.
     async with tutor(size=(160, 24)) as learner:
         await learner.press("x")
-        await learner.sees("Written to")
+        await learner.sees("were written to")
         file = learner.app._exported
         assert file is not None
         try:
             await learner.sees(str(file))
             # It does not cover the two lines where a cell is read out and keys are named.
-            assert max(index for index, line in enumerate(learner.lines) if "Written to" in line) < 22
+            assert max(index for index, line in enumerate(learner.lines) if "were written to" in line) < 22
             await learner.press("x")
             await learner.pilot.pause()
             assert learner.app._exported == file

@@ -19,7 +19,7 @@ async def test_from_a_step_to_its_flow_and_back() -> None:
         await learner.sees("o open")
         # It is no tensor, and says so.
         await learner.press("enter")
-        await learner.sees("function is not a single tensor. o opens it")
+        await learner.sees("function is not a single tensor. Press o to open it.")
         await learner.press("o")
         await learner.sees("╭ inner 2 ╮", "o close")
         await learner.press("o", "down")
@@ -105,7 +105,7 @@ async def test_a_flow_before_the_step_has_run() -> None:
         assert run is not None
         session._run = None
         await learner.press("f")
-        await learner.sees("The flow can be drawn as soon as the step has run here.")
+        await learner.sees("The flow can be drawn once this step has run.")
         await learner.press("escape")
         await learner.sees(" Softmax along the rows")
 

@@ -79,7 +79,7 @@ async def test_a_jump_is_no_work_and_has_a_way_back() -> None:
 async def test_escape_ends_the_search_first() -> None:
     async with tutor() as learner:
         await learner.press("f2", *"zzzz")
-        await learner.sees("Nothing here has this in it.")
+        await learner.sees("Nothing matches your search.")
         await learner.press("enter", "escape")
         await learner.sees(WORDS.terms[0].term)
         await learner.press("escape")

@@ -71,7 +71,7 @@ def test_an_entry(code: str, result: PromptResult, text: str) -> None:
 
 def test_the_end_of_a_long_output_is_shown() -> None:
     text = entry("x", prompt_result(stdout="".join(f"{number}\n" for number in range(1000))), "ansi_dark").plain
-    assert text.split("\n")[1:3] == ["(960 lines more)", "960"]
+    assert text.split("\n")[1:3] == ["(960 more lines above)", "960"]
     assert text.endswith("\n999\n")
 
 

@@ -423,7 +423,7 @@ async def test_hints_one_by_one_and_then_the_answer(step: str) -> None:
         assert app.help_events == [("HintUsed", 1), ("HintUsed", 2), ("HintUsed", 3)]
         assert "f3 give up" in app.view.hints
         await pilot.press("f3")
-        assert "f3 again: give up and see the answer" in app.drawn
+        assert "Press f3 again to give up and see the answer" in app.drawn
         assert app.help_events[3:] == []
         await pilot.press("f3")
         assert app.help_events[3:] == [("GaveUp", None)]

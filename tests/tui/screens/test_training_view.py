@@ -288,7 +288,7 @@ async def test_a_starting_training_is_not_offered_to_start() -> None:
         await started(learner)
         await learner.sees("starting: the steps before it run first")
         await learner.press("comma")
-        await learner.sees(has_notified(learner, "the first one comes when the steps before have run"))
+        await learner.sees(has_notified(learner, "The first one comes when the steps before this one have run"))
         assert not has_notified(learner, "g starts the training")()
 
 
@@ -364,7 +364,7 @@ async def test_leaving_a_running_training_takes_two_presses(key: str, goes: str)
         await opened(learner)
         session = await started(learner, 0, 10)
         await learner.press(key)
-        await learner.sees(has_notified(learner, "press the key again to leave"))
+        await learner.sees(has_notified(learner, "Press the key again to leave"))
         assert "step 2 of 3" in learner.text
         assert not session.controls[-1].stopped
         await learner.press(key)
@@ -378,7 +378,7 @@ async def test_opening_the_prompt_or_rerunning_stops_a_training() -> None:
         await opened(learner)
         session = await started(learner, 0)
         await learner.press("p")
-        await learner.sees(has_notified(learner, "press the key again to leave"))
+        await learner.sees(has_notified(learner, "Press the key again to leave"))
         await learner.press("p")
         await learner.sees("Python: Train it", lambda: session.controls[-1].stopped)
         await learner.press("escape")
@@ -431,7 +431,7 @@ async def test_a_change_applies_to_the_next_training() -> None:
         await learner.press("w")
         await learner.sees("Rate")
         await learner.press("left")
-        await learner.sees("before the change: g trains with it")
+        await learner.sees("before the change   g: train with it")
         await learner.press("g")
         session = session_of(learner)
         await learner.sees(lambda: session.asked[-1] == "train made/train with Rate: 0.1")
@@ -439,7 +439,9 @@ async def test_a_change_applies_to_the_next_training() -> None:
         await learner.sees("0 of 40")
         # Changes take effect when the lesson runs again, not during a training.
         await learner.press("w")
-        await learner.sees(has_notified(learner, "The training runs: s stops it, g lets it wait."))
+        await learner.sees(
+            has_notified(learner, "The training is still running. Press s to stop it, or g to pause it.")
+        )
         await learner.press("escape")
         assert learner.app.parts.steps.changes
         session.events.put(None)

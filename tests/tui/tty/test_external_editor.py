@@ -42,7 +42,7 @@ def test_which_editor(tmp_path: Path) -> None:
     assert external_editor.command({"VISUAL": " ", "EDITOR": "sh", **path}) == ["sh"]
     for environ, says in (
         ({}, "set VISUAL or EDITOR"),
-        ({"EDITOR": "no-such-editor -w"}, "There is no program 'no-such-editor', which EDITOR names"),
+        ({"EDITOR": "no-such-editor -w"}, "EDITOR names an editor that cannot be found: no-such-editor"),
         ({"VISUAL": "sh 'x"}, "VISUAL cannot be read"),
     ):
         with pytest.raises(external_editor.EditorError, match=says):
@@ -88,12 +88,12 @@ def pipe(path: Path) -> None:
 @pytest.mark.parametrize(
     ("act", "status", "says"),
     [
-        (b"half", 3, "ended with exit status 3, so your code here is as it was. What the editor wrote is kept in"),
-        (b"half", -signal.SIGKILL, "ended with signal SIGKILL, so your code here is as it was. What the editor"),
-        (b"\xff\xfe\x00", 0, "not UTF-8 text: your code here is as it was. What the editor wrote is kept in"),
+        (b"half", 3, "ended with exit status 3. Your code here is as it was. What the editor wrote is kept in"),
+        (b"half", -signal.SIGKILL, "was ended by the signal SIGKILL. Your code here is as it was. What the editor"),
+        (b"\xff\xfe\x00", 0, "not UTF-8 text. Your code here is as it was. What the editor wrote is kept in"),
         (b"x\0", 0, "zero bytes"),
         (b"#" * (external_editor.LARGEST + 1), 0, "larger than 1024 KB"),
-        (pipe, 0, "no ordinary file"),
+        (pipe, 0, "is not a file"),
     ],
 )
 def test_code_that_cannot_be_read_back_stays_in_the_file(
@@ -115,13 +115,13 @@ def test_code_that_cannot_be_read_back_stays_in_the_file(
 
 def test_a_file_that_was_deleted(tmp_path: Path) -> None:
     edited = external_editor.edit(["e"], "x", CODE, run(lambda path: path.unlink()))
-    assert edited == external_editor.Edited(None, "Your editor left no file: your code here is as it was.")
+    assert edited == external_editor.Edited(None, "Your editor left no file. Your code here is as it was.")
     assert list(tmp_path.glob("attn-tutor-*")) == []
 
 
 def test_a_failure_without_a_change_leaves_nothing(tmp_path: Path) -> None:
     edited = external_editor.edit(["e"], "x", CODE, run(lambda path: 1))
-    assert edited == external_editor.Edited(None, "Your editor ended with exit status 1: your code is as it was.")
+    assert edited == external_editor.Edited(None, "Your editor ended with exit status 1. Your code here is as it was.")
     assert files_left(tmp_path) == []
 
 
@@ -141,7 +141,7 @@ def test_a_real_program(tmp_path: Path) -> None:
     words = script(tmp_path, "open(path, 'a').write('more')")
     assert external_editor.edit(words, "x", CODE) == external_editor.Edited(f"{CODE}more")
     words = script(tmp_path, "os.kill(os.getpid(), signal.SIGTERM)")
-    assert "signal SIGTERM" in external_editor.edit(words, "x", CODE).message
+    assert "the signal SIGTERM" in external_editor.edit(words, "x", CODE).message
 
 
 def test_ctrl_c_is_for_the_editor(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ from lessons.texts.translations import Translations
 from tests import pseudo_language
 from tests.course import COURSE, use_course
 from tests.tui.learner import Learner, tutor
+from tui.actions.hints import GAP
+
+LETTERS = re.compile(r"a-[a-h]")
 
 
 @pytest.fixture
@@ -46,6 +50,14 @@ async def test_every_kind_of_step_opens(translated: Course) -> None:
         for lesson_id, index, title in kinds.values():
             learner.opens(lesson_id, index)
             await shows(learner, title)
+            assert untranslated(learner.keys) == []
+
+
+def untranslated(keys: str) -> list[str]:
+    """Return the parts of a line of keys in which nothing is translated, but for `a-d`."""
+    return [
+        part for part in keys.split(GAP) if part.strip() and "⟦" not in part and not LETTERS.fullmatch(part.strip())
+    ]
 
 
 async def test_question_is_answered_by_its_letter(translated: Course) -> None:

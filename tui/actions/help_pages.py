@@ -65,8 +65,21 @@ class Row:
     nested: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A line or a paragraph of text with its id; "" is an empty line."""
+
+    id: str = ""
+    text: str = ""
+
+
+BLANK = Note()
+
+Lines = tuple[Note | Row, ...]
+"""Texts and rows of keys, in English."""
+
 Page = tuple[str | Row, ...]
-"""Lines of text, and rows of keys."""
+"""Lines of text, and rows of keys, in the learner's language."""
 
 
 def sentence(text: str) -> str:
@@ -153,30 +166,30 @@ def _rows_of(context: str) -> tuple[Row, ...]:
 
 
 NEXT_ANYWHERE = says("next, previous step", "tutor.next-anywhere", "tutor.back-anywhere")
-PANE_OF_EXERCISE = says("next pane: task, verdict, editor", "tutor.pane-anywhere")
-JUMP_BACK = says("back from a jump", "tutor.jump-back")
+PANE_OF_EXERCISE = says("next pane: task, verdict, code", "tutor.pane-anywhere")
+JUMP_BACK = says("go back from a jump", "tutor.jump-back")
 BACK_TO_EDITOR = either("back to the editor", "exercise.run", "step.close")
-READING = says("what to read on: papers by title, authors, year; again: the terms", "screen.pane")
+READING = says("switch to the papers to read next, and back to the terms", "screen.pane")
 
-MAP: Page = (
-    "Course map",
-    "",
+MAP: Lines = (
+    Note("title", "Course map"),
+    BLANK,
     _row("list.move"),
     _row("map.open"),
     _row("map.challenge"),
     _row("map.review"),
-    _row(says("glossary and references", "tutor.glossary")),
+    _row(says("open the glossary and the references", "tutor.glossary")),
     _row("tutor.export"),
     _row("tutor.redraw"),
     _row("tutor.quit"),
-    "",
-    "●  done   ◐  started   »  skipped   ↻  due for review   ·  new",
-    "(without Unicode: x, o, -, !, .)",
+    BLANK,
+    Note("signs", "●  done   ◐  started   »  skipped   ↻  due for review   ·  new"),
+    Note("signs-in-ascii", "(without Unicode: x, o, -, !, .)"),
 )
 
-LESSON: Page = (
-    "A step of a lesson: text, code, and the matrices that the code made",
-    "",
+LESSON: Lines = (
+    Note("title", "A step of a lesson: text, code, and the matrices that the code computed"),
+    BLANK,
     _row("tutor.next", "tutor.back"),
     _row("tutor.side-step"),
     _row("screen.pane"),
@@ -185,72 +198,85 @@ LESSON: Page = (
     _row("tutor.prompt"),
     _row("tutor.flow"),
     _row("tutor.jump-back"),
-    _row(says("glossary: the terms of this step, and all others", "tutor.glossary")),
-    "",
-    "In a matrix",
+    _row(says("open the glossary, with the terms of this step first", "tutor.glossary")),
+    BLANK,
+    Note("in-a-matrix", "In a matrix"),
     *_rows_of("matrix"),
-    "In bars the arrows go from bar to bar; in a drawing of memory they walk the",
-    "tensor, and the cursor shows where each number lies",
-    "In text or code that is longer than its place: arrows, page up, page down",
-    "",
-    "Every number explains itself",
-    _row(says("how the number under the cursor was made. Then:", "number.explain")),
+    Note(
+        "other-drawings",
+        "In bars, the arrow keys go from bar to bar. In a drawing of memory, they walk the tensor, and the cursor "
+        "shows where each number lies.",
+    ),
+    Note("long-text", "Long texts and long code scroll with the arrow keys, page up, and page down."),
+    BLANK,
+    Note("explanation", "Every number explains itself"),
+    _row(says("explain how the number under the cursor was computed. Then:", "number.explain")),
     _row("explanation.choose", nested=True),
     _row("explanation.follow", nested=True),
-    _row(says("to the matrix: the explanation goes with the cursor", "screen.pane"), nested=True),
+    _row(says("go to the matrix; the explanation follows the cursor", "screen.pane"), nested=True),
     _row("explanation.close", nested=True),
-    "",
-    "What if",
+    BLANK,
+    Note("what-if", "What if"),
     _row("step.what-if"),
     _row("rows.choose", nested=True),
     _row("rows.type", nested=True),
     _row("step.flip", nested=True),
     _row("what-if.undo", nested=True),
     _row("what-if.restore", nested=True),
-    "",
-    '"recorded" beside a matrix: numbers of an earlier run, until yours is done.',
+    BLANK,
+    Note("recorded", 'Numbers marked "recorded" are from an earlier run. Yours replace them when your run is done.'),
 )
 
-TRAINING: Page = (
-    "A training: start it, and watch the numbers while the model learns",
-    "",
+TRAINING: Lines = (
+    Note("title", "A training: start it, and watch the numbers while the model learns"),
+    BLANK,
     _row("training.go", says("stop it", "tutor.stop")),
     _row("training.look", "training.look-far"),
-    "                Who looks back stays there while it goes on; > follows it again.",
-    _row(says("next pane: code of the loop, then each matrix", "screen.pane")),
-    _row("tutor.next", says("previous step (it stops then)", "tutor.back")),
+    _row(says("go to the next pane: the code of the loop, then each matrix", "screen.pane")),
+    _row("tutor.next", says("previous step (stops it)", "tutor.back")),
     _row("tutor.map", says("quit", "tutor.quit")),
-    "",
-    "In a matrix",
+    Note(
+        "looking-back",
+        "If you look back at a snapshot, you stay there while the training goes on; > follows it again.",
+    ),
+    BLANK,
+    Note("in-a-matrix", "In a matrix"),
     _row("matrix.move"),
-    _row(says("previous and next head, and layer or text (leading axes)", "matrix.head")),
+    _row(says("previous or next head, or layer or text (leading axes)", "matrix.head")),
     _row("matrix.zoom-out"),
-    _row(says("overview of blocks; in numbers, or in shades", "matrix.overview", "matrix.shades")),
-    _row(says("what rows amount to", "matrix.statistics")),
-    "",
-    _row(says("change something, then train with it: {training.go}", "step.what-if")),
-    _row(says("a Python prompt, with the trained model", "tutor.prompt")),
-    "",
-    'The snapshots are those of the course ("recorded") until you train here.',
-    "What you have trained is kept, and the next steps use it. Of a training that",
-    "was stopped only the snapshots are kept, until you leave the tutor.",
+    _row(says("overview of blocks; in numbers or in shades", "matrix.overview", "matrix.shades")),
+    _row(says("describe the whole row", "matrix.statistics")),
+    BLANK,
+    _row(says("change something; {training.go} then trains with it", "step.what-if")),
+    _row(says("open a Python prompt with the trained model", "tutor.prompt")),
+    BLANK,
+    Note(
+        "kept",
+        'Until you train here, the snapshots are those of the course ("recorded"). A model that you have trained is '
+        "kept, and the next steps use it. If you stop a training, only its snapshots are kept, until you leave the "
+        "tutor.",
+    ),
 )
 
-PROMPT: Page = (
-    "A Python prompt with the variables of the step",
-    "",
+PROMPT: Lines = (
+    Note("title", "A Python prompt with the variables of the step"),
+    BLANK,
     _row("prompt-line.run"),
     _row("prompt-line.earlier", "prompt-line.complete"),
-    _row(says("to the matrices of the last result and back; there:", "tutor.pane-anywhere")),
-    _row(says("move the cursor", "matrix.move"), says("how the number was made", "number.explain"), nested=True),
+    _row(says("go to the matrices of the last result, and back; there:", "tutor.pane-anywhere")),
+    _row(says("move the cursor", "matrix.move"), says("explain the number", "number.explain"), nested=True),
     _row("prompt-line.leave"),
-    "",
-    "The value at the end is shown, or the tensors that were made. torch is imported if the lesson has it.",
+    BLANK,
+    Note(
+        "results",
+        "The prompt shows the value of the last line, or else the tensors that were computed. torch is imported if the "
+        "lesson imports it.",
+    ),
 )
 
-EXERCISE: Page = (
-    "An exercise: write code, have it checked",
-    "",
+EXERCISE: Lines = (
+    Note("title", "An exercise: write code and have it checked"),
+    BLANK,
     _row("task.edit", "editor.leave"),
     _row("exercise.check", "exercise.run"),
     _row("exercise.hint"),
@@ -260,115 +286,125 @@ EXERCISE: Page = (
     _row("exercise.reset"),
     _row(NEXT_ANYWHERE, says("stop (not in the editor)", "tutor.stop")),
     _row("exercise.outside"),
-    "",
-    "In the editor",
+    BLANK,
+    Note("in-the-editor", "In the editor"),
     _row("editor.indent"),
     _row("editor.undo", "editor.comment"),
     _row(says("first line, last line, everything", "editor.ends", "editor.select-all")),
-    "",
-    "Your code is kept as you type. The check runs it on inputs made for it alone.",
-    "An exercise that you pass over is marked skipped, unless it is a side step.",
+    BLANK,
+    Note(
+        "kept",
+        "Your code is saved as you type. Each check runs it on inputs that were generated for this check alone. If you "
+        "pass over an exercise, it is marked as skipped, unless it is a side step.",
+    ),
 )
 
-QUESTION: Page = (
-    "A question about the run: answer it, and see whether you were right",
-    "",
+QUESTION: Lines = (
+    Note("title", "A question about the run: answer it, and see whether you were right"),
+    BLANK,
     _row("options.letter"),
     _row("answer-line.check"),
     _row("question.hint"),
-    _row(says("next pane: the answer, matrices, code", "screen.pane")),
+    _row(says("go to the next pane: the answer, the matrices, the code", "screen.pane")),
     _row("question.explain"),
     _row("question.leave"),
     _row(NEXT_ANYWHERE, "tutor.rerun"),
     _row("tutor.glossary", JUMP_BACK),
-    "",
-    "What you answer is kept. A question that you pass over is marked skipped, unless",
-    "it is a side step.",
+    BLANK,
+    Note(
+        "kept",
+        "Your answer is saved. If you pass over a question, it is marked as skipped, unless it is a side step.",
+    ),
 )
 
-EXPERIMENT: Page = (
-    "An experiment: change the run until it does what is asked for",
-    "",
+EXPERIMENT: Lines = (
+    Note("title", "An experiment: change the run until it does what the task asks for"),
+    BLANK,
     _row("step.what-if"),
     *_rows_of("rows"),
     _row("what-if.undo"),
     _row("step.flip"),
-    _row("what-if.restore"),
+    _row(says("undo all changes", "what-if.restore")),
     _row("experiment.hint"),
     _row("number.explain"),
     _row("screen.pane"),
     _row("tutor.next", "tutor.back"),
     _row("tutor.glossary", JUMP_BACK),
-    "",
-    "Each change is judged by what comes of it. The changes hold in this step only.",
+    BLANK,
+    Note("judged", "Each change is judged by what it leads to. Your changes apply to this step only."),
 )
 
-FIND: Page = (
-    "Something to find: explain numbers until you know where it is, then point at it",
-    "",
-    _row("number.explain", "explanation.follow"),
+FIND: Lines = (
+    Note("title", "Something to find: explain numbers until you know where it is, then point"),
+    BLANK,
+    _row("number.explain"),
+    _row("explanation.follow", nested=True),
     _row("find.point"),
-    _row(says("next pane: matrices, code, the explanation", "screen.pane")),
-    _row("tutor.flow", "flow.point"),
+    _row(says("go to the next pane: matrices, code, the explanation", "screen.pane")),
+    _row("tutor.flow"),
+    _row("flow.point", nested=True),
     _row("question.hint"),
     _row("question.leave"),
     _row("tutor.next", "tutor.back"),
     _row("tutor.glossary", JUMP_BACK),
-    "",
-    "What you answer is kept. What you pass over is marked skipped.",
+    BLANK,
+    Note("kept", "Your answer is saved. If you pass over this step, it is marked as skipped."),
 )
 
-SCRATCH: Page = (
-    "Your code, run on the lesson's own numbers: not judged, not kept",
-    "",
+SCRATCH: Lines = (
+    Note("title", "Your code, run on the lesson's own numbers. It is neither judged nor saved."),
+    BLANK,
     _row("screen.pane"),
     _row("matrix.move"),
     _row("number.explain"),
     _row(BACK_TO_EDITOR, "exercise.check"),
 )
 
-DIFFERENCE: Page = (
-    "The first result of your code that differs from the model answer's",
-    "",
+DIFFERENCE: Lines = (
+    Note("title", "The first result of your code that differs from the model answer's"),
+    BLANK,
     _row(either("", "difference.flip", "screen.pane")),
-    _row(says("move the cursor, in all of them", "matrix.move")),
+    _row(says("move the cursor in all of them", "matrix.move")),
     _row("matrix.head"),
     _row("difference.leave"),
 )
 
-SOLUTION: Page = (
-    "The model answer beside yours. Your code stays as it is",
-    "",
+SOLUTION: Lines = (
+    Note("title", "The model answer beside yours. Your code stays as it is."),
+    BLANK,
     _row("text.scroll", "solution.leave"),
     _row("solution.take-back"),
     _row("tutor.next", "tutor.map"),
-    "",
-    "-  yours   +  the model answer   =  both have this result",
+    BLANK,
+    Note("signs", "-  yours   +  the model answer   =  both have this result"),
 )
 
-GLOSSARY: Page = (
-    "The terms of the course, those of the step that you come from first",
-    "",
+GLOSSARY: Lines = (
+    Note("title", "The terms of the course, beginning with those of the step that you come from"),
+    BLANK,
     _row("glossary.search", "glossary.move"),
     _row("glossary.go"),
     _row(READING),
-    _row(either("back to where you were", "tutor.glossary", "glossary.close")),
+    _row(either("go back to where you were", "tutor.glossary", "glossary.close")),
 )
 
-FLOW: Page = (
-    "The flow: what was made from what, from the top down",
-    "",
+FLOW: Lines = (
+    Note("title", "The flow: what was computed from what, from top to bottom"),
+    BLANK,
     *_rows_of("flow"),
-    "",
-    "In the matrix of a box",
+    BLANK,
+    Note("in-the-matrix", "In the matrix of a box"),
     _row("matrix.move"),
     _row("number.explain"),
     _row("flow-matrix.leave"),
-    "",
-    "A box has the name that the code gives to its tensor, or the code itself. With + it can be",
-    "opened, ×6 says that its code ran six times, ↺ that it went on from its own value or from that",
-    "of the box named behind. A lit box is shown by the step; the path of an open explanation is",
-    "drawn in bold.",
+    BLANK,
+    Note(
+        "signs",
+        "A box has the name that its tensor has in the code, or it shows the code itself. You can open a box that is "
+        "marked with +. ×6 means that its code ran six times, and ↺ that it went on from its own value, or from that "
+        "of the box that is named there. The boxes that the step shows are lit, and the path of an open explanation "
+        "is drawn in bold.",
+    ),
 )
 
 PAGES = {
@@ -391,31 +427,36 @@ PAGES = {
 
 def page(topic: str) -> Page:
     """Return a page in the learner's language. Raises `KeyError` if there is none of this topic."""
-    found: list[str | Row] = []
-    for number, line in enumerate(PAGES[topic]):
-        start = f"{GROUP}/{topic}/{number}"
-        if isinstance(line, str):
-            found.append(of_table(start, line))
-        else:
-            entries = enumerate(line.entries)
-            translated = (
-                replace(entry, help=of_table(f"{start}/{place}", entry.help)) if entry.help else entry
-                for place, entry in entries
-            )
-            found.append(replace(line, entries=tuple(translated)))
-    return tuple(found)
+    return tuple(
+        of_table(_id(topic, line.id), line.text) if isinstance(line, Note) else _translated(topic, line)
+        for line in PAGES[topic]
+    )
+
+
+def _translated(topic: str, row: Row) -> Row:
+    return replace(
+        row,
+        entries=tuple(
+            replace(entry, help=of_table(_id(topic, entry.actions[0]), entry.help)) if entry.help else entry
+            for entry in row.entries
+        ),
+    )
+
+
+def _id(topic: str, name: str) -> str:
+    """Return the id of a text, or of what a page says of the keys of an action."""
+    return f"{GROUP}/{topic}/{name}"
 
 
 def texts() -> dict[str, str]:
-    """Return the English texts of all pages by their ids."""
+    """Return the English texts of all pages by their ids. Raises `ValueError` if two of a page have the same id."""
     found: dict[str, str] = {}
     for topic, lines in PAGES.items():
-        for number, line in enumerate(lines):
-            start = f"{GROUP}/{topic}/{number}"
-            entries = () if isinstance(line, str) else line.entries
-            found |= {f"{start}/{place}": entry.help for place, entry in enumerate(entries) if entry.help}
-            if isinstance(line, str) and any(map(str.isalpha, line)):
-                found[start] = line
+        for line in lines:
+            own = [(line.id, line.text)] if isinstance(line, Note) else [(e.actions[0], e.help) for e in line.entries]
+            for name, text in own:
+                if text and found.setdefault(_id(topic, name), text) != text:
+                    raise ValueError(f"two texts of the page '{topic}' have the id '{name}'")
     return found
 
 

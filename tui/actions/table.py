@@ -59,43 +59,45 @@ def _action(id: str, *strokes: Stroke, hint: str = "", help: str = "", label: st
 
 TABLE: tuple[Action, ...] = (
     # Everywhere. What ends in "-anywhere" also works while text is typed.
-    _action("tutor.next", Stroke("n,space", "next"), hint="next", help="next step"),
-    _action("tutor.back", Stroke("b", "previous"), hint="back", help="previous step"),
+    _action("tutor.next", Stroke("n,space", "next"), hint="next", help="go to the next step"),
+    _action("tutor.back", Stroke("b", "previous"), hint="back", help="go to the previous step"),
     _action("tutor.next-anywhere", Stroke("f8", "next", priority=True), hint="next"),
     _action("tutor.back-anywhere", Stroke("f7", "previous", priority=True), hint="back"),
     _action(
         "tutor.side-step",
         Stroke("i", "side_step"),
         hint="side step",
-        help="the first side step, if this step has any; none of them counts",
+        help="open the side step, if there is one; side steps never count",
     ),
-    _action("tutor.map", Stroke("m,escape", "map"), hint="map", help="course map"),
+    _action("tutor.map", Stroke("m,escape", "map"), hint="map", help="go to the course map"),
     _action(
         "tutor.jump-back",
         Stroke("j", "jump_back"),
         hint="jump back",
-        help="back from a jump (glossary, challenge, review)",
+        help="go back from a jump (glossary, challenge, review)",
     ),
     _action("tutor.rerun", Stroke("r", "rerun"), hint="run again", help="run the step again"),
     _action("tutor.stop", Stroke("s", "stop"), hint="stop", help="stop what is running"),
-    _action("tutor.prompt", Stroke("p", "prompt"), help="a Python prompt with the variables of this step"),
-    _action("tutor.flow", Stroke("f", "flow"), hint="flow", help="the flow of the numbers: what was made from what"),
-    _action("tutor.glossary", Stroke("f2", "glossary", priority=True), help="glossary"),
+    _action("tutor.prompt", Stroke("p", "prompt"), help="open a Python prompt with the variables of this step"),
     _action(
-        "tutor.export", Stroke("x", "export"), hint="export", help="on the map: write your progress and code to a file"
+        "tutor.flow", Stroke("f", "flow"), hint="flow", help="show the flow of the numbers: what was computed from what"
+    ),
+    _action("tutor.glossary", Stroke("f2", "glossary", priority=True), help="open the glossary"),
+    _action(
+        "tutor.export", Stroke("x", "export"), hint="export", help="on the map: save your progress and code to a file"
     ),
     _action("tutor.pane-anywhere", Stroke("f4", "next_pane", priority=True), hint="pane"),
-    _action("tutor.help", Stroke("question_mark", "help"), hint="help", help="help for where you are"),
+    _action("tutor.help", Stroke("question_mark", "help"), hint="help", help="show the help for this screen"),
     _action("tutor.help-anywhere", Stroke("f1", "help", priority=True), hint="help"),
-    _action("tutor.redraw", Stroke("ctrl+l", "redraw", priority=True), help="draw the screen again"),
-    _action("tutor.quit", Stroke("q", "quit"), hint="quit", help="quit; everything is kept"),
+    _action("tutor.redraw", Stroke("ctrl+l", "redraw", priority=True), help="redraw the screen"),
+    _action("tutor.quit", Stroke("q", "quit"), hint="quit", help="quit; everything is saved"),
     # On the screen and not on the app: Textual's own screen binds them too, and would come first.
     _action(
         "screen.pane",
         Stroke("tab", "app.pane(1)"),
         Stroke("shift+tab", "app.pane(-1)"),
         hint="pane",
-        help="next pane: code, then each matrix",
+        help="go to the next pane: the code, then each matrix",
         label="tab",
         short="tab",
     ),
@@ -115,14 +117,16 @@ TABLE: tuple[Action, ...] = (
         Stroke("pagedown", "move(5)"),
     ),
     _action("list.choose", Stroke("enter,space", "choose")),
-    _action("map.open", Stroke("enter", "open"), hint="open", help="open it; on the first line: go on where you were"),
+    _action(
+        "map.open", Stroke("enter", "open"), hint="open", help="open it; the first line continues where you left off"
+    ),
     _action(
         "map.challenge",
         Stroke("c", "challenge"),
         hint="challenge",
-        help="the challenge of the lesson: who passes it may pass over the rest",
+        help="try the lesson's challenge; if you pass, you may skip the rest",
     ),
-    _action("map.review", Stroke("v", "review"), help="the next exercise that is due for review"),
+    _action("map.review", Stroke("v", "review"), help="open the next exercise that is due for review"),
     # A matrix
     _action(
         "matrix.move",
@@ -130,7 +134,7 @@ TABLE: tuple[Action, ...] = (
         Stroke("down", "move(1,0)"),
         Stroke("left", "move(0,-1)"),
         Stroke("right", "move(0,1)"),
-        help="move the cursor; the line below reads the cell out",
+        help="move the cursor; the line below describes the cell",
     ),
     _action(
         "matrix.jump",
@@ -140,14 +144,14 @@ TABLE: tuple[Action, ...] = (
         Stroke("pagedown", "page(1)", "page-down"),
         Stroke("ctrl+home", "edge('matrix',-1)", "first"),
         Stroke("ctrl+end", "edge('matrix',1)", "last"),
-        help="first, last column; page up, page down; ctrl: first, last cell",
+        help="first or last column (ctrl: cell); page up and down scroll",
         label="home, end",
     ),
     _action(
         "matrix.head",
         Stroke("left_square_bracket", "lead(-1,-1)", "head-previous"),
         Stroke("right_square_bracket", "lead(-1,1)", "head-next"),
-        help="previous and next head, and text of the batch (leading axes)",
+        help="previous or next head, or text of the batch (leading axes)",
         label="[ ] and { }",
         short="[ ]",
     ),
@@ -160,24 +164,24 @@ TABLE: tuple[Action, ...] = (
     _action(
         "matrix.statistics",
         Stroke("t", "statistics"),
-        help="what rows amount to: greatest values, entropy; again: the cell",
+        help="describe the row: largest values, entropy; again: the cell",
     ),
     _action(
         "matrix.overview",
         Stroke("o", "overview"),
         hint="overview",
-        help="overview of a large matrix: greatest of blocks, mean, cells",
+        help="overview of a large matrix: maximum of blocks, mean, cells",
     ),
     _action(
         "matrix.zoom-out",
         Stroke("minus", "zoom_out"),
-        help="further away, as far as all heads at once, and nearer",
+        help="zoom out, as far as all heads at once, and zoom in",
         label="- and + (enter)",
     ),
     _action("matrix.zoom-in", Stroke("plus,equals_sign", "zoom_in")),
     _action("matrix.enter-block", Stroke("enter", "enter_block"), hint="in"),
     _action("matrix.cells", Stroke("escape", "cells"), hint="cells"),
-    _action("matrix.shades", Stroke("v", "shades"), help="overview in numbers, or in shades, of which more fit"),
+    _action("matrix.shades", Stroke("v", "shades"), help="overview in numbers, or in shades, which need less room"),
     # Text that scrolls
     _action(
         "text.scroll",
@@ -199,7 +203,7 @@ TABLE: tuple[Action, ...] = (
         "number.explain",
         Stroke("enter", "explain"),
         hint="explain",
-        help="how the number under the cursor was made",
+        help="explain how the number under the cursor was computed",
     ),
     _action("number.back", Stroke("backspace", "explain_back"), hint="back"),
     _action(
@@ -209,7 +213,7 @@ TABLE: tuple[Action, ...] = (
         Stroke("left", "choose(0,-1)"),
         Stroke("right", "choose(0,1)"),
         hint="choose",
-        help="choose one of the numbers that it was made from",
+        help="choose one of the numbers that it was computed from",
     ),
     _action(
         "explanation.jump",
@@ -222,10 +226,10 @@ TABLE: tuple[Action, ...] = (
         "explanation.follow",
         Stroke("enter", "follow"),
         hint="go on",
-        help="how that one was made; {explanation.back}: back to the number before",
+        help="explain that number; {explanation.back}: back to the one before",
     ),
     _action("explanation.back", Stroke("backspace", "back"), hint="back"),
-    _action("explanation.close", Stroke("escape", "close"), hint="close", help="close"),
+    _action("explanation.close", Stroke("escape", "close"), hint="close", help="close the explanation"),
     # The flow
     _action(
         "flow.move",
@@ -237,23 +241,25 @@ TABLE: tuple[Action, ...] = (
         help="choose a box",
         short="arrows",
     ),
-    _action("flow.edge", Stroke("home", "edge(-1)"), Stroke("end", "edge(1)"), help="first, last box"),
-    _action("flow.matrix", Stroke("enter", "matrix"), hint="matrix", help="the matrix of the box"),
+    _action("flow.edge", Stroke("home", "edge(-1)"), Stroke("end", "edge(1)"), help="first or last box"),
+    _action("flow.matrix", Stroke("enter", "matrix"), hint="matrix", help="show the matrix of the box"),
     _action(
         "flow.toggle",
         Stroke("o", "open_close"),
         hint="open",
-        help="open a box with +: what its code does; inside of one: close it",
+        help="open a box marked with +; inside an open box: close it",
     ),
-    _action("flow.detail", Stroke("v", "detail"), hint="detail", help="boxes with frames and thumbnails, or smaller"),
+    _action(
+        "flow.detail", Stroke("v", "detail"), hint="detail", help="draw boxes with frames and thumbnails, or smaller"
+    ),
     _action(
         "flow.point",
         Stroke("a", "point"),
         hint="this is it",
-        help="where a box is to be found: answer with this one",
+        help="if you are looking for a box: answer with this one",
     ),
-    _action("flow.leave", Stroke("escape", "leave"), hint="back", help="back to where you were"),
-    _action("flow-matrix.leave", Stroke("escape", "leave"), hint="flow", help="from a matrix back to the flow"),
+    _action("flow.leave", Stroke("escape", "leave"), hint="back", help="go back to where you were"),
+    _action("flow-matrix.leave", Stroke("escape", "leave"), hint="flow", help="go back from the matrix to the flow"),
     # What if
     _action(
         "step.what-if",
@@ -265,7 +271,7 @@ TABLE: tuple[Action, ...] = (
         "step.flip",
         Stroke("d", "flip"),
         hint="difference",
-        help="after, difference, before; a dot marks changed cells",
+        help="after, difference, or before; dots mark the cells that changed",
     ),
     _action("step.close", Stroke("escape", "close"), hint="close"),
     _action(
@@ -281,7 +287,7 @@ TABLE: tuple[Action, ...] = (
         "rows.type",
         Stroke("enter", "type"),
         hint="type",
-        help="type a value; {rows.put-back}: as it was",
+        help="type a value; {rows.put-back}: put the old one back",
         label="enter, digit",
     ),
     _action("rows.put-back", Stroke("delete,backspace", "put_back")),
@@ -291,11 +297,11 @@ TABLE: tuple[Action, ...] = (
         "what-if.restore",
         Stroke("escape", "escape"),
         hint="restore",
-        help="everything as it was; until then changes hold in the lesson",
+        help="undo all changes; until then, they apply to the whole lesson",
     ),
     _action("what-if-line.take", Stroke("enter"), hint="take it"),
     # A training
-    _action("training.go", Stroke("g", "go"), hint="train", help="start it; let it wait; let it go on"),
+    _action("training.go", Stroke("g", "go"), hint="train", help="start, pause, resume"),
     _action(
         "training.look",
         Stroke("comma", "look(-1)", "snapshot-previous"),
@@ -318,34 +324,32 @@ TABLE: tuple[Action, ...] = (
         "prompt-line.run",
         Stroke("enter"),
         hint="run",
-        help="run it; a line that is not complete goes on (an empty line ends it)",
+        help="run it; a block of code goes on until you enter an empty line",
     ),
-    _action("prompt-line.earlier", Stroke("up"), Stroke("down"), hint="earlier", help="what you entered earlier"),
+    _action("prompt-line.earlier", Stroke("up"), Stroke("down"), hint="earlier", help="earlier inputs"),
     _action("prompt-line.complete", Stroke("tab"), hint="complete", help="complete a name"),
     _action("prompt-line.clear", Stroke("ctrl+u", "clear")),
     _action(
         "prompt-line.leave",
         Stroke("escape"),
         hint="leave",
-        help="stop what is running; else back to the step, which is as it was",
+        help="stop what is running, or go back to the step as it was",
     ),
     # An exercise. Priority goes before the editor, which has other uses for some of these keys.
-    _action("exercise.check", Stroke("f5,ctrl+r", "check", priority=True), hint="check", help="check"),
-    _action(
-        "exercise.run", Stroke("f6", "attempt", priority=True), hint="run", help="run it, and look at its matrices"
-    ),
+    _action("exercise.check", Stroke("f5,ctrl+r", "check", priority=True), hint="check", help="check your code"),
+    _action("exercise.run", Stroke("f6", "attempt", priority=True), hint="run", help="run it and look at its matrices"),
     _action(
         "exercise.hint",
         Stroke("f3", "hint", priority=True),
         hint="hint",
-        help="next hint; when all are read, give up; after passing, why",
+        help="next hint; after the last one, give up; after passing, see why",
     ),
     _action(
         "exercise.difference",
         Stroke("d", "difference"),
         Stroke("ctrl+d", "difference", "difference-anywhere", priority=True),
         hint="difference",
-        help="where the first result differs (in the editor ctrl+d)",
+        help="show where the first result differs (in the editor: ctrl+d)",
         label="d, ctrl+d",
         short="d",
     ),
@@ -353,41 +357,43 @@ TABLE: tuple[Action, ...] = (
     _action(
         "exercise.reset",
         Stroke("f9", "reset", priority=True),
-        help="back to the starter (again: your code, until you change it)",
+        help="switch to the starter code, and back until you edit it",
     ),
-    _action("exercise.outside", Stroke("ctrl+o", "outside", priority=True), help="your own editor: $VISUAL or $EDITOR"),
+    _action(
+        "exercise.outside",
+        Stroke("ctrl+o", "outside", priority=True),
+        help="edit in your own editor: $VISUAL or $EDITOR",
+    ),
     _action("task.edit", Stroke("enter", "edit"), hint="edit", help="go to the editor"),
     _action(
         "editor.leave",
         Stroke("escape"),
         hint="leave",
-        help="leave it: {tutor.next}, {tutor.back}, {tutor.map}, {tutor.quit} work then",
+        help="leave it; then {tutor.next}, {tutor.back}, {tutor.map}, {tutor.quit} work",
     ),
     _action(
-        "editor.indent", Stroke("tab"), Stroke("shift+tab", "dedent", "dedent"), help="indent, dedent what is selected"
+        "editor.indent", Stroke("tab"), Stroke("shift+tab", "dedent", "dedent"), help="indent or dedent the selection"
     ),
-    _action("editor.undo", Stroke("ctrl+z"), Stroke("ctrl+y"), help="undo, redo"),
+    _action("editor.undo", Stroke("ctrl+z"), Stroke("ctrl+y"), help="undo or redo"),
     _action(
         "editor.ends",
         Stroke("ctrl+home", "to_end(-1)"),
         Stroke("ctrl+end", "to_end(1)"),
-        help="first, last line",
+        help="first or last line",
         label="ctrl+home, ctrl+end",
     ),
     _action("editor.select-all", Stroke("ctrl+a", "select_all"), help="select all"),
     # Terminals send the second for the first.
     _action("editor.comment", Stroke("ctrl+slash,ctrl+underscore", "comment"), help="comment out", label="ctrl+/"),
     # What an exercise leads to: the difference, the solution
-    _action(
-        "difference.flip", Stroke("d", "flip"), help="yours, expected, yours minus expected; a dot marks wrong cells"
-    ),
-    _action("difference.leave", Stroke("escape", "leave"), hint="editor", help="back to the editor"),
-    _action("solution.leave", Stroke("escape", "leave"), hint="back", help="back to the exercise"),
+    _action("difference.flip", Stroke("d", "flip"), help="yours, expected, or the difference; dots mark wrong cells"),
+    _action("difference.leave", Stroke("escape", "leave"), hint="editor", help="go back to the editor"),
+    _action("solution.leave", Stroke("escape", "leave"), hint="back", help="go back to the exercise"),
     _action(
         "solution.take-back",
         Stroke("u", "take_back"),
         hint="take back giving up",
-        help="take back giving up, and hide it again",
+        help="take back giving up, and hide this again",
     ),
     # A question
     _action("options.choose", Stroke("up", "move(-1)"), Stroke("down", "move(1)"), hint="choose"),
@@ -396,44 +402,47 @@ TABLE: tuple[Action, ...] = (
     _action(
         "options.letter",
         *(Stroke(letter) for letter in "abcdefgh"),
-        help="choose; {options.take}: answer   (of several answers)",
+        help="choose an answer; {options.take}: give it",
         label="up, down, a, b",
     ),
     _action("question.enter", Stroke("enter", "enter"), hint="answer"),
     _action(
-        "question.explain", Stroke("e", "explain"), hint="explain", help="how the number under the cursor was made"
+        "question.explain",
+        Stroke("e", "explain"),
+        hint="explain",
+        help="explain how the number under the cursor was computed",
     ),
     _action(
         "question.hint",
         Stroke("f3", "hint", priority=True),
         hint="hint",
-        help="next hint; when all are read, give up and see the answer",
+        help="next hint; after the last one, give up and see the answer",
     ),
     _action(
         "question.leave",
         Stroke("escape", "leave"),
         hint="leave the line",
-        help="leave the line to type in: {tutor.next}, {tutor.back}, {tutor.map}, {tutor.quit} work then",
+        help="leave the input line; then {tutor.next}, {tutor.back}, {tutor.map}, {tutor.quit} work",
     ),
     _action(
         "answer-line.check",
         Stroke("enter"),
         hint="check",
-        help="check what you typed; or answer with the cell under the cursor",
+        help="check what you typed, or answer with the cell under the cursor",
     ),
     # An experiment
     _action(
         "experiment.hint",
         Stroke("f3", "hint", priority=True),
         hint="hint",
-        help="next hint; when all are read, give up and see a way",
+        help="next hint; after the last one, give up and see one way",
     ),
     # A find
     _action(
         "find.point",
         Stroke("a", "point"),
         hint="this is it",
-        help="answer with the cell or the row under the cursor, or with the operand that is chosen",
+        help="answer with the cell or row under the cursor, or with the chosen operand",
     ),
     # The glossary
     _action("glossary.search", hint="search", help="search", label="letters", short="letters"),
@@ -445,7 +454,7 @@ TABLE: tuple[Action, ...] = (
         hint="its step",
         help="go to the step that introduces the term",
     ),
-    _action("glossary.close", Stroke("escape", "close"), hint="back", help="back to where you were"),
+    _action("glossary.close", Stroke("escape", "close"), hint="back", help="go back to where you were"),
 )
 
 ACTIONS = {action.id: action for action in TABLE}

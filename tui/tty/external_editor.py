@@ -81,14 +81,16 @@ def edit(words: Sequence[str], name: str, code: str, run: Run | None = None) -> 
     try:
         folder = Path(tempfile.mkdtemp(prefix="attn-tutor-"))
     except OSError as error:
-        return Edited(message=say("no-file", "No file could be created for your editor: {reason}.", reason=error))
+        return Edited(
+            message=say("no-file", "No file could be created for your editor: {reason}.", reason=error.strerror)
+        )
     path = folder / f"{name}.py"
     try:
         path.write_bytes(code.encode("utf-8", "replace"))
         status = (run or _run)([*words, str(path)])
     except OSError as error:
         _remove(folder)
-        return Edited(message=say("not-run", "Your editor could not be run: {reason}.", reason=error))
+        return Edited(message=say("not-run", "Your editor could not be run: {reason}.", reason=error.strerror))
     read, why = _read(path)
     if status == 0 and read is not None:
         _remove(folder)
@@ -144,7 +146,9 @@ def _read(path: Path) -> tuple[str | None, str]:
     except FileNotFoundError:
         return None, say("left-no-file", "Your editor left no file.")
     except OSError as error:
-        return None, say("cannot-read", "The file that your editor left cannot be read: {reason}.", reason=error)
+        return None, say(
+            "cannot-read", "The file that your editor left cannot be read: {reason}.", reason=error.strerror
+        )
     if len(data) > LARGEST:
         return None, say("too-large", "The file that your editor left is larger than {size} KB.", size=LARGEST // 1024)
     try:

@@ -14,6 +14,7 @@ from lessons.authoring.english_in_code import OPEN_PHRASE, PHRASE
 from lessons.reading.text_catalog import Catalog
 from tests import pseudo_language
 from tests.course import ROOT
+from tui.actions import action_words, help_pages
 
 CONVERTED = (
     "lessons/engine/answer_feedback.py",
@@ -174,6 +175,9 @@ CONVERTED = (
 )
 """These stay converted; the other modules follow."""
 
+TABLES = {"tui/actions/table.py": action_words.texts, "tui/actions/help_pages.py": help_pages.texts}
+"""Modules with tables of texts, with what lists the texts by the ids that they are said with."""
+
 FOR_PROGRAMMERS = frozenset({"AssertionError", "NotImplementedError", "TypeError", "ValueError", "WireError"})
 """Exceptions whose messages no learner reads."""
 
@@ -218,6 +222,13 @@ def unreachable(source: str) -> Iterator[str]:
 @pytest.mark.parametrize("module", CONVERTED)
 def test_no_sentence_is_out_of_reach(module: str) -> None:
     assert list(unreachable((ROOT / module).read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("module", TABLES)
+def test_no_sentence_of_a_table_is_out_of_reach(module: str) -> None:
+    known = set(TABLES[module]().values())
+    # What the README quotes too has an id on each page that quotes it.
+    assert [text for text in unreachable((ROOT / module).read_text(encoding="utf-8")) if text not in known] == []
 
 
 def test_sentences_out_of_reach_are_found() -> None:

@@ -13,12 +13,13 @@ from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
 
+from tests import pseudo_language
 from tests.test_imports import modules_of
 from tui.actions import readme
 from tui.actions.bindings import bindings, on_all_layouts
-from tui.actions.help_pages import PAGES, Entry, Row, rendered
+from tui.actions.help_pages import PAGES, Entry, Row, page, rendered
 from tui.actions.hints import hint, key_line, mention, then, with_side_step
-from tui.actions.key_names import CHARACTERS, full_keys, name_of
+from tui.actions.key_names import CHARACTERS, full_keys, name_of, short_keys
 from tui.actions.layouts import LAYOUTS, QWERTY, RUSSIAN, twins
 from tui.actions.table import ACTIONS, TABLE, of_context
 
@@ -276,25 +277,25 @@ def test_labels_name_keys_of_their_context() -> None:
 
 @pytest.mark.parametrize("topic", PAGES)
 def test_help_pages(topic: str) -> None:
-    text = rendered(PAGES[topic])
+    text = rendered(page(topic))
     assert "{" not in text.replace("[ ] and { }", "")
     assert text.endswith("\n")
 
 
 def test_a_help_page_is_laid_out() -> None:
-    lines = rendered(PAGES["lesson"]).splitlines()
-    assert lines[0] == "A step of a lesson: text, code, and the matrices that the code made"
-    assert lines[2] == "n or space      next step              b      previous step"
-    assert "  enter         how that one was made; backspace: back to the number before" in lines
-    assert "f6 or escape    back to the editor     f5     check" in rendered(PAGES["scratch"])
-    assert "f2 or escape    back to where you were" in rendered(PAGES["glossary"])
-    assert "o, v            overview of blocks; in numbers, or in shades" in rendered(PAGES["training"])
+    lines = rendered(page("lesson")).splitlines()
+    assert lines[0] == "A step of a lesson: text, code, and the matrices that the code computed"
+    assert lines[2] == "n or space      go to the next step    b      go to the previous step"
+    assert "  enter         explain that number; backspace: back to the one before" in lines
+    assert "f6 or escape    back to the editor     f5     check your code" in rendered(page("scratch"))
+    assert "f2 or escape    go back to where you were" in rendered(page("glossary"))
+    assert "o, v            overview of blocks; in numbers or in shades" in rendered(page("training"))
 
 
 @pytest.mark.parametrize("width", [38, 58, 78])
 @pytest.mark.parametrize("topic", PAGES)
 def test_no_line_of_the_help_breaks_keys_from_their_words(topic: str, width: int) -> None:
-    lines = rendered(PAGES[topic], width).splitlines()
+    lines = rendered(page(topic), width).splitlines()
     assert max(map(len, lines)) <= width
     for row in PAGES[topic]:
         for number, entry in enumerate(row.entries if isinstance(row, Row) else ()):
@@ -311,3 +312,35 @@ def test_the_readme_has_the_keys_of_the_table() -> None:
     assert readme.with_table(text.replace("| f2 |", "| f22 |")) == text
     with pytest.raises(ValueError, match="markers"):
         readme.with_table("# attn-tutor\n")
+
+
+# Another language ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pseudo_language.write(tmp_path, pseudo_language.interface())
+    pseudo_language.speak(monkeypatch, tmp_path)
+
+
+def is_translated(text: str) -> bool:
+    return text.startswith(pseudo_language.OPEN) and text.endswith(pseudo_language.CLOSE)
+
+
+@pytest.mark.usefixtures("translated")
+def test_everything_on_a_help_page_is_translated() -> None:
+    texts = [
+        text
+        for topic in PAGES
+        for line in page(topic)
+        for text in ([line] if isinstance(line, str) else [entry.sentence for entry in line.entries])
+    ]
+    assert [text for text in texts if text and not is_translated(text)] == []
+
+
+@pytest.mark.usefixtures("translated")
+def test_names_of_keys_are_translated() -> None:
+    names = {name for action in TABLE for name in (full_keys(action.id), short_keys(action.id))}
+    # A key may be called by words in other words: `⟦home⟧⟦ or ⟧⟦end⟧`.
+    left = " ".join(re.sub(r"⟦[^⟦⟧]*⟧", " ", name) for name in names)
+    assert set(re.findall(r"[^\W\d_]{2,}", left)) == {"ctrl", "shift"}

@@ -127,7 +127,7 @@ def test_a_failure_without_a_change_leaves_nothing(tmp_path: Path) -> None:
 
 def test_without_a_folder_for_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
-    assert external_editor.edit(["e"], "x", CODE, run(lambda path: 0)).message.startswith("No file could be made")
+    assert external_editor.edit(["e"], "x", CODE, run(lambda path: 0)).message.startswith("No file could be created")
 
 
 def test_a_command_that_is_not_a_program(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 
@@ -65,9 +64,7 @@ def verdict_lines(exercise: Exercise, judgement: Judgement) -> Iterator[str]:
     word = linear_text.verdict_word(judgement.verdict)
     yield f"{word:10}  {judgement.seconds:6.2f} s  {exercise.exercise:24} {exercise.title}"
     if not judgement.passed:
-        yield from textwrap.wrap(
-            clean(judgement.message), linear_text.WIDTH, initial_indent=" " * 22, subsequent_indent=" " * 22
-        )
+        yield from linear_text.message(judgement.verdict, judgement.message, " " * 22)
 
 
 def summary(judgements: Sequence[Judgement], gone: Sequence[str]) -> Iterator[str]:

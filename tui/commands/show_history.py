@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -253,7 +252,7 @@ def _entry(entry: HistoryEntry) -> Iterator[str]:
         yield f"{entry.label}  {_local(what.time)}  {why_kept(what.why)}"
         return
     yield f"{entry.label}  {_local(what.time)}  {_verdict(what)}"
-    yield from textwrap.wrap(clean(what.message), linear_text.WIDTH)
+    yield from linear_text.message(what.verdict, what.message)
 
 
 def _verdict(attempt: Attempt) -> str:

@@ -419,14 +419,14 @@ def verdict_word(verdict: str) -> str:
 def judgement(value: Judgement, more: str = "") -> Iterator[str]:
     """Yield the verdict on an answer, check by check, and a sentence on what follows from it."""
     yield f"{verdict_word(value.verdict).upper()}  {value.exercise}"
-    yield from textwrap.wrap(_with_line(clean(value.message), value.unmentioned_line), WIDTH)
+    yield from message(value.verdict, _with_line(value.message, value.unmentioned_line))
     yield from _diagnosis(value)
     ran = value.verdict in ("passed", "failed") and any(check.passed or check.message for check in value.checks)
     for check in value.checks if ran else ():
         sign = say("check-passed", "ok") if check.passed else say("check-failed", "no")
         yield f"  {sign}{' ' * (4 - cell_len(sign))} {check.name}"
         if check.message:
-            yield from textwrap.wrap(clean(check.message), WIDTH, initial_indent="       ", subsequent_indent="       ")
+            yield from _prose(check.message, " " * 7)
     if value.stdout:
         yield say("printed", "Your program printed:")
         yield from _indented(clean(value.stdout))
@@ -435,11 +435,24 @@ def judgement(value: Judgement, more: str = "") -> Iterator[str]:
     yield from textwrap.wrap(more, WIDTH)
 
 
+def message(verdict: str, text: str, indent: str = "") -> Iterator[str]:
+    """Yield the message of a verdict, in lines that begin with `indent`."""
+    if verdict in ("passed", "failed"):
+        yield from _prose(text, indent)
+    else:
+        # It may be Python's own, in which `a * b * c` is no emphasis.
+        yield from textwrap.wrap(clean(text), WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def _prose(text: str, indent: str) -> Iterator[str]:
+    return (f"{indent}{line}".rstrip() for line in plain_lines(clean(text), WIDTH - len(indent)))
+
+
 def _diagnosis(value: Judgement) -> Iterator[str]:
     """Yield the known mistakes in an answer, or else where it departs from the model answer."""
     for mistake in value.mistakes:
         yield from textwrap.wrap(clean(_named(mistake, value.line)), WIDTH)
-        yield from textwrap.wrap(clean(mistake.text), WIDTH, initial_indent="    ", subsequent_indent="    ")
+        yield from _prose(mistake.text, " " * 4)
     if value.difference is not None:
         yield from textwrap.wrap(clean(_departure(value.difference)), WIDTH)
 

@@ -442,6 +442,16 @@ def test_program_that_lacks_the_required_name() -> None:
     assert text(linear_text.judgement(value)) == "NOT PASSED  one\nYour code does not define `one`.\n"
 
 
+def test_numbers_in_a_verdict_have_no_backquotes() -> None:
+    """Code keeps them, to tell it from other words; so does what Python says itself, as it stands."""
+    said = "The sum is `0.83`, *not* `1`: use `softmax`."
+    check, mistake = CheckResult("sum", False, said), NamedMistake("dim", "Sums columns", said)
+    value = Judgement("one", "failed", said, checks=(check,), mistakes=(mistake,))
+    assert text(linear_text.judgement(value)).count("The sum is 0.83, not 1: use `softmax`.") == 3
+    value = Judgement("one", "error", "SyntaxError: `0.83` *and* more")
+    assert text(linear_text.judgement(value)).endswith("SyntaxError: `0.83` *and* more\n")
+
+
 def test_a_hostile_verdict_is_escaped() -> None:
     checks = (CheckResult("shape", False, HOSTILE),)
     output = text(linear_text.judgement(Judgement("one", "failed", HOSTILE, checks=checks, stdout=HOSTILE)))

@@ -77,7 +77,7 @@ def parse(lesson: Lesson, text: str) -> CellChange:
         raise ChangeError(
             say(
                 "no-change",
-                "'{text}' is no change of a cell: write it like 'inputs[1,0]=0.9' or 'STEP:weights[0,2]=0'.",
+                "'{text}' does not say which cell to change. Write it like 'inputs[1,0]=0.9' or 'STEP:weights[0,2]=0'.",
                 text=_abbreviated(text),
             )
         )
@@ -87,7 +87,7 @@ def parse(lesson: Lesson, text: str) -> CellChange:
         raise ChangeError(
             say(
                 "no-index",
-                "'[{text}]' is no index: write whole numbers with commas.",
+                "'[{text}]' is not an index. Write whole numbers with commas between them.",
                 text=_abbreviated(match["index"]),
             )
         ) from None
@@ -116,7 +116,7 @@ def statement_before(lesson: Lesson, cell: CellChange) -> StatementPosition:
         raise ChangeError(
             say(
                 "computed",
-                "'{name}' is computed and no variable: change what it is made from.",
+                "'{name}' is not a variable, so it cannot be changed. Change what it is computed from.",
                 name=cell.name,
             )
         )
@@ -127,7 +127,7 @@ def statement_before(lesson: Lesson, cell: CellChange) -> StatementPosition:
         raise ChangeError(
             say(
                 "no-step",
-                "Lesson '{lesson}' has no step '{step}'. Its steps: {known}.",
+                "Lesson '{lesson}' has no step '{step}'. Its steps are: {known}.",
                 lesson=lesson.id,
                 step=cell.step,
                 known=known,
@@ -157,7 +157,11 @@ def _unknown(lesson: Lesson, name: str, step: str = "") -> ChangeError:
     start = say("unknown", "There is no variable '{name}'.", name=wanted)
     if step:
         start = say("unknown-so-far", "There is no variable '{name}' up to '{step}'.", name=wanted, step=step)
-    there = say("known", "There are: {names}.", names=", ".join(known)) if known else say("none", "There are: none.")
+    there = (
+        say("known", "These exist: {names}.", names=", ".join(known))
+        if known
+        else say("none", "No variables exist yet.")
+    )
     return ChangeError(f"{start} {there}")
 
 
@@ -178,7 +182,7 @@ def _value(text: str) -> Value:
             raise ChangeError(
                 say(
                     "beyond-largest",
-                    "'{text}' is beyond the largest number: write inf if you mean infinity.",
+                    "'{text}' is too large for a number. Write inf if you mean infinity.",
                     text=_abbreviated(text),
                 )
             )
@@ -186,7 +190,7 @@ def _value(text: str) -> Value:
     raise ChangeError(
         say(
             "no-number",
-            "'{text}' is no number: write one, or inf, -inf, nan, true, false.",
+            "'{text}' is not a number. Write a number, or one of inf, -inf, nan, true, and false.",
             text=_abbreviated(text),
         )
     )

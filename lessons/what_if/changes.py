@@ -96,7 +96,7 @@ def parse(
             raise ChangeError(
                 say(
                     "sets-nothing",
-                    "'{text}' sets nothing: write NAME=VALUE. The knobs of '{lesson}': {known}.",
+                    "'{text}' does not say what to set. Write NAME=VALUE. The knobs of '{lesson}' are: {known}.",
                     text=text,
                     lesson=lesson.id,
                     known=known,
@@ -106,7 +106,7 @@ def parse(
     if words is not None:
         knob = next((knob for knob in lesson.knobs if isinstance(knob, WordsKnob)), None)
         if knob is None:
-            raise ChangeError(say("no-words", "Lesson '{lesson}' does not take other words.", lesson=lesson.id))
+            raise ChangeError(say("no-words", "In lesson '{lesson}', the words cannot be changed.", lesson=lesson.id))
         changes = changes.with_knob(lesson, knob.name, words)
     altered = apply(lesson, changes)
     for text in written or ():

@@ -25,7 +25,7 @@ def find(lesson: Lesson, name: str) -> Knob:
         return lesson.knob(name)
     except KeyError:
         names = ", ".join(knob.name for knob in lesson.knobs)
-        known = say("known", "Its knobs: {names}.", names=names) if names else say("none", "It has no knobs.")
+        known = say("known", "Its knobs are: {names}.", names=names) if names else say("none", "It has no knobs.")
         unknown = say("unknown", "Lesson '{lesson}' has no knob '{name}'.", lesson=lesson.id, name=name)
         raise ChangeError(f"{unknown} {known}") from None
 

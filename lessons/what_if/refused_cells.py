@@ -12,9 +12,8 @@ def why_missing(name: str, index: tuple[int, ...], shape: tuple[int, ...]) -> st
     if len(index) == len(shape) and all(-size <= at < size for at, size in zip(index, shape, strict=True)):
         return None
     if not shape:
-        return say("single-number", "there is no such cell, since {name} is a single number", name=name)
-    sizes = say("by", " by ").join(map(str, shape))
-    return say("other-shape", "there is no such cell, since {name} is {sizes}", name=name, sizes=sizes)
+        return say("single-number", "{name} is a single number", name=name)
+    return say("other-shape", "{name} has the shape {shape}, so it has no such cell", name=name, shape=shape)
 
 
 def not_made(name: str, index: tuple[int, ...], value: float, why: str) -> str:

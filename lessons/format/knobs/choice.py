@@ -64,7 +64,7 @@ class ChoiceKnob(Knob):
         raise ChangeError(
             say(
                 "no-choice",
-                "'{value}' is none of the choices of '{name}': {known}.",
+                "'{name}' cannot be '{value}'. It can be {known}.",
                 value=value,
                 name=self.name,
                 known=known,

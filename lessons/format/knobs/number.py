@@ -61,7 +61,7 @@ class NumberKnob(Knob):
             raise ChangeError(
                 say(
                     "not-listed",
-                    "'{name}' cannot be {value}; it can be {values}.",
+                    "'{name}' cannot be {value}. It can be {values}.",
                     name=self.name,
                     value=value,
                     values=join_with_or(self.values),
@@ -75,12 +75,12 @@ class NumberKnob(Knob):
                 raise ChangeError(
                     say(
                         "beyond-whole-numbers",
-                        "'{name}' cannot be {value}; it can be a whole number from {least} to {most}.",
+                        "'{name}' cannot be {value}. It can be a whole number from {least} to {most}.",
                         **limits,
                     )
                 )
             raise ChangeError(
-                say("beyond", "'{name}' cannot be {value}; it can be a number from {least} to {most}.", **limits)
+                say("beyond", "'{name}' cannot be {value}. It can be a number from {least} to {most}.", **limits)
             )
         return int(number) if whole else number
 

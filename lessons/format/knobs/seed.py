@@ -33,7 +33,9 @@ class SeedKnob(Knob):
         number = parse_number(value)
         if type(number) is not int or not 0 <= number <= MOST_SEED:
             given = {"value": value, "most": MOST_SEED}
-            raise ChangeError(say("no-seed", "'{value}' is no seed: it is a whole number from 0 to {most}.", **given))
+            raise ChangeError(
+                say("no-seed", "'{value}' is not a seed. A seed is a whole number from 0 to {most}.", **given)
+            )
         return number
 
     def turn(self, lesson: LessonCode, current: Setting | None, by: int) -> Setting:

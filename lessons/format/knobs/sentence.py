@@ -21,6 +21,10 @@ import itertools
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from lessons.texts.wording import Wording
+
+say = Wording("change/sentence")
+
 LONGEST_TEXT = 400
 LONGEST_WORD = 24
 JOINER, NON_JOINER = "\u200d", "\u200c"
@@ -53,17 +57,56 @@ class WordsError(ValueError):
 def split(sentence: str, least: int = 1, most: int = 12) -> tuple[str, ...]:
     """Split a sentence into words. Raises `WordsError` for too few or too many of them, or one that is too long."""
     if len(sentence) > LONGEST_TEXT:
-        raise WordsError(f"This text is too long: it has {len(sentence)} characters, and {LONGEST_TEXT} are allowed.")
+        raise WordsError(
+            say(
+                "text-too-long",
+                "This text is too long. It has {length} characters, and {most} are allowed.",
+                length=len(sentence),
+                most=LONGEST_TEXT,
+            )
+        )
     words = tuple(_words(_clean(sentence)))
     if len(words) < least:
-        needed = "one word is" if least == 1 else f"{least} words are"
-        raise WordsError(f"At least {needed} needed here, and this has {len(words) or 'none'}.")
+        raise WordsError(_too_few(least, len(words)))
     if len(words) > most:
-        raise WordsError(f"At most {most} words fit here, and this has {len(words)} (punctuation counts).")
+        raise WordsError(
+            say.count(
+                "too-many",
+                len(words),
+                "At most {most} words fit here, and this is {count} word. Punctuation counts.",
+                "At most {most} words fit here, and these are {count}. Punctuation counts.",
+                most=most,
+            )
+        )
     for word in words:
         if len(word) > LONGEST_WORD:
-            raise WordsError(f"'{word[:LONGEST_WORD]}…' is too long: a word has {LONGEST_WORD} characters at most.")
+            raise WordsError(
+                say(
+                    "word-too-long",
+                    "'{start}…' is too long. A word may have {most} characters.",
+                    start=word[:LONGEST_WORD],
+                    most=LONGEST_WORD,
+                )
+            )
     return words
+
+
+def _too_few(least: int, count: int) -> str:
+    """Say that there are not enough words, how many there are, and how many are needed."""
+    if not count:
+        return say.count(
+            "no-words",
+            least,
+            "There is no word here. At least {count} is needed.",
+            "There are no words here. At least {count} are needed.",
+        )
+    return say.count(
+        "too-few",
+        count,
+        "This is only {count} word. At least {least} are needed.",
+        "These are only {count} words. At least {least} are needed.",
+        least=least,
+    )
 
 
 def vector(word: str) -> tuple[float, ...]:

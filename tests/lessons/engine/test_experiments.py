@@ -37,7 +37,7 @@ def test_the_first_way_that_matches_decides(
     ("text", "message"),
     [
         ("", "Nothing is changed yet."),
-        ("what is this", "'what is this' is no change of a cell"),
+        ("what is this", "'what is this' does not say which cell to change"),
         ("nowhere[0] = 1", "There is no variable 'nowhere'"),
     ],
 )

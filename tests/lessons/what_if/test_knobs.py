@@ -135,7 +135,7 @@ def test_knobs_reaching_a_step() -> None:
 
 
 def test_unknown_knob_is_refused() -> None:
-    with pytest.raises(ChangeError, match=r"Lesson 'made' has no knob 'x'. Its knobs: seed\."):
+    with pytest.raises(ChangeError, match=r"Lesson 'made' has no knob 'x'. Its knobs are: seed\."):
         knobs.alter(lesson_with_knobs(SEED), {"x": 1})
     with pytest.raises(ChangeError, match="It has no knobs"):
         knobs.alter(lesson_with_knobs(), {"x": 1})

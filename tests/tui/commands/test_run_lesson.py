@@ -151,10 +151,10 @@ def test_run_without_changes_does_not_mention_them(command: Command) -> None:
 @pytest.mark.parametrize(
     ("cell", "sentence"),
     [
-        ("keep[9,9]=1", "keep[9,9] = 1 was not made: there is no such cell, since keep is 6 by 6."),
-        ("keep[0]=1", "keep[0] = 1 was not made: there is no such cell, since keep is 6 by 6."),
-        ("inputs[0,0]=1e999", "'1e999' is beyond the largest number: write inf if you mean infinity."),
-        ("inputs[0,0]=-1e999", "'-1e999' is beyond the largest number: write inf if you mean infinity."),
+        ("keep[9,9]=1", "keep[9,9] = 1 was not made: keep has the shape (6, 6), so it has no such cell."),
+        ("keep[0]=1", "keep[0] = 1 was not made: keep has the shape (6, 6), so it has no such cell."),
+        ("inputs[0,0]=1e999", "'1e999' is too large for a number. Write inf if you mean infinity."),
+        ("inputs[0,0]=-1e999", "'-1e999' is too large for a number. Write inf if you mean infinity."),
     ],
 )
 @pytest.mark.parametrize("form", [[], ["--json"]])

@@ -59,6 +59,7 @@ def test_help_of_the_command_is_translated(command: Command) -> None:
         ("run", "1", "--step", "x"),
         ("run", "5", "--set", "seed"),
         ("run", "5", "--set", "diagonal=7"),
+        ("run", "5", "--words", "one"),
         ("run", "5", "--cell", "foo[0]=1"),
         ("check", "9.9", "-"),
         ("check", "3.2", "nowhere.py"),

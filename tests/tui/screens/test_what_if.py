@@ -155,14 +155,14 @@ def test_typing(label: str, text: str, expected: Changes) -> None:
 @pytest.mark.parametrize(
     ("label", "text", "sentence"),
     [
-        ("x[1,0]", "much", "'much' is no number"),
-        ("any other cell", "0.9", "is no change of a cell"),
+        ("x[1,0]", "much", "'much' is not a number"),
+        ("any other cell", "0.9", "does not say which cell"),
         ("any other cell", "nothing[0]=1", "There is no variable 'nothing'"),
-        ("Your own words", "one", "At least 2 words"),
-        ("Seed", "-1", "is no seed"),
-        ("Heads", "3", "'heads' cannot be 3; it can be 1, 2 or 4."),
-        ("Rate", "1", "it can be a number from 0 to 0.9"),
-        ("Scaling", "perhaps", "is none of the choices"),
+        ("Your own words", "one", "At least 2 are needed"),
+        ("Seed", "-1", "is not a seed"),
+        ("Heads", "3", "'heads' cannot be 3. It can be 1, 2 or 4."),
+        ("Rate", "1", "It can be a number from 0 to 0.9"),
+        ("Scaling", "perhaps", "cannot be 'perhaps'"),
     ],
 )
 def test_values_that_are_refused(label: str, text: str, sentence: str) -> None:
@@ -330,12 +330,12 @@ async def test_a_wrong_value_stays_with_an_explanation() -> None:
     app = Asking()
     async with app.run_test(size=(80, 12)) as pilot:
         await pilot.press("down", "down", "1", "x", "enter")
-        assert app.lines[0] == " '1x' is no seed: it is a whole number from 0 to 4294967295."
+        assert app.lines[0] == " '1x' is not a seed. A seed is a whole number from 0 to 4294967295."
         assert (app.view.typing, app.written, app.changed) == (True, "1x", [])
         await pilot.press("backspace", "enter")
         assert (app.lines[0], app.changed[-1].settings) == (" What if …", {"seed": 1})
         await pilot.press(*["down"] * 4, "enter", "x", "enter")
-        assert app.lines[0].startswith(" 'x' is no change of a cell")
+        assert app.lines[0].startswith(" 'x' does not say which cell to change")
         await pilot.press("escape")
         assert (app.lines[0], app.view.typing, app.closed) == (" What if …", False, 0)
         assert len(app.changed) == 1

@@ -51,17 +51,17 @@ def test_read_returns_a_setting(fields: Fields, value: int | float | str, expect
 @pytest.mark.parametrize(
     ("fields", "value", "message"),
     [
-        (NUMBER | {"values": [1, 2]}, "3", "'heads' cannot be 3; it can be 1 or 2."),
-        (NUMBER | {"values": [1, 2]}, "nan", "'heads' cannot be nan; it can be 1 or 2."),
-        (RANGE, "10", "'heads' cannot be 10; it can be a whole number from 1 to 9."),
-        (RANGE, "2.5", "'heads' cannot be 2.5; it can be a whole number from 1 to 9."),
-        (RANGE, "inf", "'heads' cannot be inf; it can be a whole number from 1 to 9."),
-        (RANGE | {"step": 0.5}, "two", "'heads' cannot be two; it can be a number from 1 to 9."),
-        (CHOICE, "none", "'none' is none of the choices of 'scaling': on or off."),
-        (SEED, "-1", "'-1' is no seed: it is a whole number from 0 to 4294967295."),
-        (SEED, "1.5", "'1.5' is no seed: it is a whole number from 0 to 4294967295."),
-        (SEED, "9" * 5000, "is no seed"),
-        (WORDS, "one", "At least 2 words are needed here, and this has 1."),
+        (NUMBER | {"values": [1, 2]}, "3", "'heads' cannot be 3. It can be 1 or 2."),
+        (NUMBER | {"values": [1, 2]}, "nan", "'heads' cannot be nan. It can be 1 or 2."),
+        (RANGE, "10", "'heads' cannot be 10. It can be a whole number from 1 to 9."),
+        (RANGE, "2.5", "'heads' cannot be 2.5. It can be a whole number from 1 to 9."),
+        (RANGE, "inf", "'heads' cannot be inf. It can be a whole number from 1 to 9."),
+        (RANGE | {"step": 0.5}, "two", "'heads' cannot be two. It can be a number from 1 to 9."),
+        (CHOICE, "none", "'scaling' cannot be 'none'. It can be on or off."),
+        (SEED, "-1", "'-1' is not a seed. A seed is a whole number from 0 to 4294967295."),
+        (SEED, "1.5", "'1.5' is not a seed. A seed is a whole number from 0 to 4294967295."),
+        (SEED, "9" * 5000, "is not a seed"),
+        (WORDS, "one", "This is only 1 word. At least 2 are needed."),
     ],
 )
 def test_read_refuses_other_values(fields: Fields, value: str, message: str) -> None:

@@ -45,13 +45,13 @@ def test_split(sentence: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("sentence", "least", "most", "message"),
     [
-        ("", 1, 12, "At least one word is needed here, and this has none."),
-        (" \u200d\x00 ", 2, 12, "At least 2 words are needed here, and this has none."),
-        ("one", 2, 12, "At least 2 words are needed here, and this has 1."),
-        ("a b c", 1, 2, "At most 2 words fit here, and this has 3 (punctuation counts)."),
-        ("x" * (LONGEST_WORD + 1), 1, 12, f"'{'x' * LONGEST_WORD}…' is too long: a word has 24 characters at most."),
-        ("x" + "\u0336" * 99, 1, 12, "is too long: a word has 24 characters at most."),
-        ("x " * LONGEST_TEXT, 1, 12, "This text is too long: it has 800 characters, and 400 are allowed."),
+        ("", 1, 12, "There is no word here. At least 1 is needed."),
+        (" \u200d\x00 ", 2, 12, "There are no words here. At least 2 are needed."),
+        ("one", 2, 12, "This is only 1 word. At least 2 are needed."),
+        ("a b c", 1, 2, "At most 2 words fit here, and these are 3. Punctuation counts."),
+        ("x" * (LONGEST_WORD + 1), 1, 12, f"'{'x' * LONGEST_WORD}…' is too long. A word may have 24 characters."),
+        ("x" + "\u0336" * 99, 1, 12, "is too long. A word may have 24 characters."),
+        ("x " * LONGEST_TEXT, 1, 12, "This text is too long. It has 800 characters, and 400 are allowed."),
     ],
 )
 def test_unusable_sentence_is_refused(sentence: str, least: int, most: int, message: str) -> None:

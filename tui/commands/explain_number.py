@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 
-from pydantic import ValidationError
-
 from lessons.engine import explanation_tree
 from lessons.format.lesson import Lesson, RunningStep
 from lessons.texts.wording import Wording
-from tui.commands import documents
+from tui.commands import documents, own_program
 from tui.commands.course_lookup import find_lesson, read_course
 from tui.commands.errors import CommandError, UsageError
-from tui.commands.files import read_code
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
 from tui.render import linear_text, operand_choice
@@ -104,11 +101,11 @@ def _index(text: str) -> tuple[int, ...]:
 def _lesson_that_shows(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
     """Return a lesson that shows the tensor, and the step that does. Raises `UsageError`."""
     try:
-        if name.endswith(".py"):
-            program = explanation_tree.program(read_code(name), name)
-            return explanation_tree.with_shown_tensor(program, "program", tensor), "program"
+        if own_program.is_program(name):
+            program = own_program.read_program(name)
+            return own_program.with_shown_tensor(program, own_program.STEP, tensor), own_program.STEP
         lesson = find_lesson(read_course(), name)
-        return explanation_tree.with_shown_tensor(lesson, step, tensor), step
+        return own_program.with_shown_tensor(lesson, step, tensor), step
     except KeyError:
         known = ", ".join(step.id for step in lesson.steps if isinstance(step, RunningStep) and not step.is_exercise)
         raise UsageError(
@@ -120,5 +117,3 @@ def _lesson_that_shows(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
                 known=known,
             )
         ) from None
-    except ValidationError as error:
-        raise UsageError(f"{error.errors()[0]['msg']}") from None

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from pydantic import ValidationError
-
-from lessons.engine import explanation_tree
 from lessons.engine.run import Run
 from lessons.format.lesson import FilledStep, Lesson
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow
 from lessons.results.tensor_questions import FlowQuestion
 from lessons.texts.wording import Wording
-from tui.commands import documents
+from tui.commands import documents, own_program
 from tui.commands.course_lookup import find_lesson, read_course
 from tui.commands.errors import CommandError, UsageError
-from tui.commands.files import read_code
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
 from tui.render import flow_graph, flow_text, linear_text
@@ -77,11 +73,8 @@ def _ask(lesson_run: Run, question: FlowQuestion) -> Flow:
 
 def _what_runs(name: str, step: str) -> tuple[Lesson, str]:
     """Return the lesson and the step to run it up to. Raises `UsageError`."""
-    if name.endswith(".py"):
-        try:
-            return explanation_tree.program(read_code(name), name), "program"
-        except ValidationError as error:
-            raise UsageError(f"{error.errors()[0]['msg']}") from None
+    if own_program.is_program(name):
+        return own_program.read_program(name), own_program.STEP
     lesson = find_lesson(read_course(), name)
     if not any(item.id == step and isinstance(item, FilledStep) for item in lesson.steps):
         known = ", ".join(item.id for item in lesson.steps if isinstance(item, FilledStep))

@@ -108,6 +108,7 @@ CONVERTED = (
     "tui/commands/import_progress.py",
     "tui/commands/list_course.py",
     "tui/commands/open_tutor.py",
+    "tui/commands/own_program.py",
     "tui/commands/run_lesson.py",
     "tui/commands/show_flow.py",
     "tui/commands/show_glossary.py",

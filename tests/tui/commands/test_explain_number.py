@@ -169,7 +169,7 @@ def test_a_result_that_goes_into_an_empty_tensor(command: Command, tmp_path: Pat
             "scores has the shape (6, 6). Say which of its numbers to explain, such as 0,0.",
         ),
         (("all-queries", "product", "scores", "[-1,0]"), "so it has no number at [-1,0]"),
-        (("all-queries", "product", "x = 1", "0"), "this is not Python"),
+        (("all-queries", "product", "x = 1", "0"), "'x = 1' is not a Python expression: invalid syntax."),
         (("all-queries", "product", "scores", "0,0", "--depth", "0"), "--depth must be 1 or more"),
         (("all-queries", "product", "scores", "0,0", "--depth", "x"), "invalid int value: 'x'"),
         (("all-queries", "product"), "the following arguments are required: TENSOR"),
@@ -183,6 +183,24 @@ def test_explain_a_step_or_tensor_that_does_not_exist(
     assert (status, out) == (2, "")
     assert sentence in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("verb", [("explain",), ("flow",)], ids=" ".join)
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (b"x = 1\ny = (\n", "is not Python: '(' was never closed (line 2)."),
+        (b" \n", "is empty."),
+        (b"x = '\xff'\n", "is not UTF-8 text."),
+    ],
+)
+def test_program_that_cannot_be_run(
+    command: Command, tmp_path: Path, verb: Sequence[str], code: bytes, sentence: str
+) -> None:
+    program = tmp_path / "mine.py"
+    program.write_bytes(code)
+    tensor = ("x", "0") if verb == ("explain",) else ()
+    assert command(*verb, program, "-", *tensor) == (2, "", f"attn-tutor: {program} {sentence}\n")
 
 
 def test_explain_a_name_that_the_code_does_not_define(command: Command) -> None:

@@ -56,11 +56,11 @@ def run(options: argparse.Namespace) -> ExitCode:
     known = [step.exercise for lesson in report.lessons for step in lesson.exercises]
     for name in options.exercise:
         if name not in known:
-            raise UsageError(f"there is no exercise '{name}'. The exercises: {', '.join(known)}")
+            raise UsageError(f"There is no exercise '{name}'. The exercises are: {', '.join(known)}")
     ids = [lesson.id for lesson in report.lessons]
     for name in options.lesson:
         if name not in ids:
-            raise UsageError(f"there is no lesson '{name}'. The lessons: {', '.join(ids)}")
+            raise UsageError(f"There is no lesson '{name}'. The lessons are: {', '.join(ids)}")
     if options.lesson:
         report.lessons = [lesson for lesson in report.lessons if lesson.id in options.lesson]
     if options.claims:

@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     if options.group:
         found = {group: texts for group, texts in found.items() if group == options.group}
         if not found:
-            raise UsageError(f"there are no texts of '{options.group}'. There are: {', '.join(read())}")
+            raise UsageError(f"There is no group '{options.group}'. The groups are: {', '.join(read())}")
     if options.json:
         print_json({"texts": [asdict(text) for texts in found.values() for text in texts]})
     else:
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> ExitCode:
 
 def _update(folder: Path, found: Catalog) -> ExitCode:
     if not CODE.fullmatch(folder.name):
-        raise UsageError(f"'{folder.name}' is not the code of a language, such as ru")
+        raise UsageError(f"The folder must be named by the code of a language, such as ru, and not '{folder.name}'.")
     try:
         amounts = translation_files.update(folder, found)
     except (LessonError, OSError) as error:

@@ -140,7 +140,7 @@ class ExerciseHistory:
         raise NoEntry(
             say(
                 "no-attempt",
-                "There is no attempt '{label}' at '{exercise}'. Those that there are: {known}",
+                "There is no attempt '{label}' at '{exercise}'. The attempts are: {known}",
                 label=label,
                 exercise=self.name,
                 known=known,

@@ -37,4 +37,4 @@ def test_lint_of_one_lesson(command: Command) -> None:
     assert out.startswith(f"1 lessons, {len(lesson.steps)} steps, ")
     status, _, err = command("lint", "--lesson", "no-such-lesson")
     assert status == 2
-    assert f"there is no lesson 'no-such-lesson'. The lessons: {COURSE.lessons[0].id}, " in err
+    assert f"There is no lesson 'no-such-lesson'. The lessons are: {COURSE.lessons[0].id}, " in err

@@ -100,7 +100,7 @@ def test_attempts_and_archived_code_are_sorted_by_time(progress: Progress) -> No
         ("k1", "starter"), ("1", "starter"), ("k2", "attempt 1"), ("k3", "attempt 1"), ("2", "attempt 1")
     ]  # fmt: skip
     assert past.find("k2").what.code == "k = 2"
-    with pytest.raises(NoEntry, match=r"no attempt '3' at 'two-wide'\. Those that there are: k1, 1, k2, k3, 2"):
+    with pytest.raises(NoEntry, match=r"no attempt '3' at 'two-wide'\. The attempts are: k1, 1, k2, k3, 2"):
         past.find("3")
     heads = [line[2:].strip() for line in past.lines() if line.startswith(("k1 ", "k2 ", "k3 "))]
     assert [head[18:] for head in heads] == [

@@ -359,7 +359,7 @@ async def test_the_learners_own_editor(monkeypatch: pytest.MonkeyPatch) -> None:
         await learner.sees("set VISUAL or")
         monkeypatch.setenv("EDITOR", "no-such-editor")
         await learner.press("ctrl+o")
-        await learner.sees("'no-such-editor', which")
+        await learner.sees("EDITOR names an editor")
         monkeypatch.setenv("EDITOR", "true")
         await learner.press("ctrl+o")
         await learner.sees("make room for")

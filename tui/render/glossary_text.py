@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from lessons.format.lesson import Course
+from lessons.format import main_path
+from lessons.format.lesson import Course, Lesson
 from lessons.reading.glossary import Reference, Term
 from lessons.texts.wording import Wording
 from tui.render.prose import plain_lines
@@ -27,8 +28,18 @@ def terms(found: Sequence[Term], course: Course) -> Iterator[str]:
             yield from _indented(say("see-also", "See also: {terms}.", terms=", ".join(term.see)))
         lesson, _, step = term.step.partition("/")
         owner = course.lesson(lesson)
-        where = say("introduced", "Lesson {lesson}, step {step}", lesson=owner.number, step=owner.index(step) + 1)
-        yield from _indented(f"{where}: {owner.step(step).title}")
+        yield from _indented(introduced(owner, step))
+
+
+def introduced(lesson: Lesson, step: str) -> str:
+    """Say where a term is introduced: the lesson, the step as learners count it, and its title."""
+    return say(
+        "introduced",
+        "Lesson {lesson}, {step}: {title}",
+        lesson=lesson.number,
+        step=main_path.name_of(lesson.steps, step),
+        title=lesson.step(step).title,
+    )
 
 
 def references(found: Sequence[Reference]) -> Iterator[str]:

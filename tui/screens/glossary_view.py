@@ -17,6 +17,7 @@ from lessons.reading.glossary import Glossary, Reference, Term
 from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
+from tui.render.glossary_text import introduced
 from tui.render.prose import in_ascii, rich_text
 from tui.tty.terminal import Terminal
 from tui.widgets.lesson_list import LessonEntry, LessonList
@@ -191,15 +192,7 @@ class GlossaryView(Box):
         if term.see:
             text.append("\n\n" + say("see-also", "See also: {terms}.", terms=", ".join(term.see)))
         lesson, _, step = term.step.partition("/")
-        found = self._course.lesson(lesson)
-        where = say(
-            "where",
-            "Lesson {lesson}, step {step}: {title}",
-            lesson=found.number,
-            step=found.index(step) + 1,
-            title=found.step(step).title,
-        )
-        text.append(f"\n\n{where}", DIM)
+        text.append(f"\n\n{introduced(self._course.lesson(lesson), step)}", DIM)
         return text
 
     def _about_reference(self, reference: Reference) -> Text:

@@ -16,6 +16,7 @@ from textual.widgets import TextArea
 
 from lessons.engine.child_code import Names
 from lessons.engine.prompt import PromptResult
+from lessons.format import main_path
 from lessons.format.lesson import Lesson, Step
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
@@ -211,8 +212,8 @@ class PromptView(ExplainingView):
         self._say(
             say(
                 "after-step",
-                "after step {step} of lesson {lesson}",
-                step=lesson.index(step.id) + 1,
+                "after {step} of lesson {lesson}",
+                step=main_path.name_of(lesson.steps, step.id),
                 lesson=lesson.number,
             )
         )

@@ -11,6 +11,7 @@ from lessons.reading import glossary
 from tests.course import COURSE
 from tests.tui.learner import position_text, task, tutor
 from tui.cli import main
+from tui.render.glossary_text import introduced
 from tui.screens.glossary_view import GlossaryView
 from tui.tty.terminal import Terminal
 
@@ -145,3 +146,12 @@ def test_references_by_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(reference.title in " ".join(out.split()) for reference in WORDS.references)
     assert main(["references", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["references"]) == len(WORDS.references)
+
+
+def test_steps_are_called_what_they_are_called_elsewhere() -> None:
+    """Side steps are not counted, so the step of a term is not numbered by its position in the lesson."""
+    lesson = next(lesson for lesson in COURSE.lessons if len(lesson.steps) > len(lesson.main_steps))
+    last = lesson.main_steps[-1]
+    assert introduced(lesson, last.id) == f"Lesson {lesson.number}, step {len(lesson.main_steps)}: {last.title}"
+    side = next(step for step in lesson.steps if step.side)
+    assert introduced(lesson, side.id).startswith(f"Lesson {lesson.number}, side step ")

@@ -12,6 +12,7 @@ from textual.message import Message
 
 import tui
 from lessons.engine.prompt import PromptResult
+from lessons.format import main_path
 from lessons.results import formula
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation, Operand
@@ -161,7 +162,7 @@ async def test_an_input_and_its_result() -> None:
     app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         assert " inputs   (6,3)\n scores   (6,6)\n" in app.drawn
-        assert f"after step {LESSON.index('product') + 1} of lesson {LESSON.number}" in app.drawn
+        assert f"after {main_path.name_of(LESSON.steps, 'product')} of lesson {LESSON.number}" in app.drawn
         await pilot.press(*"x", "enter")
         (event,) = app.posted
         assert isinstance(event, PromptView.Entered)

@@ -15,6 +15,9 @@ from lessons.format.lesson import Lesson, RunningStep, Step
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.loader import COURSE
 from lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
+from lessons.texts.wording import Wording
+
+say = Wording("screen/references")
 
 TERMS, REFERENCES = "glossary.yaml", "references.yaml"
 
@@ -67,10 +70,13 @@ class Reference(Model):
 
     @property
     def short(self) -> str:
-        """The short form for citations: `Vaswani and others, 2017`."""
+        """The short form for citations: `Vaswani et al., 2017`."""
         names = [name.split()[-1] for name in self.authors.removesuffix(" and others").split(", ")]
-        several = len(names) > 2 or self.authors.endswith(" and others")
-        return f"{f'{names[0]} and others' if several else ' and '.join(names)}, {self.year}"
+        if len(names) > 2 or self.authors.endswith(" and others"):
+            return say("several-authors", "{first} et al., {year}", first=names[0], year=self.year)
+        if len(names) == 2:
+            return say("two-authors", "{first} and {second}, {year}", first=names[0], second=names[1], year=self.year)
+        return f"{names[0]}, {self.year}"
 
 
 class _TermsFile(Model):

@@ -36,7 +36,7 @@ async def shows(learner: Learner, title: str) -> None:
 
 async def test_map_keys_and_help_are_translated(translated: Course) -> None:
     async with tutor(size=(120, 40)) as learner:
-        await learner.sees(f"⟦{COURSE.lessons[0].title}⟧", "⟦quit⟧")
+        await learner.sees(f"⟦{COURSE.lessons[0].title}⟧", "⟦quit⟧", "⟦find⟧", "⟦experiment⟧")
         await learner.press("f1")
         await learner.sees("⟦choose a lesson⟧", "⟦Any key closes this.⟧")
 

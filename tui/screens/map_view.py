@@ -48,6 +48,8 @@ def _noun(step: StepOutline) -> str:
             return say("experiment", "experiment")
         case "exercise":
             return say("exercise", "exercise")
+        case "find":
+            return say("find", "find")
     return step.noun
 
 

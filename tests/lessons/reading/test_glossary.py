@@ -67,8 +67,8 @@ def test_a_term_is_found_by_name_or_synonym() -> None:
     [
         ("Ada Lovelace", "Lovelace, 1843"),
         ("Ada Lovelace, Luigi Menabrea", "Lovelace and Menabrea, 1843"),
-        ("Ada Lovelace, Luigi Menabrea and others", "Lovelace and others, 1843"),
-        ("Ada Lovelace, Luigi Menabrea, Charles Babbage", "Lovelace and others, 1843"),
+        ("Ada Lovelace, Luigi Menabrea and others", "Lovelace et al., 1843"),
+        ("Ada Lovelace, Luigi Menabrea, Charles Babbage", "Lovelace et al., 1843"),
     ],
 )
 def test_short_form_of_a_reference(authors: str, short: str) -> None:

@@ -79,8 +79,10 @@ def full_keys(action: str, *, alternatives: bool = True) -> str:
         alternatives: Also write the keys that do the same as the one before them.
     """
     found = ACTIONS[action]
-    if found.label or _walks(found):
-        return label_of(action) or say("arrows", "arrows")
+    if found.label:
+        return label_of(action)
+    if _walks(found):
+        return say("arrows", "arrows")
     keys = [stroke.keys.split(",") for stroke in found.strokes]
     return ", ".join(say("or", " or ").join(map(name_of, each if alternatives else each[:1])) for each in keys)
 
@@ -88,8 +90,10 @@ def full_keys(action: str, *, alternatives: bool = True) -> str:
 def short_keys(action: str) -> str:
     """Write the keys of an action for the line of keys, as briefly as possible: `esc`, `up/down`."""
     found = ACTIONS[action]
-    if found.short or _walks(found):
-        return short_of(action) or say("arrows", "arrows")
+    if found.short:
+        return short_of(action)
+    if _walks(found):
+        return say("arrows", "arrows")
     return "/".join(_first(found))
 
 

@@ -19,8 +19,8 @@ class ExitCode(IntEnum):
         return member
 
     OK = 0, "success (for `check`: passed)"
-    NOT_PASSED = 1, "not passed or findings"
-    USAGE = 2, "wrong usage"
+    NOT_PASSED = 1, "not passed, or findings"
+    USAGE = 2, "a mistake in the command line"
     FAILURE = 3, "a failure of the tutor"
 
 

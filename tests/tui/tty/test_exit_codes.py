@@ -19,5 +19,5 @@ def test_codes_that_scripts_depend_on() -> None:
 
 def test_the_readme_explains_the_exit_codes() -> None:
     meanings = ", ".join(f"{code.value} {code.meaning}" for code in ExitCode)
-    sentence = f"Exit status: {meanings}, 128 and its number for a signal."
+    sentence = f"Exit status: {meanings}, 128 plus its number for a signal."
     assert sentence in " ".join(README.read_text(encoding="utf-8").split())

@@ -20,22 +20,22 @@ def run(options: argparse.Namespace) -> ExitCode:
     content = read_file(options.file)
     try:
         data = json.loads(content)
-        with closing(open_progress()) as progress:
+    except (ValueError, RecursionError):
+        # What is not even JSON is refused as any other file is that we have not written.
+        data = None
+    with closing(open_progress()) as progress:
+        try:
             progress.restore(data)
-            problem = progress.problem
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UsageError(_not_an_export(options.file, error)) from None
+        except ValueError as error:
+            raise UsageError(_refused(options.file, error)) from None
+        problem = progress.problem
     if problem:
         raise CommandError(problem)
     return ExitCode.OK
 
 
-def _not_an_export(file: str, error: Exception) -> str:
-    """Say that a file cannot be imported."""
+def _refused(file: str, error: ValueError) -> str:
+    """Say that a file cannot be imported, and why."""
     if file == "-":
-        return say(
-            "input-not-an-export", "Standard input is not what 'attn-tutor export' has written: {reason}.", reason=error
-        )
-    return say(
-        "not-an-export", "{file} is not a file that 'attn-tutor export' has written: {reason}.", file=file, reason=error
-    )
+        return say("input-refused", "Standard input cannot be imported. {reason}", reason=error)
+    return say("refused", "{file} cannot be imported. {reason}", file=file, reason=error)

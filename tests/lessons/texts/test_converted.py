@@ -94,7 +94,6 @@ CONVERTED = (
     "lessons/worker/recording/names.py",
     "lessons/worker/recording/recorder.py",
     "lessons/worker/recording/rematerialization.py",
-    "tui/actions/help_pages.py",
     "tui/actions/hints.py",
     "tui/actions/key_names.py",
     "tui/app.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,8 @@ from tui.commands import text_groups
 
 CODE = "xx"
 OPEN, CLOSE = "⟦⟧"
+SAID = re.compile(rf"{OPEN}[^{OPEN}{CLOSE}]*{CLOSE}")
+WORD = re.compile(r"[A-Za-z]{2,}")
 
 
 @cache
@@ -56,6 +59,14 @@ def entry_of(text: CourseText) -> Entry:
 def without_brackets(texts: Iterable[str]) -> list[str]:
     """Return texts as they are in English."""
     return [text.replace(OPEN, "").replace(CLOSE, "") for text in texts]
+
+
+def unsaid(lines: Iterable[str], *data: str) -> list[str]:
+    """Return the words of some lines that stand outside of brackets, so nobody translates them, but for the data."""
+    text, known = "\n".join(lines), set(WORD.findall(" ".join(data)))
+    while (rest := SAID.sub("", text)) != text:
+        text = rest
+    return [word for word in WORD.findall(text) if word not in known]
 
 
 def speak(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

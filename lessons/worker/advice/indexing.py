@@ -21,15 +21,17 @@ def out_of_bounds(scene: Scene, match: Match) -> str | None:
     """Explain an index beyond the end of an axis, such as `x[6]` of six rows."""
     axis, count = match[2], int(match[3])
     sentence = next((sentence for node in scene.find(ast.Subscript) if (sentence := scene.describe(node.value))), None)
-    if count:
+    if count > 1:
         entries = say.count(
             "places-counted-from",
             count,
-            "Axis {axis} has {count} entry, which is number 0.",
+            "Axis {axis} has {count} entry, numbered from 0, so the last one is {last} (or -1).",
             "Axis {axis} has {count} entries, numbered from 0, so the last one is {last} (or -1).",
             axis=axis,
             last=count - 1,
         )
+    elif count:
+        entries = say("one-place", "Axis {axis} has only one entry, number 0 (or -1).", axis=axis)
     else:
         entries = say("empty", "Axis {axis} is empty.", axis=axis)
     return f"{sentence}. {entries}" if sentence else entries
@@ -55,20 +57,27 @@ def no_such_axis(scene: Scene, match: Match) -> str | None:
                         low=low,
                         high=high,
                     )
+                if high == 0:
+                    return say(
+                        "only-axis", "{tensor}, so it has only one axis, number 0 (or -1).", tensor=scene.describe(node)
+                    )
                 return say.count(
                     "numbered-from-end",
                     count,
-                    "{tensor}, so it has only one axis, number 0 (or -1).",
+                    "{tensor}, so it has {count} axis, numbered from 0 to {high}, or from {low} to -1 when counted "
+                    "from the end.",
                     "{tensor}, so it has {count} axes, numbered from 0 to {high}, or from {low} to -1 when counted "
                     "from the end.",
                     tensor=scene.describe(node),
                     high=high,
                     low=low,
                 )
+    if high == 0:
+        return say("tensor-of-one-axis", "The tensor has only one axis, number 0 (or -1).")
     return say.count(
         "numbered-axes",
         high + 1,
-        "The tensor has only one axis, number 0 (or -1).",
+        "The tensor has {count} axis, numbered from 0 to {high}, or from {low} to -1 when counted from the end.",
         "The tensor has {count} axes, numbered from 0 to {high}, or from {low} to -1 when counted from the end.",
         high=high,
         low=low,

@@ -249,6 +249,9 @@ def test_fields_of_a_text_are_what_it_is_given(path: Path) -> None:
         fields = {name for text in texts for _, name, _, _ in Formatter().parse(str(text)) if name is not None}
         assert fields <= given, ast.unparse(call)
         assert given - {"count"} <= fields, ast.unparse(call)
+        # A translation of either form is refused if a field of the other is missing, but for the number.
+        forms = [{name for _, name, _, _ in Formatter().parse(str(text)) if name is not None} for text in texts]
+        assert all(form | {"count"} == fields | {"count"} for form in forms), ast.unparse(call)
 
 
 def whole() -> Catalog:

@@ -54,6 +54,12 @@ def test_text_is_said_in_the_learners_language(tmp_path: Path, monkeypatch: pyte
     assert say("e", "It is.") == say("f", "It is.") == say("g", "It is.") == "It is."
 
 
+def test_words_that_are_not_said_are_found() -> None:
+    said = pseudo_language.translated
+    lines = [said(f"a word, {said('inside')}"), "left over"]
+    assert pseudo_language.unsaid(lines, "over") == ["left"]
+
+
 def test_whole_interface_can_be_translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pseudo_language.write(tmp_path, pseudo_language.interface())
     pseudo_language.speak(monkeypatch, tmp_path)

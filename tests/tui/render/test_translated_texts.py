@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -26,6 +24,7 @@ from lessons.results.result import (
 )
 from lessons.results.summaries import blocks_of, row_stats
 from tests import pseudo_language
+from tests.pseudo_language import unsaid
 from tests.tui.drawings.test_training_status import CURVES, replay, snapshot
 from tests.tui.explanations import VARIED, long
 from tests.tui.render.test_linear_text import LESSON, RESULTS, tensor
@@ -36,9 +35,6 @@ from tui.render import explanation_text, flow_text, linear_text, memory_text, op
 from tui.render.palette import palette
 from tui.tty.terminal import Terminal
 
-SAID = re.compile(rf"{pseudo_language.OPEN}[^{pseudo_language.OPEN}{pseudo_language.CLOSE}]*{pseudo_language.CLOSE}")
-WORD = re.compile(r"[A-Za-z]{2,}")
-
 T = tensor((1.0, -2.0, 3.0, 4.0), (2, 2), name="t", axes=("q", "k"))
 STORED = replace(T, draw="memory", layout=MemoryLayout((2, 1), 1, 6, True, "A"))
 
@@ -47,19 +43,6 @@ STORED = replace(T, draw="memory", layout=MemoryLayout((2, 1), 1, 6, True, "A"))
 def language(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pseudo_language.write(tmp_path, pseudo_language.interface())
     pseudo_language.speak(monkeypatch, tmp_path)
-
-
-def unsaid(lines: Iterable[str], *data: str) -> list[str]:
-    """Return the words that stand outside of brackets and are none of the data."""
-    text, known = "\n".join(lines), set(WORD.findall(" ".join(data)))
-    while (rest := SAID.sub("", text)) != text:
-        text = rest
-    return [word for word in WORD.findall(text) if word not in known]
-
-
-def test_words_outside_of_brackets_are_found() -> None:
-    said = pseudo_language.translated
-    assert unsaid([said(f"a word, {said('inside')}"), "left over"], "over") == ["left"]
 
 
 def test_lesson_in_lines() -> None:

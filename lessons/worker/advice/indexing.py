@@ -57,6 +57,8 @@ def no_such_axis(scene: Scene, match: Match) -> str | None:
                         low=low,
                         high=high,
                     )
+                if not count:
+                    return say("no-axes", "{tensor}, so it has no axes.", tensor=scene.describe(node))
                 if high == 0:
                     return say(
                         "only-axis", "{tensor}, so it has only one axis, number 0 (or -1).", tensor=scene.describe(node)
@@ -73,7 +75,7 @@ def no_such_axis(scene: Scene, match: Match) -> str | None:
                     low=low,
                 )
     if high == 0:
-        return say("tensor-of-one-axis", "The tensor has only one axis, number 0 (or -1).")
+        return say("tensor-of-one-axis", "The tensor has at most one axis, number 0 (or -1).")
     return say.count(
         "numbered-axes",
         high + 1,

@@ -263,6 +263,7 @@ LINES = {
     "queries[6]": "`queries` is 6x3. Axis 0 has 6 entries, numbered from 0, so the last one is 5 (or -1).",
     "queries.sum(dim=2)": "`queries` is 6x3, so it has 2 axes, numbered from 0 to 1, or from -2 to -1 when counted "
     "from the end.",
+    "torch.tensor(2.0).softmax(dim=1)": "`torch.tensor(2.0)` is a single number, so it has no axes.",
     "vector.softmax(dim=1)": "`vector` is a vector of 3, so it has only one axis, number 0 (or -1).",
     "queries[0, 0, 0]": "`queries` is 6x3, so it has 2 axes, but you gave 3 indices.",
     "queries.shape[2]": "`queries.shape` has 2 entries, numbered from 0, so the last one is 1 (or -1).",

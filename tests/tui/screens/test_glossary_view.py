@@ -137,7 +137,7 @@ def test_all_terms_by_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_term_that_nobody_defines(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["glossary", "zzzz"]) == 2
-    assert capsys.readouterr().err == "attn-tutor: the glossary has nothing about 'zzzz'\n"
+    assert capsys.readouterr().err == "attn-tutor: The glossary has nothing about 'zzzz'.\n"
 
 
 def test_references_by_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,9 +12,12 @@ from lessons.engine.launchers import ChildProcess
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, Limits
 from lessons.results.result import Failure, Tensor
+from lessons.texts.wording import Wording
 from lessons.worker import channel
 from lessons.worker.message_parts import TensorReport
 from lessons.worker.messages import RunInput, RunScratch
+
+say = Wording("engine/child-code")
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -22,7 +25,10 @@ T = TypeVar("T")
 Names = tuple[tuple[str, str], ...]
 """The names that code can use, each with a summary of its value, such as `(6,3)` or `Linear`."""
 
-GONE = Failure("crash", "The program is no longer there.")
+
+def gone() -> Failure:
+    """Return the failure of code whose child has ended before."""
+    return Failure("crash", say("gone", "The program is no longer there."))
 
 
 @dataclass(frozen=True, slots=True)

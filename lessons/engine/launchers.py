@@ -23,8 +23,11 @@ from typing import IO, Protocol
 from lessons.format.lesson import Limits
 from lessons.results.code_unit import learner_line
 from lessons.results.result import WorkerError
+from lessons.texts.wording import Wording
 from lessons.worker import channel, wire
 from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle, SpareReady
+
+say = Wording("engine/launchers")
 
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT = 180.0
@@ -102,7 +105,30 @@ def output(file: IO[bytes], start: int = 0, end: int | None = None) -> str:
     end = size if end is None else min(end, size)
     data = os.pread(file.fileno(), max(0, min(end - start, OUTPUT_SHOWN)), start)
     text = data.decode("utf-8", "replace")
-    return text + "\n… (more was printed than is shown)\n" if end - start > OUTPUT_SHOWN else text
+    if end - start <= OUTPUT_SHOWN:
+        return text
+    return f"{text}\n{say('more-printed', '… (more was printed than is shown)')}\n"
+
+
+def closed() -> WorkerError:
+    """Return the error of a request to a worker that has been closed."""
+    return WorkerError(say("closed", "The worker has been closed."))
+
+
+def _slow_load(timeout: float) -> WorkerError:
+    sentence = say.count(
+        "slow-load",
+        round(timeout),
+        "PyTorch did not load within {count} second.",
+        "PyTorch did not load within {count} seconds.",
+    )
+    return WorkerError(sentence)
+
+
+def _ended_while_loading(log: str) -> str:
+    if not log:
+        return say("ended-loading", "The worker process ended while it loaded PyTorch.")
+    return say("ended-loading-said", "The worker process ended while it loaded PyTorch. {log}", log=log)
 
 
 def line_of(job: ChildProcess) -> int | None:
@@ -271,11 +297,11 @@ class ForkServerLauncher:
         try:
             report = channel.receive(control, ServerReady, LoadFailed, deadline=time.monotonic() + timeout)
         except TimeoutError:
-            raise WorkerError(f"PyTorch did not load within {timeout:.0f} seconds.") from None
+            raise _slow_load(timeout) from None
         except wire.WireError:
-            raise WorkerError(f"The worker process ended while it loaded PyTorch. {self._log()}".strip()) from None
+            raise WorkerError(_ended_while_loading(self._log())) from None
         if isinstance(report, LoadFailed):
-            raise WorkerError(f"PyTorch could not be loaded: {report.message}")
+            raise WorkerError(say("load-failed", "PyTorch could not be loaded: {why}", why=report.message))
         if report.threads != 1:
             raise ForkUnsafe(f"The fork server has {report.threads} threads.")
 
@@ -299,7 +325,7 @@ class ForkServerLauncher:
         self.wait_ready()
         with self._lock:
             if self._control is None:
-                raise WorkerError("The worker has been closed.")
+                raise closed()
             talk, their_talk = socket.socketpair()
             status, their_status = socket.socketpair()
             out, err = _output_files(self._base)
@@ -361,10 +387,11 @@ class SpareChild:
         try:
             channel.receive(self.talk, SpareReady, deadline=time.monotonic() + timeout)
         except TimeoutError:
-            raise WorkerError(f"PyTorch did not load within {timeout:.0f} seconds.") from None
+            raise _slow_load(timeout) from None
         except wire.WireError:
             lines = output(self.err).strip().splitlines()
-            raise WorkerError(f"PyTorch could not be loaded: {lines[-1] if lines else 'no reason given'}") from None
+            why = lines[-1] if lines else say("no-reason", "no reason given")
+            raise WorkerError(say("load-failed", "PyTorch could not be loaded: {why}", why=why)) from None
         self.ready = True
 
     def set_idle(self, idle: bool) -> None:
@@ -442,7 +469,7 @@ class SpareLauncher:
             with self._lock:
                 job, self._warm = self._warm, None
                 if job is None:
-                    raise WorkerError("The worker has been closed.")
+                    raise closed()
                 self.start()
         with contextlib.suppress(wire.Closed):
             channel.send(job.talk, Launch(limits.cpu, limits.memory, question_cpu))

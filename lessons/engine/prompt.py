@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from lessons.engine import replies
-from lessons.engine.child_code import GONE, CodeRequest, Names, tensors_of
+from lessons.engine.child_code import CodeRequest, Names, gone, tensors_of
 from lessons.engine.launchers import ChildProcess, output
 from lessons.engine.run import Run
 from lessons.engine.session import Session
@@ -106,7 +106,7 @@ class Prompt:
         run = self.run
         code_request = request(self._altered, self._step, number, code, self._wall)
         reply = self._session.run_code(run, code_request) if run is not None else None
-        return reply or (_unrun(number, _closed() if self._closed.is_set() else GONE), False)
+        return reply or (_unrun(number, _closed() if self._closed.is_set() else gone()), False)
 
     def _rebuild(self) -> Failure | None:
         """Make sure that a child has run the lesson and the inputs. Returns the failure if there can be none."""
@@ -121,7 +121,7 @@ class Prompt:
             run.close()
             return _closed()
         if not run.alive:
-            return next((step.error for step in reversed(run.steps) if step.error), GONE)
+            return next((step.error for step in reversed(run.steps) if step.error), None) or gone()
         for count, (number, code) in enumerate(self._history):
             result, survived = self._enter(number, code)
             if not survived:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from lessons.engine import replies
-from lessons.engine.child_code import GONE, CodeRequest, tensors_of
+from lessons.engine.child_code import CodeRequest, gone, tensors_of
 from lessons.engine.launchers import ChildProcess, output
 from lessons.engine.run import Run
 from lessons.engine.session import Session
@@ -17,7 +17,10 @@ from lessons.format.lesson import ExerciseStep, Lesson, RunStep
 from lessons.results import line_shapes
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Failure, StepResult
+from lessons.texts.wording import Wording
 from lessons.worker.messages import RunScratch, ScratchReport
+
+say = Wording("engine/scratch-run")
 
 STEP = "your-code"
 """The id of the step that holds the learner's code."""
@@ -26,7 +29,10 @@ STEP = "your-code"
 def code_of(exercise: ExerciseStep, source: str) -> str:
     """Return the code to run: the answer, then the exercise's call of it."""
     call = exercise.attempt.strip("\n")
-    return f"{source.rstrip()}\n\n\n# tried on the lesson's own numbers\n{call}\n" if call else source
+    if not call:
+        return source
+    comment = "# " + " ".join(say("tried", "tried on the lesson's own numbers").split())
+    return "\n".join((source.rstrip(), "", "", comment, call, ""))
 
 
 def lesson_with(lesson: Lesson, exercise: ExerciseStep, source: str) -> Lesson:
@@ -35,7 +41,11 @@ def lesson_with(lesson: Lesson, exercise: ExerciseStep, source: str) -> Lesson:
     The step is not validated, since the learner's code need not be Python.
     """
     step = RunStep.model_construct(
-        kind="run", id=STEP, title="Your code", prose="Your code, and what it makes.", code=code_of(exercise, source)
+        kind="run",
+        id=STEP,
+        title=say("title", "Your code"),
+        prose=say("prose", "Your code, and what it makes."),
+        code=code_of(exercise, source),
     )
     steps = (*lesson.steps[: lesson.index(exercise.id)], step)
     return lesson.model_copy(update={"steps": steps, "knobs": (), "limits": exercise.limits})
@@ -50,7 +60,7 @@ def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -
     before = with_code.model_copy(update={"steps": with_code.steps[:-1]})
     held = session.run(before)
     reply = session.run_code(held, request(with_code, exercise.limits.wall)) if held.alive else None
-    failed = next((step.error for step in held.steps if step.error), GONE)
+    failed = next((step.error for step in held.steps if step.error), None) or gone()
     held.steps.append(reply[0] if reply else StepResult(STEP, error=failed))
     return with_code, held
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from lessons.engine import child_failures, judging, replies, training
 from lessons.engine.child_code import CodeRequest, run_in_child
 from lessons.engine.judging import Diagnosis, JudgeAnswer
-from lessons.engine.launchers import ChildProcess, ForkUnsafe, Launcher, SpareLauncher, make_launcher, output
+from lessons.engine.launchers import ChildProcess, ForkUnsafe, Launcher, SpareLauncher, closed, make_launcher, output
 from lessons.engine.run import Run
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits, TrainStep
@@ -29,7 +29,6 @@ from lessons.results.result import (
     StepResult,
     Training,
     TrainingSnapshot,
-    WorkerError,
 )
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker import channel
@@ -225,7 +224,7 @@ class Session:
     def _launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         if self._closed.is_set():
             # A request that was still waiting must not restart the worker.
-            raise WorkerError("The worker has been closed.")
+            raise closed()
         try:
             job = self.launcher.launch(limits, question_cpu)
         except ForkUnsafe:
@@ -235,7 +234,7 @@ class Session:
         if self._closed.is_set():
             job.close()
             self.launcher.close()
-            raise WorkerError("The worker has been closed.")
+            raise closed()
         return job
 
     @contextlib.contextmanager

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor
+from lessons.texts.wording import Wording
+
+say = Wording("tensor/axis-labels")
 
 LABELED_WITH_WORDS = ("token", "query", "key")
-PREFIX = {"dim": "d", "head_dim": "d", "head": "head ", "batch": "text ", "index": ""}
+FEATURES = ("dim", "head_dim")
 
 
 def names_and_labels(
@@ -56,5 +59,15 @@ def _labels(lesson: Lesson, shown: ShownTensor, name: str, size: int) -> tuple[s
         given = lesson.tokens
     if len(given) >= size:
         return tuple(given[:size])
-    prefix = PREFIX.get(name, "")
-    return tuple(f"{prefix}{position}" for position in range(size))
+    return tuple(_label(name, position) for position in range(size))
+
+
+def _label(axis: str, position: int) -> str:
+    """Name a position on an axis whose positions have no names of their own."""
+    if axis in FEATURES:
+        return f"d{position}"
+    if axis == "head":
+        return say("head", "head {number}", number=position)
+    if axis == "batch":
+        return say("text", "text {number}", number=position)
+    return str(position)

@@ -42,6 +42,10 @@ def leaf_word(op: str) -> str:
             return say("constant", "a constant")
         case "set":
             return say("set", "set by you")
+        case "uninitialized":
+            return say("uninitialized", "uninitialized")
+        case "unrecorded":
+            return say("unrecorded", "unrecorded")
     return op
 
 

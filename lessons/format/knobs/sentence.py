@@ -38,6 +38,8 @@ SIGNS = (
     "HALFWIDTH KATAKANA",
 )
 
+INPUTS_START = "inputs = torch.tensor(["
+
 WIDTH = 3
 KNOWN = {
     "Your": (0.43, 0.15, 0.89),
@@ -124,7 +126,7 @@ def vector(word: str) -> tuple[float, ...]:
 def statement(words: Sequence[str]) -> str:
     """Write the statement that makes `inputs` from the words, one row and comment each, as the lessons do."""
     rows = ["[" + ", ".join(f"{number:.2f}" for number in vector(word)) + "]" for word in words]
-    start = "inputs = torch.tensor(["
+    start = INPUTS_START
     lines = [f"{row},   # {word}" for row, word in zip(rows[:-1], words[:-1], strict=True)]
     lines.append(f"{rows[-1]}])  # {words[-1]}")
     return start + ("\n" + " " * len(start)).join(lines)

@@ -38,7 +38,7 @@ def wrong_arguments(scene: Scene, match: Match) -> str | None:
         taken = [one.arg for one in [*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs]]
         written = ast.unparse(defined.args)
         where = say(
-            "line-defines-as",
+            "defined-as",
             "Line {line} defines it as `{name}({written})`.",
             line=defined.lineno,
             name=defined.name,
@@ -52,7 +52,7 @@ def wrong_arguments(scene: Scene, match: Match) -> str | None:
             return None
         taken, written = signature(function)
         if match.lastindex == 2 and match[2] == "axis" and "dim" in taken:
-            return say("pytorch-calls-dim", "PyTorch calls this argument `dim`.")
+            return say("dim", "PyTorch calls this argument `dim`.")
         code = scene.code(call.func) if call is not None else ""
         where = say(
             "called-as", "You call it like this: `{value}({written})`.", value=code or match[1], written=written
@@ -93,7 +93,7 @@ def misspelled_init(scene: Scene, name: str) -> str | None:
         inside = isinstance(parent, ast.ClassDef) and parent.name == holder.rpartition(".")[2]
         if method == "__init__" and inside and node.name.strip("_") in INIT:
             return say(
-                "line-defines-but",
+                "init-underscores",
                 "Line {line} defines `{name}`, but Python looks for `__init__`, with two underscores on each side.",
                 line=node.lineno,
                 name=node.name,
@@ -110,7 +110,7 @@ def without_self(scene: Scene, defined: Function) -> str | None:
         return None
     rest = ast.unparse(defined.args)
     return say(
-        "first-parameter-method",
+        "first-parameter",
         "A method gets the object itself as its first argument, so line {line} should be `def "
         "{name}(self{value}{rest}):`.",
         line=defined.lineno,
@@ -130,7 +130,7 @@ def method_on_class(scene: Scene, call: ast.Call, text: str) -> str | None:
     lower = "layer" if is_module_class(scene.value(call.func.value)) else "thing"
     after = "" if call.func.attr == "forward" else f".{call.func.attr}"
     return say(
-        "class-make-object",
+        "call-of-class",
         "`{code}` is the class. Make an object of it first, `{lower} = {code}(...)`, and then call "
         "`{lower}{after}(...)`.",
         code=code,

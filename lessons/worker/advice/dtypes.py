@@ -45,7 +45,7 @@ def float_mask(scene: Scene, match: Match) -> str | None:
                     dtype=dtype_name(tensor.dtype),
                     converted=with_conversion(scene, node, "bool"),
                 )
-    return say("mask-must-hold", "A mask has to contain True and False. Convert it with `.bool()`.")
+    return say("mask", "A mask has to contain True and False. Convert it with `.bool()`.")
 
 
 @rule(TypeError, r"^~ \(operator\.invert\) is only implemented", r"^bad operand type for unary ~: 'float'")
@@ -54,14 +54,12 @@ def inverted_numbers(scene: Scene, match: Match) -> str | None:
     for node in scene.find(ast.UnaryOp):
         code = operand(node.operand, scene.code(node.operand) or "mask")
         return say(
-            "exchanges-true-false-but",
+            "invert-numbers",
             "`~` swaps True and False, but {code} contains numbers. Write `~{code2}.bool()`.",
             code=scene.quote(node.operand),
             code2=code,
         )
-    return say(
-        "exchanges-true-false", "`~` swaps True and False, so the mask has to be converted with `.bool()` first."
-    )
+    return say("invert", "`~` swaps True and False, so the mask has to be converted with `.bool()` first.")
 
 
 @rule(
@@ -83,7 +81,7 @@ def different_dtypes(scene: Scene, match: Match) -> str | None:
         node = right if other.dtype is not torch.float32 and not layer else left
         wanted = "double" if layer and other.dtype is torch.float64 else "float"
         sentence = say(
-            "holds-numbers",
+            "two-kinds",
             "{code} is {dtype}, but {code2} is {dtype2}.",
             code=scene.quote(left),
             dtype=dtype_name(one.dtype),
@@ -91,14 +89,12 @@ def different_dtypes(scene: Scene, match: Match) -> str | None:
             dtype2=dtype_name(other.dtype),
         )
         return say(
-            "both-must-one",
+            "same-kind",
             "{sentence} A product needs both to have the same dtype. Write {converted}.",
             sentence=sentence,
             converted=with_conversion(scene, node, wanted),
         )
-    return say(
-        "all-tensors-product", "All tensors in a product need the same dtype. `.float()` converts a tensor to float32."
-    )
+    return say("product", "All tensors in a product need the same dtype. `.float()` converts a tensor to float32.")
 
 
 def multiplied_pairs(scene: Scene) -> list[tuple[ast.expr, ast.expr]]:
@@ -144,9 +140,7 @@ def float_index(scene: Scene, match: Match) -> str | None:
                     whole=with_conversion(scene, one, "long"),
                     truths=with_conversion(scene, one, "bool"),
                 )
-    return say(
-        "index-must-hold", "An index needs whole numbers (`.long()`), or True and False if it is a mask (`.bool()`)."
-    )
+    return say("index-kind", "An index needs whole numbers (`.long()`), or True and False if it is a mask (`.bool()`).")
 
 
 @rule(NotImplementedError, r"not implemented for '(Long|Int|Bool|Short|Byte|Char)'")
@@ -160,14 +154,14 @@ def whole_numbers(scene: Scene, match: Match) -> str | None:
             tensor = scene.tensor_info(node)
             if tensor is not None and tensor.dtype is not None and tensor.dtype not in FLOATS:
                 return say(
-                    "holds-values",
+                    "whole-numbers",
                     "{code} contains {dtype} values, but this function needs floats. Write {converted}.",
                     code=scene.quote(node),
                     dtype=dtype_name(tensor.dtype),
                     converted=with_conversion(scene, node, "float"),
                 )
     return say(
-        "needs-floats-write",
+        "floats",
         "This function needs floats. Convert the tensor with `.float()`, or create it with `1.0` instead of `1`.",
     )
 
@@ -195,12 +189,12 @@ def float_size(scene: Scene, match: Match) -> str | None:
         if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
             left, right = scene.code(part.left), scene.code(part.right)
             better = (
-                say("write-2", "Write `{left} // {right}`.", left=left, right=right)
+                say("use-floor-division", "Write `{left} // {right}`.", left=left, right=right)
                 if left and right
-                else say("divides-whole-numbers", "Divide whole numbers with `//`.")
+                else say("floor-division", "Divide whole numbers with `//`.")
             )
             return say(
-                "must-whole-number",
+                "size-divided",
                 "{what} has to be a whole number, but `/` always gives a float. {better}",
                 what=what,
                 better=better,
@@ -210,14 +204,14 @@ def float_size(scene: Scene, match: Match) -> str | None:
             code = scene.code(part)
             if isinstance(part, ast.Constant):
                 return say(
-                    "must-whole-number-write",
+                    "size-constant",
                     "{what} has to be a whole number. Write `{number}` instead of `{code}`.",
                     what=what,
                     number=int(value),
                     code=code,
                 )
             return say(
-                "must-whole-number-but",
+                "size-float",
                 "{what} has to be a whole number, but `{code}` is {value}. If it comes from a division, use "
                 "`//` there.",
                 what=what,
@@ -236,21 +230,21 @@ def not_a_tensor(scene: Scene, match: Match) -> str | None:
     name, position, given = match[1], int(match[3]), match[4]
     call = next(iter(scene.find(ast.Call)), None)
     argument = call.args[position - 1] if call is not None and len(call.args) >= position else None
-    code = scene.quote(argument, say("what-gets", "what it gets"))
+    code = scene.quote(argument, say("what-it-gets", "what it gets"))
     if given == "NoneType":
         return explain_none(scene, argument)
     if given in ("list", "tuple"):
         value = scene.value(argument)
         if is_exactly(value, list, tuple) and value and tensor_info(value[0]) is not None:
             return say(
-                "tensors-torch-stack",
+                "stack",
                 "{code} is a {given} of tensors, but a single tensor is needed. Try `torch.stack({value})`.",
                 code=code,
                 given=given,
                 value=scene.code(argument) or "...",
             )
         return say(
-            "torch-tensor-makes",
+            "make-tensor",
             "{code} is a {given}, but a tensor is needed. Try `torch.tensor({value})`.",
             code=code,
             given=given,
@@ -259,7 +253,7 @@ def not_a_tensor(scene: Scene, match: Match) -> str | None:
     if name in ("triu", "tril") and call is not None:
         sizes = ", ".join(scene.code(one) for one in call.args)
         return say(
-            "takes-matrix-blanks",
+            "triangle-of-matrix",
             "torch.{name} takes a matrix and sets one half of it to 0. Try "
             "`torch.{name}(torch.ones({sizes}), diagonal=1)`.",
             name=name,
@@ -270,14 +264,14 @@ def not_a_tensor(scene: Scene, match: Match) -> str | None:
         use = (
             say("use-math", "Try `math.{name}({code_or_x})`.", name=name, code_or_x=code_or_x)
             if name in MATH_FUNCTIONS
-            else say("torch-tensor-makes-one", "Try `torch.tensor({code_or_x})`.", code_or_x=code_or_x)
+            else say("use-tensor", "Try `torch.tensor({code_or_x})`.", code_or_x=code_or_x)
         )
         if name == "sqrt" and argument is not None:
-            use = say("write", "Write `{code} ** 0.5`.", code=operand(argument, code_or_x))
-        return say("plain-number-but", "{code} is a plain number, but a tensor is needed. {use}", code=code, use=use)
+            use = say("use-power", "Write `{code} ** 0.5`.", code=operand(argument, code_or_x))
+        return say("plain-number", "{code} is a plain number, but a tensor is needed. {use}", code=code, use=use)
     if given == "Linear":
         layer = scene.code(argument) or "layer"
-        return say("layer-not-matrix", "{code} is a layer. Its matrix is `{layer}.weight`.", code=code, layer=layer)
+        return say("layer", "{code} is a layer. Its matrix is `{layer}.weight`.", code=code, layer=layer)
     return None
 
 
@@ -285,10 +279,10 @@ def not_a_tensor(scene: Scene, match: Match) -> str | None:
 def unsupported_keyword(scene: Scene, match: Match) -> str | None:
     """Explain keywords that torch spells differently, or that belong to a different function."""
     if match[2] in KEYWORD_NAMES:
-        return say("pytorch-calls-here", "PyTorch calls this argument `{value}`.", value=KEYWORD_NAMES[match[2]])
+        return say("other-name", "PyTorch calls this argument `{value}`.", value=KEYWORD_NAMES[match[2]])
     if match[2] == "diagonal" and match[1] in CONSTRUCTORS:
         return say(
-            "diagonal-torch-triu",
+            "diagonal",
             "`diagonal` belongs to torch.triu and torch.tril. Close the parenthesis of torch.{name} before it.",
             name=match[1],
         )
@@ -300,11 +294,11 @@ fixed_advice(
     {
         r"^softmax\(\) missing 1 required positional arguments: \"dim\"": (
             lambda: say(
-                "say-along-which", "Say along which axis the weights should add up to 1. With `dim=-1`, each row does."
+                "softmax-dim", "Say along which axis the weights should add up to 1. With `dim=-1`, each row does."
             )
         ),
         r"^transpose\(\) missing": lambda: say(
-            "say-which-two", "Say which two axes to swap, as in `.transpose(-2, -1)`. For a matrix, `.T` is enough."
+            "transpose-dims", "Say which two axes to swap, as in `.transpose(-2, -1)`. For a matrix, `.T` is enough."
         ),
     },
 )
@@ -312,11 +306,11 @@ fixed_advice(
     TypeError,
     {
         r"^new\(\): invalid data type 'str'": lambda: say(
-            "tensor-indexed-numbers", "The index of a tensor is a number, not a name."
+            "index-by-name", "The index of a tensor is a number, not a name."
         )
     },
 )
 fixed_advice(
     RuntimeError,
-    {r"^Numpy is not available": lambda: say("no-numpy-here", "Use `.tolist()` to get the numbers as a Python list.")},
+    {r"^Numpy is not available": lambda: say("no-numpy", "Use `.tolist()` to get the numbers as a Python list.")},
 )

@@ -16,7 +16,7 @@ def leaf_in_place(scene: Scene, match: Match) -> str | None:
     """Explain a parameter that is changed in place while its gradient is recorded."""
     changed = scene.quote(changed_expression(scene), say("it", "It"))
     return say(
-        "learns-gradients-so",
+        "changed-leaf",
         "{changed} requires a gradient, so you can change it in place only inside a `with torch.no_grad():` block.",
         changed=changed,
     )
@@ -45,13 +45,13 @@ def changed_in_place(scene: Scene, match: Match) -> str | None:
     writers = [node for node in scene.nodes(ast.AugAssign, ast.Call, ast.Assign) if changes_in_place(node)]
     sentences = [
         say(
-            "way-back-needs",
+            "changed-since",
             "The backward pass needs the old values of a tensor that has been changed in place since, by `+=`, "
             "`x[...] = ...`, or a method whose name ends in `_`.",
         )
     ]
     if len(writers) == 1:
-        sentences.append(say("line-does", "Line {line} does that.", line=writers[0].lineno))
+        sentences.append(say("changed-on-line", "Line {line} does that.", line=writers[0].lineno))
     sentences.append(say("new-tensor", "Make a new tensor instead, as in `x = x + 1`."))
     return " ".join(sentences)
 
@@ -77,7 +77,7 @@ def no_gradient(scene: Scene, match: Match) -> str | None:
     """Explain `backward` of a tensor that was computed from plain tensors only."""
     result = scene.quote(base_of_call(scene), say("this", "this"))
     return say(
-        "nothing-computed-from",
+        "no-gradient-needed",
         "Nothing that {result} was computed from requires a gradient. At least one tensor has to be an "
         "nn.Parameter or be created with `requires_grad=True`, and there must be no `torch.no_grad()` "
         "or `.detach()` in between.",
@@ -91,13 +91,13 @@ def not_scalar(scene: Scene, match: Match) -> str | None:
     base = base_of_call(scene)
     tensor, code = scene.tensor_info(base), operand(base, scene.code(base) or "x") if base is not None else "x"
     start = say(
-        "backward-starts-single",
+        "backward-of-tensor",
         "`backward` has to start from a single number. Write `{code}.sum().backward()`, or take the `.mean()`.",
         code=code,
     )
     if tensor is None:
         return start
-    return say("is", "{code} is {size}.", code=scene.quote(base), size=size(tensor.shape)) + " " + start
+    return say("is-size", "{code} is {size}.", code=scene.quote(base), size=size(tensor.shape)) + " " + start
 
 
 @rule(RuntimeError, r"Can't call numpy\(\) on Tensor that requires grad")
@@ -105,7 +105,7 @@ def numpy_of_gradient(scene: Scene, match: Match) -> str | None:
     """Explain `.numpy()` of a tensor that requires a gradient."""
     base = base_of_call(scene)
     code = operand(base, scene.code(base) or "x") if base is not None else "x"
-    return say("numpy-knows-no", "NumPy can't keep track of gradients. Try `{code}.detach().numpy()`.", code=code)
+    return say("numpy", "NumPy can't keep track of gradients. Try `{code}.detach().numpy()`.", code=code)
 
 
 fixed_advice(
@@ -113,7 +113,7 @@ fixed_advice(
     {
         r"Trying to backward through the graph a second time": (
             lambda: say(
-                "one-backward-uses",
+                "backward-twice",
                 "`backward()` frees what the computation had stored, so it can run only once. Compute the "
                 "result again before the second call or, if you need both, use `backward(retain_graph=True)` in "
                 "the first.",
@@ -121,13 +121,13 @@ fixed_advice(
         ),
         r"you can only change requires_grad flags of leaf variables": (
             lambda: say(
-                "only-tensor-not",
+                "requires-grad-of-result",
                 "You can set `requires_grad` only on a tensor that wasn't computed from other tensors. Use "
                 "`.detach()` first.",
             )
         ),
         r"Only Tensors created explicitly by the user .* support the deepcopy": lambda: say(
-            "use-detach-clone", "Copy it with `.detach().clone()`."
+            "detach-clone", "Copy it with `.detach().clone()`."
         ),
     },
 )

@@ -23,7 +23,7 @@ def out_of_bounds(scene: Scene, match: Match) -> str | None:
     sentence = next((sentence for node in scene.find(ast.Subscript) if (sentence := scene.describe(node.value))), None)
     if count > 1:
         entries = say.count(
-            "places-counted-from",
+            "out-of-range",
             count,
             "Axis {axis} has {count} entry, numbered from 0, so the last one is {last} (or -1).",
             "Axis {axis} has {count} entries, numbered from 0, so the last one is {last} (or -1).",
@@ -33,7 +33,7 @@ def out_of_bounds(scene: Scene, match: Match) -> str | None:
     elif count:
         entries = say("one-place", "Axis {axis} has only one entry, number 0 (or -1).", axis=axis)
     else:
-        entries = say("empty", "Axis {axis} is empty.", axis=axis)
+        entries = say("empty-axis", "Axis {axis} is empty.", axis=axis)
     return f"{sentence}. {entries}" if sentence else entries
 
 
@@ -50,7 +50,7 @@ def no_such_axis(scene: Scene, match: Match) -> str | None:
                 axes = say("axes", "{count} axes", count=count) if count != 1 else say("one-axis", "one axis")
                 if high >= count > 0:
                     return say(
-                        "new-one-stand",
+                        "new-axis",
                         "{tensor}. It has {axes}, so the new one can go anywhere from {low} to {high}.",
                         tensor=scene.describe(node),
                         axes=axes,
@@ -64,7 +64,7 @@ def no_such_axis(scene: Scene, match: Match) -> str | None:
                         "only-axis", "{tensor}, so it has only one axis, number 0 (or -1).", tensor=scene.describe(node)
                     )
                 return say.count(
-                    "numbered-from-end",
+                    "dim-out-of-range",
                     count,
                     "{tensor}, so it has {count} axis, numbered from 0 to {high}, or from {low} to -1 when counted "
                     "from the end.",
@@ -77,7 +77,7 @@ def no_such_axis(scene: Scene, match: Match) -> str | None:
     if high == 0:
         return say("tensor-of-one-axis", "The tensor has at most one axis, number 0 (or -1).")
     return say.count(
-        "numbered-axes",
+        "axis-numbers",
         high + 1,
         "The tensor has {count} axis, numbered from 0 to {high}, or from {low} to -1 when counted from the end.",
         "The tensor has {count} axes, numbered from 0 to {high}, or from {low} to -1 when counted from the end.",
@@ -93,14 +93,14 @@ def too_many_indices(scene: Scene, match: Match) -> str | None:
         given = len(node.slice.elts) if isinstance(node.slice, ast.Tuple) else 1
         if sentence := scene.describe(node.value):
             return say(
-                "but-indices-given",
+                "too-many-indices",
                 "{sentence}, so it has {axes}, but you gave {given} indices.",
                 sentence=sentence,
                 axes=count_axes(int(match[1])),
                 given=given,
             )
     return say(
-        "tensor-give-most",
+        "too-many-indices-of-tensor",
         "The tensor has {axes}, so it takes at most that many indices.",
         axes=count_axes(int(match[1])),
     )
@@ -117,22 +117,22 @@ def outside_list(scene: Scene, match: Match) -> str | None:
     for node in scene.find(ast.Subscript):
         container = scene.value(node.value)
         if is_exactly(container, list, tuple):
-            code = scene.quote(node.value, say("the", "The {name}", name=match[1]))
+            code = scene.quote(node.value, say("the-container", "The {name}", name=match[1]))
             if not container:
-                return say("empty-2", "{code} is empty.", code=code)
+                return say("empty-list", "{code} is empty.", code=code)
             count = (
                 say("entries", "{count} entries", count=len(container))
                 if len(container) > 1
                 else say("one-entry", "one entry")
             )
             return say(
-                "counted-from-last",
+                "list-out-of-range",
                 "{code} has {count}, numbered from 0, so the last one is {value} (or -1).",
                 code=code,
                 count=count,
                 value=len(container) - 1,
             )
-    return say("places-counted-from-last", "Entries are numbered from 0, and the last one is -1.")
+    return say("counted-from-0", "Entries are numbered from 0, and the last one is -1.")
 
 
 @rule(IndexError, r"The shape of the mask \[([\d, ]*)\] at index \d+ does not match .* \[([\d, ]*)\]")
@@ -140,7 +140,7 @@ def mask_as_index(scene: Scene, match: Match) -> str | None:
     """Explain `x[mask]` with a mask of a different shape."""
     mask, tensor = (size(re.findall(r"\d+", group)) for group in match.groups())
     return say(
-        "mask-tensor-choose",
+        "mask-shape",
         "The mask is {mask} and the tensor is {tensor}. To select cells with a mask, both need the same shape.",
         mask=mask,
         tensor=tensor,
@@ -175,7 +175,7 @@ fixed_advice(
     IndexError,
     {
         r"^index out of range in self": lambda: say(
-            "token-number-not", "Every token ID has to be at least 0 and less than the number of rows of the embedding."
+            "token-number", "Every token ID has to be at least 0 and less than the number of rows of the embedding."
         )
     },
 )
@@ -191,7 +191,7 @@ def division_by_zero(scene: Scene, match: Match) -> str | None:
         divisor = node.right if isinstance(node, ast.BinOp) else node.value
         division = isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod)
         if division and not isinstance(divisor, ast.Constant) and scene.code(divisor):
-            return say("here", "`{code}` is 0 here.", code=scene.code(divisor))
+            return say("zero-here", "`{code}` is 0 here.", code=scene.code(divisor))
     return None
 
 
@@ -202,10 +202,10 @@ def failed_assertion(scene: Scene, match: Match) -> str | None:
     if statement is None or isinstance(statement.test, ast.Constant):
         return None
     asserted = scene.code(statement.test) or say("what-is-asserted", "what this line asserts")
-    sentence = say("not-true", "`{code}` is not true", code=asserted)
+    sentence = say("asserted-false", "`{code}` is not true", code=asserted)
     sides = [statement.test.left, *statement.test.comparators] if isinstance(statement.test, ast.Compare) else []
     values = [
-        say("is", "`{code}` is {value!r}", code=scene.code(side), value=scene.value(side))
+        say("asserted-value", "`{code}` is {value!r}", code=scene.code(side), value=scene.value(side))
         for side in sides
         if not isinstance(side, ast.Constant | ast.Tuple | ast.List)
         and is_printable(scene.value(side))

@@ -53,7 +53,7 @@ def sizes_of_product(scene: Scene, match: Match) -> str | None:
     for left, right, one, other in failing_products(scene):
         if not one or not other:
             return say(
-                "takes-no-single",
+                "product-of-number",
                 "{describe_factors}. `@` doesn't work with a single number, so multiply with `*`.",
                 describe_factors=describe_factors(scene, left, right, one, other),
             )
@@ -62,7 +62,7 @@ def sizes_of_product(scene: Scene, match: Match) -> str | None:
         if inner == outer:
             batches = say("and", "{list} and {list2}", list=list(one[:-2]), list2=list(other[:-2]))
             return say(
-                "axes-front-last",
+                "batch-sizes",
                 "{sentence}. The axes before the last two, {batches}, have to match or be 1.",
                 sentence=sentence,
                 batches=batches,
@@ -70,7 +70,7 @@ def sizes_of_product(scene: Scene, match: Match) -> str | None:
         if hint := weight_of_layer(scene, left, right):
             return hint
         return say(
-            "inner-sizes-must",
+            "inner-sizes",
             "{sentence}. The inner sizes, {inner} and {outer}, have to match. {suggest_product}",
             sentence=sentence,
             inner=inner,
@@ -79,13 +79,13 @@ def sizes_of_product(scene: Scene, match: Match) -> str | None:
         )
     if match[0].startswith("batch"):
         return say(
-            "torch-bmm-takes",
+            "bmm",
             "torch.bmm takes two batches of matrices, with 3 axes each. `@` works with any number of axes.",
         )
     numbers = [group for group in match.groups() if group]
     if len(numbers) == 2:
         return say(
-            "b-must-as",
+            "rows-and-columns",
             "In `a @ b`, a needs as many columns as b has rows, but here there are {value} columns and "
             "{value2} rows. Often one of the two has to be transposed (`.T`).",
             value=numbers[0],
@@ -103,7 +103,7 @@ def describe_factors(scene: Scene, left: ast.expr, right: ast.expr, one: Shape, 
     if first == second:
         return say("both-sides", "{first} is {size} on both sides", first=first, size=size(one))
     return say(
-        "is-and-is",
+        "two-shapes",
         "{first} is {size} and {second} is {size2}",
         first=first,
         size=size(one),
@@ -165,7 +165,7 @@ def weight_of_layer(scene: Scene, left: ast.expr, right: ast.expr) -> str | None
     if weight is None or weight.shape[1] != given.shape[-1]:
         return None
     return say(
-        "out-as-nn",
+        "weight-of-layer",
         "{code} is {size}, because nn.Linear stores one row for each output. Try `{code2}({value})`, "
         "which calls the layer.",
         code=scene.quote(right),
@@ -184,10 +184,10 @@ def width_of_layer(scene: Scene) -> str | None:
         if weight is None:
             continue
         called = scene.quote(call.func, say("the-layer", "the layer"))
-        width = say("takes", "{layer} takes {count}", layer=called, count=weight.shape[1])
+        width = say("layer-takes", "{layer} takes {count}", layer=called, count=weight.shape[1])
         if given is None:
             return say(
-                "last-axis-input",
+                "last-axis",
                 "The last axis of its input has a different size, but {width} numbers per token (in_features).",
                 width=width,
             )
@@ -214,13 +214,13 @@ def dot_of_matrices(scene: Scene, match: Match) -> str | None:
         sentence = [scene.describe(node) for node in given]
         if len(sentence) == 2 and None not in sentence:
             return say(
-                "torch-dot-multiplies-two",
+                "dot-of-matrices",
                 "torch.dot multiplies two vectors, but {value} and {value2}. {suggest_for_dot}",
                 value=sentence[0],
                 value2=sentence[1],
                 suggest_for_dot=suggest_for_dot(scene, given[0], given[1]),
             )
-    return say("torch-dot-multiplies", "torch.dot multiplies two vectors. For matrices, use `@`.")
+    return say("dot", "torch.dot multiplies two vectors. For matrices, use `@`.")
 
 
 def suggest_for_dot(scene: Scene, left: ast.expr, right: ast.expr) -> str:
@@ -229,8 +229,8 @@ def suggest_for_dot(scene: Scene, left: ast.expr, right: ast.expr) -> str:
     fits = one is not None and other is not None and product(one.shape, other.shape) is not None
     first, second = operand(left, scene.code(left)), operand(right, scene.code(right))
     if fits and scene.code(left) and scene.code(right):
-        return say("did-mean-2", "Did you mean `{first} @ {second}`?", first=first, second=second)
-    return suggest_product(scene, left, right) or say("matrices", "For matrices, use `@`.")
+        return say("did-mean-product", "Did you mean `{first} @ {second}`?", first=first, second=second)
+    return suggest_product(scene, left, right) or say("use-product", "For matrices, use `@`.")
 
 
 @rule(RuntimeError, r"subscript (\w) has size (\d+) for operand (\d+) which does not broadcast")
@@ -245,14 +245,14 @@ def einsum_sizes(scene: Scene, match: Match) -> str | None:
         if None in sentence:
             continue
         return say(
-            "letter-stands-axis",
+            "letter-of-both",
             "{value} and {value2}. The letter {letter} names an axis of each, so these two axes need the same size.",
             value=sentence[0],
             value2=sentence[1],
             letter=letter,
         )
     return say(
-        "letter-stands-two",
+        "letter-of-two-sizes",
         "The letter {letter} names two axes of different sizes, but a letter always means the same size.",
         letter=letter,
     )
@@ -265,7 +265,7 @@ def einsum_letters(scene: Scene, match: Match) -> str | None:
         node = call.args[int(match[3]) + 1]
         if sentence := scene.describe(node):
             return say.count(
-                "axes-needs-letters",
+                "letters-of-tensor",
                 int(match[2]),
                 "{sentence}. It has {count} axis and needs one letter, but the equation gives it {letters}.",
                 "{sentence}. It has {count} axes and needs a letter for each, but the equation gives it {letters}.",
@@ -273,7 +273,7 @@ def einsum_letters(scene: Scene, match: Match) -> str | None:
                 letters=match[1],
             )
     return say(
-        "every-axis-needs",
+        "letters",
         "Every axis needs a letter of its own. The number of axes is {name}, but the number of letters is {name2}.",
         name=match[2],
         name2=match[1],
@@ -292,9 +292,5 @@ def einsum_calls(scene: Scene) -> Iterator[tuple[ast.Call, list[str]]]:
 
 fixed_advice(
     RuntimeError,
-    {
-        r"^(?:self|mat2|input) must be a matrix": lambda: say(
-            "torch-mm-takes", "torch.mm takes two matrices. For batches, use `@`."
-        )
-    },
+    {r"^(?:self|mat2|input) must be a matrix": lambda: say("mm", "torch.mm takes two matrices. For batches, use `@`.")},
 )

@@ -34,19 +34,15 @@ def explain_none(scene: Scene, node: ast.AST | None) -> str | None:
             code=code,
         )
     if isinstance(node, ast.Attribute) and node.attr == "bias":
-        return say(
-            "none-layer-made", "`{code}` is None. A layer that was created with `bias=False` has no bias.", code=code
-        )
+        return say("bias-none", "`{code}` is None. A layer that was created with `bias=False` has no bias.", code=code)
     call = node if isinstance(node, ast.Call) else assigned_call(scene, node)
-    sentence = (
-        say("none", "`{code}` is None", code=code) if code else say("one-values-none", "One of the values is None")
-    )
+    sentence = say("none", "`{code}` is None", code=code) if code else say("some-value", "One of the values is None")
     if call is not None:
         name = function_name(scene, call)
         where = next((one for one in scene.nodes(ast.FunctionDef) if one.name == name), None)
         if where is not None and not any(isinstance(one, ast.Return) and one.value for one in ast.walk(where)):
             why = say(
-                "line-gives-nothing",
+                "gives-nothing",
                 "`{name}` (line {line}) returns None, because it has no `return` with a value.",
                 name=name,
                 line=where.lineno,
@@ -54,12 +50,12 @@ def explain_none(scene: Scene, node: ast.AST | None) -> str | None:
             return why if isinstance(node, ast.Call) else f"{sentence}. {why}"
         if isinstance(call.func, ast.Attribute) and call.func.attr in IN_PLACE_METHODS:
             return say(
-                "changes-object-gives",
+                "in-place-method",
                 "{sentence}, because `.{attr}()` returns nothing. Call it on a line of its own, without `=`.",
                 sentence=sentence,
                 attr=call.func.attr,
             )
-    return say("did-function-end", "{sentence}. Did a function end without a `return`?", sentence=sentence)
+    return say("no-return", "{sentence}. Did a function end without a `return`?", sentence=sentence)
 
 
 def assigned_call(scene: Scene, node: ast.AST | None) -> ast.Call | None:

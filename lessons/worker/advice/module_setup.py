@@ -16,7 +16,7 @@ def assigned_to_parameter(scene: Scene, match: Match) -> str | None:
     """Explain a plain tensor that is assigned to a parameter."""
     target, value = assignment_code(scene, match[2])
     return say(
-        "parameter-replaced-parameter",
+        "replace-parameter",
         "A parameter can be replaced only by another parameter. Write `{target} = "
         "nn.Parameter({value})`, or fill it in place with `{target}.copy_({value})` inside a `with "
         "torch.no_grad():` block.",
@@ -30,7 +30,7 @@ def assigned_to_layer(scene: Scene, match: Match) -> str | None:
     """Explain a tensor that is assigned to a layer."""
     target, value = assignment_code(scene, match[2])
     return say(
-        "layer-matrix-weight",
+        "assign-to-layer",
         "`{target}` is a layer, and its matrix is `{target}.weight`. Write `{target}.weight = nn.Parameter({value})`.",
         target=target,
         value=value,
@@ -42,7 +42,7 @@ def assigned_to_buffer(scene: Scene, match: Match) -> str | None:
     """Explain a value other than a tensor that is assigned to a buffer."""
     target, value = assignment_code(scene, match[2])
     return say(
-        "buffer-must-stay",
+        "assign-to-buffer",
         "A buffer has to stay a tensor. Write `{target} = torch.tensor({value})`, or give the value a different name.",
         target=target,
         value=value,
@@ -66,19 +66,19 @@ def missing_super_init(scene: Scene, match: Match) -> str | None:
         around = next((node for node in scene.nodes(ast.ClassDef) if node.name == match[1]), None)
     if around is None:
         return say(
-            "super-init-must",
+            "super-init-first",
             "`super().__init__()` has to come first in the `__init__` of the class, because it sets up the module.",
         )
     init_calls = [node for node in scene.nodes(ast.Attribute) if node.attr == "__init__"]
     inside = any(around in ancestors(scene, node) for node in init_calls)
     if inside:
         return say(
-            "must-come-first",
+            "first-in",
             "`super().__init__()` has to come first in `{name}.__init__`, because it sets up the module.",
             name=around.name,
         )
     return say(
-        "missing-start",
+        "missing-in",
         "`{name}.__init__` has to start with `super().__init__()`, which sets up the module.",
         name=around.name,
     )
@@ -101,14 +101,14 @@ def registered_twice(scene: Scene, match: Match) -> str | None:
     for node in ast.walk(around) if around is not None else ():
         if isinstance(node, ast.Assign) and any(scene.code(one) == f"self.{match[1]}" for one in node.targets):
             return say(
-                "line-sets-self",
+                "set-already",
                 "Line {line} already sets `self.{name}`. Leave that out, because `register_buffer` creates the "
                 "attribute.",
                 line=node.lineno,
                 name=match[1],
             )
     return say(
-        "module-already-register",
+        "name-taken",
         "The module already has a `{name}`. Register it only once, or choose a different name.",
         name=match[1],
     )
@@ -124,34 +124,34 @@ def missing_forward(scene: Scene, match: Match) -> str | None:
         holders = ancestors(scene, forward)
         if isinstance(holders[0], ast.FunctionDef) and around in holders:
             return say(
-                "forward-line-inside",
+                "forward-inside",
                 "`forward` (line {line}) is inside `{name}`. Indent both of them by the same amount.",
                 line=forward.lineno,
                 name=holders[0].name,
             )
         if around not in holders and not any(isinstance(one, ast.ClassDef) for one in holders):
             return say(
-                "forward-line-outside",
+                "forward-outside",
                 "`forward` (line {line}) is outside the class. Indent it so that it belongs to the class.",
                 line=forward.lineno,
             )
     if around is None:
         if name in ("ModuleList", "ModuleDict"):
             return say(
-                "nn-only-holds",
+                "container-called",
                 "An nn.{name} only stores layers. Call each of them yourself, as in `[layer(x) for layer in layers]`.",
                 name=name,
             )
         return None
     defined = [node.name for node in around.body if isinstance(node, ast.FunctionDef)]
     if "forward" in defined:
-        return say("nn-module-itself", "nn.Module itself has no `forward`, so leave out `super().forward(...)`.")
+        return say("super-forward", "nn.Module itself has no `forward`, so leave out `super().forward(...)`.")
     if near := nearest("forward", defined):
         return say(
-            "class-defines-called", "The class defines `{near}`, but the method has to be called `forward`.", near=near
+            "misspelled-forward", "The class defines `{near}`, but the method has to be called `forward`.", near=near
         )
     return say(
-        "give-def-forward",
+        "give-forward",
         "`{name}` needs a method `forward`, which runs when you call the module. It starts with `def "
         "forward(self, x):` and is indented as a part of the class.",
         name=name,
@@ -162,8 +162,8 @@ def missing_forward(scene: Scene, match: Match) -> str | None:
 def not_modules(scene: Scene, match: Match) -> str | None:
     """Explain an `nn.ModuleList` of objects that are not modules."""
     if match[1].endswith("Tensor"):
-        return say("holds-layers-not", "The container takes layers, not tensors. For parameters, use nn.ParameterList.")
+        return say("parameter-list", "The container takes layers, not tensors. For parameters, use nn.ParameterList.")
     return say(
-        "takes-list-layers",
+        "module-list",
         "The container takes a list of layers, as in `nn.ModuleList([nn.Linear(3, 2) for _ in range(2)])`.",
     )

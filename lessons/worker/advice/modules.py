@@ -45,7 +45,7 @@ def operator_on_other_type(scene: Scene, match: Match) -> str | None:
             if sentence := explain_operand(scene, match[1], side, other, kind):
                 return sentence
     if Linear.__name__ in match.groups():
-        return say("layer-no-matrix", "A layer is not a matrix. Call it with the tensor, as in `layer(x)`.")
+        return say("layer-in-product", "A layer is not a matrix. Call it with the tensor, as in `layer(x)`.")
     return explain_none(scene, None) if "NoneType" in match.groups() else None
 
 
@@ -63,12 +63,12 @@ def power(scene: Scene, match: Match) -> str | None:
             bare = isinstance(left, ast.BinOp) and not scene.code(node).startswith("(")
             base = scene.code(left.right) if isinstance(left, ast.BinOp) and bare else operand(left, one)
             return say(
-                "compares-bits-power-written",
+                "power-of",
                 "`^` compares bits. Python uses `**` for powers, as in `{base} ** {code}`.",
                 base=base,
                 code=operand(right, other),
             )
-    return say("compares-bits-power", "`^` compares bits. Python uses `**` for powers.")
+    return say("power", "`^` compares bits. Python uses `**` for powers.")
 
 
 def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind: str) -> str | None:
@@ -81,7 +81,7 @@ def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind
     if kind == "Linear" or is_a(value, Module):
         given = scene.code(other) if tensor is not None else "x"
         return say(
-            "layer-not-matrix",
+            "named-layer-in-product",
             "{code} is a layer, not a matrix. Write `{bare}({value})` to call it.",
             code=code,
             bare=bare,
@@ -89,7 +89,7 @@ def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind
         )
     if kind == "tuple":
         return say(
-            "tuple-take-one",
+            "tuple-in-product",
             "{code} is {tuple}. Take one of its entries, such as `{bare}[0]`.",
             code=code,
             tuple=tuple_of(value),
@@ -97,26 +97,26 @@ def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind
         )
     if kind == "list":
         return say(
-            "list-makes-tensor",
+            "list-in-product",
             "{code} is a list, not a tensor. Try `{function}({value})`.",
             code=code,
             function=joining_function(value),
             value=scene.code(side) or "x",
         )
     if kind == "str":
-        return say("text-not-number", "{code} is text, not a number.", code=code)
+        return say("text", "{code} is text, not a number.", code=code)
     if kind in METHODS and scene.code(side):
-        return say("function-called", "{code} is a function. Write `{bare}()` to call it.", code=code, bare=bare)
+        return say("function-in-product", "{code} is a function. Write `{bare}()` to call it.", code=code, bare=bare)
     if kind in ("type", "_ParameterMeta", "_TensorMeta"):
         return say(
-            "class-make-object",
+            "class-in-product",
             "{code} is a class. Make an object of it first, with `{bare}(...)`.",
             code=code,
             bare=bare,
         )
     if op.strip("=") == "@" and kind in ("int", "float"):
         return say(
-            "plain-number-multiply",
+            "number-in-product",
             "{code} is a plain number. `@` is for matrices, so multiply with `*`.",
             code=code,
         )
@@ -158,7 +158,7 @@ def not_callable(scene: Scene, match: Match) -> str | None:
         if kind == "torch.Size":
             index = scene.code(call.args[0]) if call.args else "0"
             return say(
-                "no-function-write",
+                "size-called",
                 "`{code}` is not a function. Write `{code}[{index}]` for one size, or `{code}` for all of them.",
                 code=code,
                 index=index,
@@ -166,13 +166,13 @@ def not_callable(scene: Scene, match: Match) -> str | None:
         if kind in ("int", "float", "tuple", "list", "str"):
             if code in BUILTINS:
                 return say(
-                    "program-given-python",
+                    "builtin-replaced",
                     "Your code gives Python's own name `{code}` to a value of type {kind}. Choose a different name.",
                     code=code,
                     kind=kind,
                 )
             return say(
-                "brackets-after-would",
+                "value-called",
                 "`{code}` has the type {kind}, so the parentheses after it can't call it. Is a `*` or a `,` missing?",
                 code=code,
                 kind=kind,
@@ -181,7 +181,7 @@ def not_callable(scene: Scene, match: Match) -> str | None:
             if near := next((name for name in fields(scene.value(func)) if name.lower() == code.split(".")[-1]), None):
                 return say("did-mean", "Did you mean `{value}{near}`?", value=code[: -len(near)], near=near)
             return say(
-                "module-python-call",
+                "python-module-called",
                 "`{code}` is a module. Call one of its functions, as in `{code}.name(...)`.",
                 code=code,
             )
@@ -198,7 +198,7 @@ def not_a_module(scene: Scene, name: str) -> str | None:
     if not any(isinstance(node, ast.FunctionDef) and node.name == "forward" for node in around.body):
         return None
     return say(
-        "class-no-module",
+        "no-module",
         "`{name}` is not a module yet. Line {line} should be `class {name}(nn.Module):`.",
         line=around.lineno,
         name=name,
@@ -211,12 +211,10 @@ def called_tensor(scene: Scene, call: ast.Call) -> str:
     if isinstance(func, ast.Attribute):
         owner = scene.value(func.value)
         if func.attr in ("T", "mT", "data", "grad") and scene.tensor_info(func.value) is not None:
-            return say(
-                "takes-no-brackets", "`.{attr}` takes no parentheses. Write `{code}`.", attr=func.attr, code=code
-            )
+            return say("attribute-called", "`.{attr}` takes no parentheses. Write `{code}`.", attr=func.attr, code=code)
         if func.attr == "weight" and type(owner) is Linear:
             return say(
-                "matrix-layer-call",
+                "weight-called",
                 "`{code}` is the matrix of the layer. Call the layer itself, as in `{code2}(...)`.",
                 code=code,
                 code2=scene.code(func.value),
@@ -226,19 +224,19 @@ def called_tensor(scene: Scene, call: ast.Call) -> str:
         one = scene.code(call.args[0]) or "x"
         fits = product(given.shape, tensor.shape) is not None
         use = (
-            say("write", "Write `{code} @ {code2}`.", code=operand(call.args[0], one), code2=code)
+            say("use-product", "Write `{code} @ {code2}`.", code=operand(call.args[0], one), code2=code)
             if fits
             else say("multiply", "Multiply with `@`.")
         )
         return say(
-            "matrix-not-layer",
+            "matrix-called",
             "`{code}` is a matrix ({size}), not a layer, so it can't be called. {use}",
             code=code,
             size=size(tensor.shape),
             use=use,
         )
     return say(
-        "tensor-called-row",
+        "tensor-called",
         "`{code}` is a tensor, so it can't be called. A row of it is `{code}[0]`, and a product needs `*` or `@`.",
         code=code,
     )
@@ -265,17 +263,17 @@ def attribute_of_container(scene: Scene, match: Match) -> str | None:
             )
             if "MultiheadAttention" in class_of_call(scene, node.value):
                 held = say(
-                    "nn-multiheadattention-gives",
+                    "multihead-results",
                     "nn.MultiheadAttention returns two results, the output and the weights",
                 )
             return say(
-                "take-one-give",
+                "take-one",
                 "{held}. Take one of them, such as `{bare}[0]`, or give each a name, as in `output, weights = ...`.",
                 held=held,
                 bare=bare,
             )
         return say(
-            "list-not-tensor",
+            "list-as-tensor",
             "`{bare}` is a list, not a tensor. Try `{function}({bare})`.",
             bare=bare,
             function=joining_function(value),
@@ -302,7 +300,7 @@ def attribute_of_number(scene: Scene, match: Match) -> str | None:
         return None
     code = next((scene.code(node.value) for node in scene.find(ast.Attribute)), "")
     return say(
-        "plain-number-not",
+        "plain-number",
         "{value} is a plain number, not a tensor. `.item()`, `.shape[0]`, and `len` return plain numbers.",
         value=f"`{code}`" if code else "It",
     )
@@ -314,16 +312,16 @@ def attribute_of_layer(scene: Scene, match: Match) -> str | None:
     for node in scene.find(ast.Attribute):
         value, code = scene.value(node.value), scene.code(node.value)
         if type(value) is Linear and match[2] in TENSOR_NAMES:
-            return say("layer-matrix-weight-3", "`{code}` is a layer. Its matrix is `{code}.weight`.", code=code)
+            return say("layer-as-matrix", "`{code}` is a layer. Its matrix is `{code}.weight`.", code=code)
         if tensor_info(value) is not None and match[2] in ("weight", "bias"):
             return say(
-                "no-layer-but",
+                "weight-of-matrix",
                 "`{code}` is not a layer but the matrix itself, so leave out `.{name}`.",
                 code=code,
                 name=match[2],
             )
         if is_method(value) and code:
-            return say("function-call-first", "`{code}` is a function. Write `{code}()` to call it first.", code=code)
+            return say("function-not-called", "`{code}` is a function. Write `{code}()` to call it first.", code=code)
     return None
 
 
@@ -344,21 +342,21 @@ def not_a_container(scene: Scene, match: Match) -> str | None:
     if kind == "NoneType":
         return explain_none(scene, node)
     if kind == "int" and verb == "iterable":
-        return say("count-up-number", "To count up to a number, write `range({value})`.", value=code or "n")
+        return say("range", "To count up to a number, write `range({value})`.", value=code or "n")
     if kind in METHODS and code and verb == "subscriptable":
-        called = say("function-call-first", "`{code}` is a function. Write `{code}()` to call it first.", code=code)
+        called = say("function-not-called", "`{code}` is a function. Write `{code}()` to call it first.", code=code)
         if not code.endswith(".size"):
             return called
         return f"{called} {say('its-sizes', 'The sizes are also in `{code}.shape`.', code=code.removesuffix('.size'))}"
     if kind == "Linear" and code:
-        return say("layer-matrix-weight-2", "`{code}` is a layer. Its matrix is `{code}.weight`.", code=code)
+        return say("layer-as-matrix", "`{code}` is a layer. Its matrix is `{code}.weight`.", code=code)
     if is_class(scene.value(node)) and code:
         return say(
-            "class-make-object-first", "`{code}` is a class. Make an object of it first, with `{code}(...)`.", code=code
+            "class-not-called", "`{code}` is a class. Make an object of it first, with `{code}(...)`.", code=code
         )
     if verb != "len" and is_a(scene.value(node), Module):
         return say(
-            "single-module-only",
+            "single-module",
             "{code} is a single module, and not a container such as nn.ModuleList or nn.Sequential.",
             code=scene.quote(node),
         )
@@ -395,7 +393,7 @@ def state_dict_shape(scene: Scene, match: Match) -> str | None:
     """Explain loaded weights that have the wrong shape."""
     given, wanted = ([int(part) for part in text.strip("[]").split(",") if part.strip()] for text in match.groups()[1:])
     shapes = say(
-        "given-as-but",
+        "load-shape",
         "You gave `{name}` as {size}, but in the module it is {size2}.",
         name=match[1],
         size=size(given),
@@ -410,7 +408,7 @@ fixed_advice(
     RuntimeError,
     {
         r"Missing key\(s\) in state_dict": lambda: say(
-            "keys-must-those", "Its keys have to be those of `module.state_dict()`, such as `W_query.weight`."
+            "state-dict-keys", "Its keys have to be those of `module.state_dict()`, such as `W_query.weight`."
         )
     },
 )

@@ -101,12 +101,12 @@ def unbound_local(scene: Scene, match: Match) -> str | None:
     outside = any(name in names for names in list(scene.scopes())[1:2])
     if lines and lines[0] >= scene.line:
         give = (
-            say("give-value-before", "Give it a value before this line, or pass it as an argument.")
+            say("give-or-pass-value", "Give it a value before this line, or pass it as an argument.")
             if outside
-            else say("give-value-before-2", "Give it a value before this line.")
+            else say("give-value", "Give it a value before this line.")
         )
         return say(
-            "line-assigns-so",
+            "assigned-later",
             "Line {value} assigns to `{name}`, which makes it a local name of this function, and it has no "
             "value yet. {give}",
             value=lines[0],
@@ -115,7 +115,7 @@ def unbound_local(scene: Scene, match: Match) -> str | None:
         )
     if lines:
         return say(
-            "gets-value-line",
+            "not-run",
             "`{name}` gets its value on line {value}, but that line didn't run this time, because of an `if` or an "
             "empty loop.",
             name=name,
@@ -128,7 +128,7 @@ def unbound_local(scene: Scene, match: Match) -> str | None:
 def free_variable(scene: Scene, match: Match) -> str | None:
     """Explain a name of the enclosing function that has no value yet."""
     return say(
-        "function-around-gives",
+        "enclosing-later",
         "The function around it gives `{name}` a value only later. Move that line up.",
         name=match[1],
     )
@@ -144,13 +144,13 @@ def undefined_name(scene: Scene, match: Match) -> str | None:
     own = attributes(me) if me is not None else {}
     if name == "self":
         return say(
-            "only-methods-name",
+            "self",
             "`self` exists only in methods that list it. Make it the first parameter, as in `def forward(self, x):`.",
         )
     if name in own or (me is not None and defines(me, name)):
-        return say("inside-method-called", "Inside a method, write `self.{name}`.", name=name)
+        return say("inside-method", "Inside a method, write `self.{name}`.", name=name)
     if name in IMPORTS:
-        return say("add-line-top", "Add the line `{value}` at the top.", value=IMPORTS[name])
+        return say("add-import", "Add the line `{value}` at the top.", value=IMPORTS[name])
     if compared_for_assigned(scene, name):
         return say("compares", "`==` compares two values. To give `{name}` a value, use a single `=`.", name=name)
     if sentence := defined_elsewhere(scene, name) or library_name(name):
@@ -175,10 +175,10 @@ def known_names(scene: Scene, name: str) -> str:
     """Say that a name has no value, and which names of the function have one."""
     local = next(scene.scopes(), {}) if scene.enclosing(ast.FunctionDef) is not None else {}
     held = [f"`{one}`" for one in local if type(one) is str and one.isidentifier() and one != "self"]
-    told = say("no-value-here", "`{name}` has no value here.", name=name)
+    told = say("no-value", "`{name}` has no value here.", name=name)
     if not held:
         return told
-    return told + " " + say("these-one", "The names that have one are {listed}.", listed=", ".join(held[:MOST_NAMES]))
+    return told + " " + say("known", "The names that have one are {listed}.", listed=", ".join(held[:MOST_NAMES]))
 
 
 def defines(value: object, name: str) -> bool:
@@ -193,18 +193,20 @@ def library_name(name: str) -> str | None:
         return say("library-missing", "That library is not available here.")
     if name in ("np", "numpy"):
         return say(
-            "library-not-here",
+            "no-numpy",
             "NumPy is not available here. PyTorch has similar functions in `torch`, such as `torch.tensor` and "
             "`torch.exp`.",
         )
     for path, module in list(_loaded.items()):
         if path.startswith("attention.") and type(module) is ModuleType and is_class(fields(module).get(name)):
-            return say("add-line-from", "Add the line `from {path} import {name}` at the top.", path=path, name=name)
+            return say(
+                "add-import-of-class", "Add the line `from {path} import {name}` at the top.", path=path, name=name
+            )
     for prefix, names in (("nn.", _nn), ("torch.", _torch), ("F.", _functional)):
         if name in names and name not in _builtins and not name.startswith("_") and is_public(names[name]):
             if line := IMPORTS.get(prefix.removesuffix(".")) if prefix != "torch." else None:
                 return say("did-mean-with", "Did you mean `{name}` (with `{line}`)?", name=prefix + name, line=line)
-            return say("did-mean-6", "Did you mean `{name}`?", name=prefix + name)
+            return say("did-mean-torch", "Did you mean `{name}`?", name=prefix + name)
     return None
 
 
@@ -218,14 +220,14 @@ def defined_elsewhere(scene: Scene, name: str) -> str | None:
     for node in scene.nodes(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
         if node.name == name and isinstance(scene.parents.get(node), ast.Module):
             return say(
-                "defined-line-after",
+                "defined-later",
                 "`{name}` is defined on line {line}, but this line runs before that. Move the definition up.",
                 name=name,
                 line=node.lineno,
             )
         if node.name == name and isinstance(scene.parents.get(node), ast.ClassDef):
             return say(
-                "line-method-call",
+                "is-method",
                 "`{name}` (line {line}) is a method, so call it on an object, as in `self.{name}(...)`.",
                 name=name,
                 line=node.lineno,
@@ -246,7 +248,7 @@ def defined_elsewhere(scene: Scene, name: str) -> str | None:
                     line=node.lineno,
                 )
             return say(
-                "line-exists-only",
+                "local-of-function",
                 "`{name}` from line {line} exists only inside `{name2}`. Return it from there, or create it here.",
                 name=name,
                 line=node.lineno,
@@ -254,7 +256,7 @@ def defined_elsewhere(scene: Scene, name: str) -> str | None:
             )
         if isinstance(holder, ast.Module) and scene.line is not None and node.lineno > scene.line:
             return say(
-                "gets-value-only",
+                "value-later",
                 "`{name}` gets its value only on line {line}. Move that line up.",
                 name=name,
                 line=node.lineno,
@@ -284,13 +286,13 @@ def attribute_of_module(scene: Scene, match: Match) -> str | None:
     ]
     if same and not on_tensor:
         scene.alternatives += elsewhere
-        return say("did-mean-2", "Did you mean `{shown}.{same}`?", shown=shown, same=same)
+        return say("did-mean-attribute", "Did you mean `{shown}.{same}`?", shown=shown, same=same)
     if elsewhere:
-        return say("another-place", "It is in a different place: `{path}`.", path=elsewhere[0])
+        return say("other-module", "It is in a different place: `{path}`.", path=elsewhere[0])
     if same:
-        return say("did-mean-3", "Did you mean `{shown}.{same}`?", shown=shown, same=same)
+        return say("did-mean-attribute", "Did you mean `{shown}.{same}`?", shown=shown, same=same)
     if near := nearest(name, names):
-        return say("did-mean-4", "Did you mean `{shown}.{near}`?", shown=shown, near=near)
+        return say("did-mean-function", "Did you mean `{shown}.{near}`?", shown=shown, near=near)
     return None
 
 
@@ -307,14 +309,14 @@ def attribute_of_object(scene: Scene, match: Match) -> str | None:
             continue
         if tensor_info(value) is not None:
             if name in TENSOR_SPELLINGS:
-                return say("did-mean-8", "Did you mean `{shown}`?", shown=TENSOR_SPELLINGS[name].format(bare))
+                return say("did-mean-spelling", "Did you mean `{shown}`?", shown=TENSOR_SPELLINGS[name].format(bare))
             near = nearest(name, TENSOR_NAMES, 0.6)
-            return say("did-mean-9", "Did you mean `{bare}.{near}`?", bare=bare, near=near) if near else None
+            return say("did-mean-method", "Did you mean `{bare}.{near}`?", bare=bare, near=near) if near else None
         near = nearest(name, attribute_names(value))
         if near:
-            return say("did-mean-7", "Did you mean `{bare}.{near}`?", bare=bare, near=near)
+            return say("did-mean-own-attribute", "Did you mean `{bare}.{near}`?", bare=bare, near=near)
         if type(value) is FunctionType:
-            return say("function-call-first", "`{code}` is a function. Call it first, with `{code}(...)`.", code=code)
+            return say("function-not-called", "`{code}` is a function. Call it first, with `{code}(...)`.", code=code)
         return attribute_never_set(scene, value, code, name)
     return None
 
@@ -323,7 +325,7 @@ def no_module(scene: Scene, name: str) -> str | None:
     """Explain what only modules have, asked of an object of a class of the program that derives from nothing."""
     around = next((node for node in scene.nodes(ast.ClassDef) if node.name == name and not node.bases), None)
     return around and say(
-        "class-no-module",
+        "no-module",
         "`{name}` is not a module yet. Line {line} should be `class {name}(nn.Module):`.",
         line=around.lineno,
         name=name,
@@ -347,12 +349,12 @@ def attribute_never_set(scene: Scene, value: object, code: str, name: str) -> st
         ]
         if local:
             return say(
-                "line-sets-only",
+                "set-without-self",
                 "Line {line} sets `{name}`, but not `self.{name}`. Write `self.{name} = ...` there.",
                 line=local[0].lineno,
                 name=name,
             )
-        return say("nothing-set-self", "Nothing has set `self.{name}` yet. Set it in `__init__`.", name=name)
+        return say("never-set", "Nothing has set `self.{name}` yet. Set it in `__init__`.", name=name)
     held = [
         f"`{key}`" for key in attributes(value) if type(key) is str and not key.startswith("_") and key != "training"
     ]
@@ -380,11 +382,11 @@ def no_such_import(scene: Scene, match: Match) -> str | None:
     name, path = match.groups()
     for other, module in list(_loaded.items()):
         if other.startswith("attention.") and other != path and is_class(fields(module).get(name)):
-            return say("from-import", "It is in `{other}`. Write `from {other} import {name}`.", other=other, name=name)
+            return say("import-from", "It is in `{other}`. Write `from {other} import {name}`.", other=other, name=name)
     for prefix, held in (("torch", _torch), ("torch.nn", _nn), ("torch.nn.functional", _functional)):
         if prefix != path and path.startswith("torch") and name in held and is_public(held[name]):
             return say(
-                "another-place-from",
+                "import-other-place",
                 "It is in a different place: `from {prefix} import {name}`.",
                 prefix=prefix,
                 name=name,
@@ -399,7 +401,7 @@ def no_such_module(scene: Scene, match: Match) -> str | None:
     name = match[1]
     if name.split(".")[0] in ("numpy", "matplotlib", "pandas", "tiktoken", "transformers", "sklearn", "tensorflow"):
         return say(
-            "library-not-here-torch",
+            "no-library",
             "That library is not available here. You can import `torch`, `attention`, and Python's own modules.",
         )
     first, _, rest = name.partition(".")

@@ -30,12 +30,12 @@ def not_broadcastable(scene: Scene, match: Match) -> str | None:
         remedy = (
             suggest_slice(scene, left, right) or suggest_slice(scene, right, left) or suggest_fit(scene, left, right)
         )
-        return say("x", "{sentence}. {remedy}", sentence=sentence, remedy=remedy)
+        return say("with-remedy", "{sentence}. {remedy}", sentence=sentence, remedy=remedy)
     if isinstance(scene.node, ast.Call):
         # The shapes meet inside the called function.
         return None
     return say(
-        "two-shapes-do",
+        "two-shapes",
         "Two shapes don't fit together. An axis has the size {name} in one and {name2} in the other. "
         "Print the `.shape` of both.",
         name=match[1],
@@ -86,7 +86,7 @@ def suggest_slice(scene: Scene, scores: ast.expr, mask: ast.expr) -> str | None:
         )
     code = operand(inner, scene.code(inner))
     return say(
-        "slice-mask-number",
+        "slice-mask",
         "Slice the mask to the number of tokens: `{code}[:{rows}, :{columns}]{rest}`.",
         code=code,
         rows=rows,
@@ -111,21 +111,21 @@ def suggest_fit(scene: Scene, left: ast.expr, right: ast.expr) -> str:
     if times and scene.code(right) and product(one.shape, other.shape) is not None:
         left_code = operand(left, scene.code(left) or "x")
         return say(
-            "multiplies-place-place",
+            "use-matrix-product",
             "`*` multiplies element by element; the matrix product is `{left_code} @ {code}`.",
             left_code=left_code,
             code=code,
         )
     if copied:
-        return say("copy-needs-same", "A copy needs the same shape.")
+        return say("copy", "A copy needs the same shape.")
     if scene.code(right) and len(other.shape) == 1 and one.shape[-2:-1] == other.shape:
         return say(
-            "unsqueeze-makes-column",
+            "column",
             "Try `{code}.unsqueeze(-1)`, which makes it a column with one number per row.",
             code=code,
         )
     return say(
-        "counted-from-last", "Compared from the last axis on, two sizes have to be equal, or one of them has to be 1."
+        "from-last-axis", "Compared from the last axis on, two sizes have to be equal, or one of them has to be 1."
     )
 
 
@@ -145,7 +145,7 @@ def wrong_assignment(scene: Scene, match: Match) -> str | None:
             scene.quote(statement.value, say("value", "the value")),
         )
         return say(
-            "but-what-written",
+            "written-shape",
             "{target_text} is {room}, but {value} is {given}. What you assign needs the same shape, or one "
             "that can be repeated to fill it.",
             target_text=target_text,
@@ -154,7 +154,7 @@ def wrong_assignment(scene: Scene, match: Match) -> str | None:
             given=given,
         )
     return say(
-        "become-expand-like",
+        "expand",
         "The tensor is {given} and can't be expanded to {room}, because only axes of size 1 can be repeated.",
         given=given,
         room=room,
@@ -173,14 +173,14 @@ def not_contiguous(scene: Scene, match: Match) -> str | None:
             rest = code[len(base) + len(".view") :] if code and base and code.startswith(base) else "(...)"
             base = operand(call.func.value, base) if base else "x"
             return say(
-                "after-transposition-numbers-do",
+                "contiguous-of",
                 "`view` needs the numbers to be stored in reading order, which they often aren't after a "
                 "transposition. Write `{base}.contiguous().view{rest}` or `{base}.reshape{rest}`.",
                 base=base,
                 rest=rest,
             )
     return say(
-        "after-transposition-numbers",
+        "contiguous",
         "`view` needs the numbers to be stored in reading order, which they often aren't after a "
         "transposition. Call `.contiguous()` before `.view(...)`.",
     )
@@ -194,12 +194,10 @@ def invalid_view(scene: Scene, match: Match) -> str | None:
     total = math.prod(known)
     base = next((call.func.value for call in scene.find(ast.Call) if isinstance(call.func, ast.Attribute)), None)
     tensor = scene.tensor_info(base)
-    start = say(
-        "holds-numbers", "{code} contains {count} numbers", code=scene.quote(base, say("it", "It")), count=count
-    )
+    start = say("holds-count", "{code} contains {count} numbers", code=scene.quote(base, say("it", "It")), count=count)
     if tensor is not None and math.prod(tensor.shape) == count:
         start = say(
-            "holds-numbers-2",
+            "size-and-count",
             "{code} is {size} and contains {count} numbers",
             code=scene.quote(base),
             size=size(tensor.shape),
@@ -208,13 +206,13 @@ def invalid_view(scene: Scene, match: Match) -> str | None:
     wanted = " * ".join(map(str, known)) + (f" = {total}" if len(known) > 1 else "")
     if len(known) < len(sizes):
         return say(
-            "which-sizes-beside",
+            "view-rest",
             "{start}, which can't be divided by the other sizes ({wanted}).",
             start=start,
             wanted=wanted,
         )
     return say(
-        "but-sizes-view",
+        "view-product",
         "{start}, but the sizes that you ask for give {wanted}.",
         start=start,
         wanted=wanted,
@@ -227,13 +225,11 @@ def wrong_permute(scene: Scene, match: Match) -> str | None:
     for call in scene.find(ast.Call):
         if isinstance(call.func, ast.Attribute) and (sentence := scene.describe(call.func.value)):
             return say(
-                "permute-needs-every-axis",
+                "permute-of",
                 "{sentence}. `permute` needs every axis exactly once. To swap two axes, use `.transpose(a, b)`.",
                 sentence=sentence,
             )
-    return say(
-        "permute-needs-every", "`permute` needs every axis exactly once. To swap two axes, use `.transpose(a, b)`."
-    )
+    return say("permute", "`permute` needs every axis exactly once. To swap two axes, use `.transpose(a, b)`.")
 
 
 @rule(RuntimeError, r"tensor\.(mT|mH|H) is only supported on matrices|t\(\) expects a tensor with <= 2 dimensions")
@@ -253,7 +249,7 @@ def wrong_transpose(scene: Scene, match: Match) -> str | None:
                 use=use,
             )
     return say(
-        "matrices-transpose-exchanges",
+        "matrix-transpose",
         "It works only for matrices. `.transpose(-2, -1)` swaps the last two axes of a batch.",
     )
 
@@ -266,7 +262,7 @@ def not_a_list(scene: Scene, match: Match) -> str | None:
     """Explain `torch.cat(a, b)`, which needs a list."""
     if match[2] == "generator":
         return say(
-            "torch-takes-list-put", "torch.{name} takes a list. Put square brackets around its argument.", name=match[1]
+            "list-brackets", "torch.{name} takes a list. Put square brackets around its argument.", name=match[1]
         )
     example = "[a, b]"
     for call in scene.find(ast.Call):
@@ -275,7 +271,7 @@ def not_a_list(scene: Scene, match: Match) -> str | None:
             example = f"[{', '.join(codes)}]"
     axis = "" if match[1] == "stack" else ", dim=-1"
     return say(
-        "torch-takes-list",
+        "takes-list",
         "torch.{name} takes a list of tensors. Try `torch.{name}({example}{axis})`.",
         name=match[1],
         example=example,
@@ -299,7 +295,7 @@ def wrong_cat(scene: Scene, match: Match) -> str | None:
     tensors = listed_tensors(scene)
     if position >= len(tensors):
         return say(
-            "joined-along-axis-tensors",
+            "join-sizes",
             "Tensors that are joined along axis {axis} need the same size along all other axes.",
             axis=axis,
         )
@@ -325,18 +321,18 @@ def wrong_stack(scene: Scene, match: Match) -> str | None:
     stack = match[0].startswith("stack")
     if stack:
         needs = say(
-            "torch-stack-needs",
+            "stack",
             "torch.stack needs tensors of the same shape. torch.cat joins them along an axis that they already have.",
         )
     else:
         needs = say(
-            "torch-cat-needs",
+            "cat",
             "torch.cat needs tensors with the same number of axes. `.unsqueeze(0)` adds an axis.",
         )
     if not odd:
         return needs
     shapes = say(
-        "and-2", "{tensor} and {tensor2}.", tensor=scene.describe(tensors[0][0]), tensor2=scene.describe(odd[0])
+        "two-tensors", "{tensor} and {tensor2}.", tensor=scene.describe(tensors[0][0]), tensor2=scene.describe(odd[0])
     )
     return f"{shapes} {needs}"
 
@@ -345,10 +341,10 @@ fixed_advice(
     ValueError,
     {
         r"expected a non-empty list of Tensors": lambda: say(
-            "list-empty-nothing", "The list is empty. Nothing has been put into it."
+            "list-empty", "The list is empty. Nothing has been put into it."
         ),
         r"^expected sequence of length (\d+) at dim \d+ \(got": lambda: say(
-            "all-rows-tensor", "All rows of a tensor need the same number of entries."
+            "ragged-rows", "All rows of a tensor need the same number of entries."
         ),
     },
 )
@@ -356,10 +352,10 @@ fixed_advice(
     TypeError,
     {
         r"^expected Tensor as element \d+ in argument 0": lambda: say(
-            "all-entries-list", "Every entry of the list has to be a tensor."
+            "entries-of-list", "Every entry of the list has to be a tensor."
         ),
         r"^tensor\(\) takes 1 positional argument": lambda: say(
-            "put-all-numbers", "Put all numbers in one list, as in `torch.tensor([1, 2, 3])`."
+            "one-list", "Put all numbers in one list, as in `torch.tensor([1, 2, 3])`."
         ),
     },
 )
@@ -378,7 +374,7 @@ def not_single(scene: Scene, match: Match) -> str | None:
         node = node or (call.args[0] if call.args else None)
         if name == "torch.tensor" and isinstance(node, ast.List | ast.Tuple):
             return say(
-                "make-one-tensor",
+                "stack-list",
                 "torch.tensor can't combine tensors. Write `torch.stack({value})` to make one tensor out of them.",
                 value=scene.code(node) or "[...]",
             )
@@ -388,12 +384,12 @@ def not_single(scene: Scene, match: Match) -> str | None:
             use = name.removeprefix("math.") if name.startswith("math.") else ""
             zeros = ", ".join("0" for _ in tensor.shape)
             here = (
-                say("use-torch-tensors", "For tensors, use `torch.{use}`.", use=use)
+                say("torch-function", "For tensors, use `torch.{use}`.", use=use)
                 if use in SAME
-                else say("choose-cell-as", "Pick one element, as in `{cell}`.", cell=f"{code}[{zeros}]")
+                else say("choose-cell", "Pick one element, as in `{cell}`.", cell=f"{code}[{zeros}]")
             )
             return say(
-                "only-tensor-one",
+                "number-of-tensor",
                 "{sentence}. Only a tensor with a single element can be converted to a number. {here}",
                 sentence=sentence,
                 here=here,
@@ -411,7 +407,7 @@ def ambiguous_truth(scene: Scene, match: Match) -> str | None:
         node = node.args[0]
     code = operand(node, scene.code(node)) if node is not None and scene.code(node) else "(...)"
     return say(
-        "condition-whole-tensor",
+        "truth-of-tensor",
         "A condition needs a single True or False, but this is a whole tensor. Use `{code}.all()` or "
         "`{code}.any()`. To choose element by element, use torch.where, with `&` and `|` in place of "
         "`and` and `or`.",
@@ -440,7 +436,7 @@ def wrong_unpacking(scene: Scene, match: Match) -> str | None:
         more = count + 1 == int(wanted)
         code = operand(base, scene.code(base) or "x") if base is not None else "x"
         sizes = say(
-            "so-shape-sizes",
+            "unpack-sizes",
             "{sentence}, so its shape has {count} entries, but there are {wanted} names on the left.",
             sentence=sentence,
             count=count,
@@ -448,12 +444,12 @@ def wrong_unpacking(scene: Scene, match: Match) -> str | None:
         )
         if not more:
             return sizes
-        batch = say("unsqueeze-adds-batch", "`{code}.unsqueeze(0)` adds a batch axis in front.", code=code)
+        batch = say("batch-axis", "`{code}.unsqueeze(0)` adds a batch axis in front.", code=code)
         return f"{sizes} {batch}"
     if tensor := scene.tensor_info(node):
         rows = tensor.shape[0] if tensor.shape else 1
         return say(
-            "one-tensor-unpacked",
+            "unpack-tensor",
             "{code} is a single tensor ({size}), and unpacking it gives its {rows} rows.",
             code=scene.quote(node),
             size=size(tensor.shape),
@@ -462,13 +458,13 @@ def wrong_unpacking(scene: Scene, match: Match) -> str | None:
     given = match[3] or (len(value) if is_exactly(value, tuple, list) else None)
     if value is UNKNOWN and not given:
         return say(
-            "left-names-right",
+            "too-many-values",
             "There are {wanted} names on the left of `=`, but more values on the right.",
             wanted=wanted,
         )
     return (
         say(
-            "left-names-right-values",
+            "wrong-count-of-values",
             "There are {wanted} names on the left of `=`, but {given} values on the right.",
             wanted=wanted,
             given=given,

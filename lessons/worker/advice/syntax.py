@@ -85,9 +85,9 @@ def invalid_syntax(scene: Scene, match: Match) -> str | None:
         if found := pattern.search(line):
             return remedy(found)
     if found := KEYWORD.search(line):
-        return say("word-python-itself", "`{value}` is a keyword of Python. Choose a different name.", value=found[1])
+        return say("keyword", "`{value}` is a keyword of Python. Choose a different name.", value=found[1])
     if re.match(rf"\s*{BLOCK}", line) and not line.endswith(":") and ":" not in line:
-        return say("line-opens-block", "A line that starts a block has to end with a colon.")
+        return say("colon", "A line that starts a block has to end with a colon.")
     if found := re.match(r"\s*def\s+\w+\s*\(([^)]*)\)", line):
         missing = re.search(r"(\w+)\s+(\w+)", found[1])
         return (
@@ -101,13 +101,11 @@ def invalid_syntax(scene: Scene, match: Match) -> str | None:
             else None
         )
     if re.match(r"\s*(?:else|elif|except|finally)\b", line):
-        return say("needs-if-while", "It needs an `if` (or `for`, `while`, `try`) above it with the same indentation.")
+        return say("else-alone", "It needs an `if` (or `for`, `while`, `try`) above it with the same indentation.")
     if found := re.search(r"(?:^|[^=!<>])(=|[-+*/%@&|<>]|\band|\bor|\bnot|\bin)$", line):
-        return say(
-            "something-missing-after", "Something is missing after `{value}` at the end of the line.", value=found[1]
-        )
+        return say("something-missing", "Something is missing after `{value}` at the end of the line.", value=found[1])
     if re.search(r"lambda[^:]*:\s*return\b", line):
-        return say("lambda-gives-expression", "A lambda returns its expression on its own, so leave out `return`.")
+        return say("lambda-return", "A lambda returns its expression on its own, so leave out `return`.")
     return None
 
 
@@ -115,7 +113,7 @@ def of_notebook(line: str) -> str | None:
     """Explain what notebooks, prompts and texts have around code."""
     if found := COMMAND.search(line):
         command = say(
-            "line-command-notebook",
+            "notebook-command",
             "A line that starts with `{value}` is a notebook command. Leave it out.",
             value=found[1] or found[2],
         )
@@ -123,15 +121,15 @@ def of_notebook(line: str) -> str | None:
             return command
         return f"{command} {say('torch-here-already', 'torch is already installed.')}"
     if FENCE.search(line):
-        return say("these-marks-fence", "These marks surround code in a text. Leave them out.")
+        return say("fence", "These marks surround code in a text. Leave them out.")
     if found := PROMPT.search(line):
         return say(
-            "prompt-interpreter-leave",
+            "interpreter-prompt",
             "`{value}` is the prompt of an interpreter. Leave it out, along with anything that was printed.",
             value=found[1],
         )
     return (
-        say("question-mark-asks", "A question mark asks for help in a notebook. Leave the line out.")
+        say("question-mark", "A question mark asks for help in a notebook. Leave the line out.")
         if HELP.search(line)
         else None
     )
@@ -141,13 +139,13 @@ def of_notebook(line: str) -> str | None:
 def missing_colon(scene: Scene, match: Match) -> str | None:
     """Explain a block without a colon."""
     word = re.match(r"\s*(\w+)", source_line(scene))
-    return say("line-must-end", "The line with `{value}` has to end with a colon.", value=word[1]) if word else None
+    return say("colon-after", "The line with `{value}` has to end with a colon.", value=word[1]) if word else None
 
 
 @rule(SyntaxError, r"^Maybe you meant '==' or ':='|^invalid syntax\. Maybe you meant '=='")
 def single_equals(scene: Scene, match: Match) -> str | None:
     """Explain `if x = 1:`."""
-    return say("gives-name-value", "`=` assigns a value to a name. To compare two values, use `==`.")
+    return say("equals", "`=` assigns a value to a name. To compare two values, use `==`.")
 
 
 @rule(SyntaxError, r"^invalid character '(.)'")
@@ -157,14 +155,14 @@ def typographic_character(scene: Scene, match: Match) -> str | None:
     if sign in TYPOGRAPHIC:
         plain = TYPOGRAPHIC[sign]
         shown = say("plain-quote", "a plain quotation mark") if plain in QUOTES else f"`{plain}`"
-        return say("type-keyboard", "Replace it with {sign}.", sign=shown)
+        return say("type-sign", "Replace it with {sign}.", sign=shown)
     return say("python-writes", "In Python, write `{code}` instead.", code=SYMBOLS[sign]) if sign in SYMBOLS else None
 
 
 @rule(TabError, r"")
 def mixed_tabs(scene: Scene, match: Match) -> str | None:
     """Explain a mixture of tabs and spaces."""
-    return say("indent-spaces-only", "Indent with spaces only, four per level.")
+    return say("spaces-only", "Indent with spaces only, four per level.")
 
 
 @rule(IndentationError, r"^(unexpected indent|unindent does not match|expected an indented block)")
@@ -174,14 +172,14 @@ def wrong_indentation(scene: Scene, match: Match) -> str | None:
         before = without_comments_and_strings(source_line(scene, 1))
         colon = re.match(rf"\s*{BLOCK}", before) and not before.endswith(":")
         if colon:
-            return say("line-before-opens", "The line before it starts a block, so it has to end with a colon.")
+            return say("colon-before", "The line before it starts a block, so it has to end with a colon.")
         return say(
-            "line-starts-further",
+            "indented",
             "This line is indented further than the one before it, but that line doesn't start a block.",
         )
     if match[1].startswith("unindent"):
-        return say("start-must-stand", "It has to line up with the start of an earlier line.")
-    return say("what-belongs-starts", "Indent the lines that belong to it by four more spaces.")
+        return say("dedent", "It has to line up with the start of an earlier line.")
+    return say("indent-block", "Indent the lines that belong to it by four more spaces.")
 
 
 @rule(SyntaxError, r"^unterminated (triple-quoted )?(?:f-)?string literal")
@@ -196,7 +194,7 @@ def unterminated_string(scene: Scene, match: Match) -> str | None:
 def outside_function(scene: Scene, match: Match) -> str | None:
     """Explain `return` outside of its function."""
     return say(
-        "belongs-into-def",
+        "indent-into-def",
         "`{name}` works only inside a function. Indent the line like the other lines of the function.",
         name=match[1],
     )
@@ -211,4 +209,4 @@ def leading_digit(scene: Scene, match: Match) -> str | None:
 @rule(SyntaxError, r"^positional argument follows keyword argument")
 def positional_after_keyword(scene: Scene, match: Match) -> str | None:
     """Explain `f(a=1, 2)`."""
-    return say("put-arguments-without", "Put the arguments without a name first.")
+    return say("arguments-order", "Put the arguments without a name first.")

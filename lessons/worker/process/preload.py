@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import warnings
 
+SAID = ("advice", "change", "explaining", "worker")
+"""The groups of texts that children say."""
+
 
 def load() -> None:
     """Import torch, `attention` and the jobs of a child. No tensor operation may run here."""
@@ -18,7 +21,7 @@ def load() -> None:
 
     # It formats a stack, for which the lines of torch's files are read; a child of the fork server has them then.
     torch.manual_seed(0)
-    translations.fix("advice", "change", "explaining", "worker")
+    translations.fix(*SAID)
     channel.prepare()
     compiler_stand_in.install()
     # These use the imported names without running any tensor operation.

@@ -19,17 +19,23 @@ from tui.actions import action_words, help_pages
 CONVERTED = (
     "lessons/engine/answer_feedback.py",
     "lessons/engine/answer_reading.py",
+    "lessons/engine/child_code.py",
     "lessons/engine/child_failures.py",
     "lessons/engine/experiment_judging.py",
     "lessons/engine/judging.py",
+    "lessons/engine/launchers.py",
     "lessons/engine/prompt.py",
     "lessons/engine/question_facts.py",
     "lessons/engine/question_judging.py",
     "lessons/engine/question_words.py",
+    "lessons/engine/scratch_run.py",
     "lessons/engine/verdict_words.py",
+    "lessons/format/axis_labels.py",
     "lessons/format/knobs/choice.py",
+    "lessons/format/knobs/knob.py",
     "lessons/format/knobs/number.py",
     "lessons/format/knobs/seed.py",
+    "lessons/format/knobs/sentence.py",
     "lessons/format/knobs/words.py",
     "lessons/format/main_path.py",
     "lessons/learner/exports.py",
@@ -50,6 +56,7 @@ CONVERTED = (
     "lessons/worker/advice/missing_values.py",
     "lessons/worker/advice/module_setup.py",
     "lessons/worker/advice/modules.py",
+    "lessons/worker/advice/naming.py",
     "lessons/worker/advice/scene.py",
     "lessons/worker/advice/shape_errors.py",
     "lessons/worker/advice/star_imports.py",
@@ -178,8 +185,14 @@ CONVERTED = (
 TABLES = {"tui/actions/table.py": action_words.texts, "tui/actions/help_pages.py": help_pages.texts}
 """Modules with tables of texts, with what lists the texts by the ids that they are said with."""
 
-FOR_PROGRAMMERS = frozenset({"AssertionError", "NotImplementedError", "TypeError", "ValueError", "WireError"})
+FOR_PROGRAMMERS = frozenset(
+    {"AssertionError", "ForkUnsafe", "NotImplementedError", "TypeError", "ValueError", "WireError"}
+)
 """Exceptions whose messages no learner reads."""
+
+
+CODE = frozenset({"DEFAULT_CSS", "IMPORTS", "INPUTS_START", "SIGNS", "TRACE", "_BOOT"})
+"""Constants that hold code, what a program writes, or the rules of a widget's look."""
 
 
 FOR_AUTHORS = frozenset({"problems", "unused", "complaints", "_overlaps", "_not_python", "missing_text"})
@@ -188,10 +201,6 @@ FOR_AUTHORS = frozenset({"problems", "unused", "complaints", "_overlaps", "_not_
 
 UNREAD = FOR_PROGRAMMERS | FOR_AUTHORS | {"compile", "execute", "removeprefix", "rule", "split"}
 """What these are given, or contain, no learner reads."""
-
-
-STYLES = "DEFAULT_CSS"
-"""What widgets call the rules of their look."""
 
 
 def unreachable(source: str) -> Iterator[str]:
@@ -208,7 +217,7 @@ def unreachable(source: str) -> Iterator[str]:
             parts = [node.value] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else []
             whole = not isinstance(node, ast.Expr)
             ignored |= {id(part) for part in (ast.walk(node) if whole else parts)}
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == STYLES:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in CODE:
             ignored |= {id(part) for part in ast.walk(node)}
         if isinstance(node, ast.Dict):
             ignored |= {id(key) for key in node.keys}

@@ -46,14 +46,17 @@ class AttentionLayer(nn.Module):
         self.out_proj = nn.Linear(d_model, d_model, bias=False)
         self.register_buffer("mask", causal_mask(context_length), persistent=False)
 
-    def weights(self, x: Tensor) -> Tensor:
-        """Compute how much every token attends to each token: (batch, token, d_model) -> (batch, head, query, key)."""
+    def weights(self, x: Tensor, keys_from: Tensor | None = None) -> Tensor:
+        """Compute how much every token attends to each token: (batch, token, d_model) -> (batch, head, query, key).
+
+        The keys are made of ``keys_from`` instead of ``x`` if it is given, with the same shape.
+        """
         n = x.shape[1]
         hidden = self.mask[:n, :n].bool()  # (query, key)
 
         # (batch, head, token, head_dim)
         queries = self._split(self.W_query(x))
-        keys = self._split(self.W_key(x))
+        keys = self._split(self.W_key(x if keys_from is None else keys_from))
 
         # (batch, head, query, key)
         scores = queries @ keys.transpose(2, 3)

@@ -16,6 +16,7 @@ IDS: frozenset[str] = frozenset(
         "dropout",
         "causal-class",
         "multi-head-class",
+        "induction",
     }
 )
 """The ids of the lessons that were rewritten by these rules."""

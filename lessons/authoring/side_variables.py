@@ -62,7 +62,10 @@ def _expressions(step: Step) -> Iterator[tuple[Path, str]]:
         yield from ((path, shown.expression) for path, shown in step.tensors_with_paths)
         yield from ((("claims", number), claim) for number, claim in enumerate(step.claims))
     if isinstance(step, TrainStep):
-        yield from ((("curves", number, "expr"), curve.expr) for number, curve in enumerate(step.curves))
+        for number, curve in enumerate(step.curves):
+            yield ("curves", number, "expr"), curve.expr
+            if curve.level is not None:
+                yield ("curves", number, "level", "expr"), curve.level.expr
         yield from ((("watch", number), shown.expression) for number, shown in enumerate(step.watch))
         yield ("keep",), step.keep
     if isinstance(step, FilledStep):

@@ -116,7 +116,7 @@ def training_request(lesson: Lesson, step: TrainStep, cells: list[dict[str, Any]
         id=step.id,
         code=step.training,
         seed=lesson.seed_of(step),
-        curves=tuple(NamedExpression(curve.name, curve.expr) for curve in step.curves),
+        curves=tuple(NamedExpression(name, expression) for name, expression in step.measured),
         watch=_expressions(step.watch),
         keep=step.keep,
     )
@@ -128,7 +128,7 @@ def snapshot_of(lesson: Lesson, step: TrainStep, report: Snapshot) -> TrainingSn
     # All snapshots are held in memory, so no tensor may be larger than one that is shown whole.
     if len(report.blob) > 8 * WHOLE * len(step.watch):
         raise wire.WireError("a snapshot that is too large")
-    numbers = {curve.name: float(report.numbers[curve.name]) for curve in step.curves}
+    numbers = {name: float(report.numbers[name]) for name, _ in step.measured}
     tensors = tuple(
         tensor_of(lesson, spec, tensor, report.blob) for spec, tensor in zip(step.watch, report.tensors, strict=True)
     )

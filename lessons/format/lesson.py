@@ -19,7 +19,7 @@ from lessons.format.fields import Model, Name, OptionalCode, OptionalName, Slug,
 from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.knobs.knob import Knob
 from lessons.format.questions import ChoiceStep, FindStep, Option, PointStep, PredictStep, Question, Wrong
-from lessons.format.steps import Curve, Exercise, ReadStep, RunStep, Step, TrainStep
+from lessons.format.steps import Curve, Exercise, Level, ReadStep, RunStep, Step, TrainStep
 
 __all__ = [
     "SETUP",
@@ -37,6 +37,7 @@ __all__ = [
     "Kind",
     "Lesson",
     "LessonFile",
+    "Level",
     "Limits",
     "MessageCase",
     "Mistake",

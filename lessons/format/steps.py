@@ -36,12 +36,31 @@ class RunStep(RunningStep):
     code: Code
 
 
+class Level(Model):
+    """A level to compare a curve with, drawn as a dotted line: what chance would give."""
+
+    label: Text
+    expr: Expression
+
+
 class Curve(Model):
-    """A number that is plotted over a training; `expr` is evaluated for every snapshot."""
+    """A number that is plotted over a training; `expr` and that of `level` are evaluated for every snapshot."""
 
     name: Name
     label: Text
     expr: Expression
+    level: Level | None = None
+
+    @property
+    def measured(self) -> tuple[tuple[str, str], ...]:
+        """What a snapshot measures for this curve: names and expressions, the curve itself first."""
+        own = ((self.name, self.expr),)
+        return own if self.level is None else (*own, (self.level_name, self.level.expr))
+
+    @property
+    def level_name(self) -> str:
+        """The name of the level among the numbers of a snapshot."""
+        return f"{self.name} level"
 
 
 class TrainStep(RunningStep):
@@ -78,6 +97,11 @@ class TrainStep(RunningStep):
                 yield ("curves", number, "name"), problem, "Give one of them another name."
             names.add(curve.name)
         yield from tensor_complaints(with_paths("watch", self.watch))
+
+    @property
+    def measured(self) -> tuple[tuple[str, str], ...]:
+        """All numbers of a snapshot: names and expressions."""
+        return tuple(each for curve in self.curves for each in curve.measured)
 
     @property
     def programs(self) -> tuple[tuple[str, str], ...]:

@@ -253,6 +253,7 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
         "reveal": lesson_format.ShownTensor,
         "watch": lesson_format.ShownTensor,
         "curves": lesson_format.Curve,
+        "level": lesson_format.Level,
         "checks": lesson_format.Check,
         "fail": lesson_format.MessageCase,
         "ways": lesson_format.Way,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from lessons.format import main_path
-from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Question, ReadStep, RunningStep, RunStep, Step
+from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Question, ReadStep, RunningStep, RunStep, Step, TrainStep
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow, longest_path, with_explained
 from lessons.results.result import StepResult, WorkerError
@@ -186,11 +186,11 @@ def is_end(lesson: Lesson, index: int) -> bool:
 def steps_with_flow(lesson: Lesson, index: int) -> tuple[str, ...]:
     """List the steps whose flow may stand beside a step, the best first.
 
-    A step that runs has its own. Beside a question or an exercise stands that of a step before, which tells nothing
-    about the answer; at both ends of a lesson that of the step which the lesson names.
+    A step that runs has its own. Beside a question, an exercise or a training stands that of a step before, which tells
+    nothing about the answer, or what the training leads to; at both ends of a lesson that of the step which the lesson names.
     """
     step = lesson.steps[index]
-    if isinstance(step, FilledStep) and not isinstance(step, ReadStep | Question):
+    if isinstance(step, FilledStep) and not isinstance(step, ReadStep | Question | TrainStep):
         return (step.id,)
     before = _runs_behind(lesson, index)
     named = [lesson.flow] if lesson.flow and is_end(lesson, index) else []

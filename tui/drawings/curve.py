@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import ceil, floor, isfinite, log10
 
 from rich.cells import cell_len
@@ -48,12 +49,16 @@ class Plot:
         points: a step and a number each, in the order of the steps. Numbers that are not finite are only marked `!`.
         total: the steps in all.
         here: the position of the current point among the points, None if there is none.
+        level: a number to compare with, drawn as a dotted line; None if there is none.
+        level_label: what that number is.
     """
 
     label: str
     points: tuple[tuple[int, float], ...] = ()
     total: int = 1
     here: int | None = None
+    level: float | None = None
+    level_label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,9 @@ def _round_step(size: float) -> float:
 def draw(plot: Plot, width: int, height: int, unicode: bool = True, style: Style | None = None) -> tuple[Runs, ...]:
     """Return the lines of a curve: its name and current number, the dots, and the axis of steps."""
     rows = height - 2
-    low, high = bounds([value for _, value in plot.points])
+    level = plot.level if plot.points and plot.level is not None and isfinite(plot.level) else None
+    # A level is far from zero or near it: the axis shows which.
+    low, high = bounds([value for _, value in plot.points] + ([] if level is None else [0.0, level]))
     labels = {0: _tick(high), rows - 1: _tick(low)} if plot.points else {}
     gutter = max([6, *map(len, labels.values())])
     columns = max(1, width - gutter - 3)
@@ -124,15 +131,39 @@ def draw(plot: Plot, width: int, height: int, unicode: bool = True, style: Style
     title.add(truncated(label, max(1, width - NUMBER - start), "…" if unicode else "~"), _NAME)
     if plot.here is not None:
         title.add(f"  {number(plot.points[plot.here][1])}")
+    dotted, dot = -1, ""
+    if level is not None:
+        fine = _fine(unicode)[1]
+        up = _height(level, low, high, rows * fine)
+        dotted, dot = rows - 1 - up // fine, chr(0x2800 + _BRAILLE[0][up % 4]) if unicode else _ASCII[1 << up % 3]
+        said = f"   {dot * 2} {visible(plot.level_label)} {short(level)}"
+        if title.width + cell_len(said) <= width:
+            title.add(said, _MUTED)
     lines = [title.runs(width)]
     for row, cells in enumerate(_rows(plot, columns, rows, low, high, unicode)):
         line = StyledLine()
         side = "┤" if unicode else "+"
         line.add(labels.get(row, "").rjust(gutter) + (side if row in labels else "│" if unicode else "|"), _MUTED)
-        line.add(cells.rstrip(), style)
+        if row == dotted:
+            for blank, part in groupby(cells, key=lambda cell: cell == " "):
+                text = "".join(part)
+                line.add(dot * len(text) if blank else text, _MUTED if blank else style)
+        else:
+            line.add(cells.rstrip(), style)
         lines.append(line.runs(width))
     lines.append(_steps(plot, gutter, columns, unicode).runs(width))
     return tuple(lines)
+
+
+def _fine(unicode: bool) -> tuple[int, int]:
+    """Return how many dots a cell is wide and high."""
+    return (2, 4) if unicode else (1, 3)
+
+
+def _height(value: float, low: float, high: float, dots: int) -> int:
+    """Return which of `dots` dots, counted from the bottom, a number belongs to."""
+    share = (max(low, min(value, high)) - low) / (high - low)
+    return round(share * (dots - 1))
 
 
 def number(value: float) -> str:
@@ -151,7 +182,7 @@ def _column(step: int, total: int, columns: int) -> int:
 
 def _rows(plot: Plot, columns: int, rows: int, low: float, high: float, unicode: bool) -> Iterator[str]:
     """Yield the dots as text, from the top."""
-    fine_x, fine_y = (2, 4) if unicode else (1, 3)
+    fine_x, fine_y = _fine(unicode)
     filled: list[list[int]] = [[0] * columns for _ in range(rows)]
     alarms = set()
     before: tuple[int, int] | None = None
@@ -161,8 +192,7 @@ def _rows(plot: Plot, columns: int, rows: int, low: float, high: float, unicode:
             alarms.add(x // fine_x)
             before = None
             continue
-        share = (max(low, min(value, high)) - low) / (high - low)
-        y = round(share * (rows * fine_y - 1))
+        y = _height(value, low, high, rows * fine_y)
         for dot_x, dot_y in _line(before or (x, y), (x, y)):
             row, cell = rows - 1 - dot_y // fine_y, dot_x // fine_x
             filled[row][cell] |= _BRAILLE[dot_x % 2][dot_y % 4] if unicode else 1 << dot_y % 3

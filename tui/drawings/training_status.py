@@ -46,10 +46,11 @@ def training_status(replay: TrainingReplay, about: float | None = None) -> Train
             took = say("recorded-in", "recorded in {time}", time=passed) if replay.seconds else recorded
             train = mention("training.go", say("train-here", "train it here"))
             again = train
-            if about:
-                again = mention("training.go", say("train-about", "train it here, about {time}", time=seconds(about)))
-            if not replay.snapshots:
-                return TrainingStatus(None, say("not-trained", "not trained yet") + GAP + again, "")
+            if lasts := about or (replay.seconds if replay.untouched else None):
+                again = mention("training.go", say("train-about", "train it here, about {time}", time=seconds(lasts)))
+            if not replay.snapshots or replay.untouched:
+                untrained = say("not-trained", "not trained yet")
+                return TrainingStatus(None, untrained + GAP + again, current, untrained + GAP + train)
             return TrainingStatus(None, took + GAP + again, current, recorded + GAP + train)
         case "starting":
             return TrainingStatus(0.0, say("starting", "starting: the steps before it run first"), "")
@@ -90,6 +91,8 @@ def _current(replay: TrainingReplay) -> str:
     if replay.current is None:
         return ""
     where = say("step", "step {number}", number=replay.current.done)
+    if replay.untouched:
+        return say("before-training", "{step}, before training", step=where)
     if replay.busy:
         return where if replay.following else f"{where}   >: {say('newest', 'newest')}"
     number, total = replay.position + 1, len(replay.snapshots)
@@ -119,6 +122,8 @@ def note(replay: TrainingReplay) -> str:
     """Return the note on the current snapshot for the header of a matrix."""
     if replay.current is None:
         return ""
+    if replay.untouched:
+        return say("untrained", "before training")
     number = replay.current.done
     if replay.state == "recorded":
         return say("recorded-step", "step {number}, recorded", number=number)

@@ -106,18 +106,23 @@ class ExplainingView(Box):
         """Arrange the parts of the view in its room."""
         raise NotImplementedError
 
-    def _place_matrices(self, layout: Arrangement, ranks: Sequence[int] = ()) -> None:
-        """Give the matrices their heights and, where some stand beside others, their columns, lower ranks first."""
-        before = 0
+    def _place_matrices(
+        self, layout: Arrangement, ranks: Sequence[int] = (), beside: tuple[int, int] = (0, 0)
+    ) -> None:
+        """Give the matrices their heights and, where some stand beside others, their columns, lower ranks first.
+
+        `beside` are the columns and lines of what comes before them and stands to their left.
+        """
+        left, before = beside
         places = layout.places(ranks) if layout.beside > 1 else ()
         for index, view in enumerate(self._matrices):
             view.make_tall(layout.tall)
             lines = layout.matrices[index] if index < len(layout.matrices) else 0
-            x, y = places[index] if index < len(places) else (0, before)
+            x, y = places[index] if index < len(places) else (0, before - beside[1])
             view.squeeze(bool(places))
             view.styles.width = layout.widths[index] if index < len(places) else "1fr"
             # The figures are laid out from top to bottom; the offset is from there.
-            view.styles.offset = (x, y - before)
+            view.styles.offset = (left + x, y - before)
             set_height(view, lines)
             before += lines
         # The explanation follows the last of them; elsewhere it is docked.

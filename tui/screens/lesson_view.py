@@ -86,7 +86,7 @@ class LessonView(QuietStepView, ExplainingView):
         self._output = TextPane(ellipsis=terminal.ellipsis, id="output")
         self._earlier = EarlierMatrices(terminal, id="earlier")
         self._text = Box(*self._parts(), self._earlier, id="text")
-        self._body = Box(self._text, Box(*self._matrices, self._explanation, id="figures"), id="body")
+        self._body = Box(self._text, Box(*self._figure_parts(), self._explanation, id="figures"), id="body")
         self._whatif = WhatIfPanel(terminal, id="whatif")
         self._whatif.display = False
         self._whatif_open = False
@@ -104,6 +104,10 @@ class LessonView(QuietStepView, ExplainingView):
     def _parts(self) -> tuple[Widget, ...]:
         """Return the widgets of the text column, from top to bottom."""
         return self._prose, self._code, self._output
+
+    def _figure_parts(self) -> tuple[Widget, ...]:
+        """Return the widgets beside or below the text, from top to bottom."""
+        return tuple(self._matrices)
 
     def compose(self) -> ComposeResult:
         """Compose the text at the top or left, the matrices below or right, and the detail line at the bottom."""

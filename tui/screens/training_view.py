@@ -27,7 +27,7 @@ from tui.drawings import before_after, training_layout, training_status
 from tui.drawings.training_layout import plots
 from tui.drawings.training_status import TrainingStatus
 from tui.render.code_text import rich_code
-from tui.render.step_layout import CODE, Needs, panes, text_width
+from tui.render.step_layout import Needs, panes, text_width
 from tui.screens.lesson_view import LessonView
 from tui.screens.scratch_run_view import at_line
 from tui.screens.step_view import ViewContext
@@ -54,6 +54,9 @@ TICK = 1.0
 
 NARROWEST = 36
 """The minimum number of columns for prose and curves beside the matrices."""
+
+TWO_DECIMALS = 2
+"""The form of a matrix with two decimals."""
 
 SHORTEST_BAR, BAR = 4, 24
 """The minimum and maximum number of columns of the progress bar."""
@@ -98,8 +101,8 @@ class TrainingView(LessonView):
         self._status = TextLine(ellipsis=terminal.ellipsis, id="status")
         self._word = TextPane(ellipsis=terminal.ellipsis, id="word")
         self._curves = Curves(terminal, id="curves")
+        self._beside = Curves(terminal, id="curves-beside")
         self._failure_text = ""
-        self._folded = False
         self._surveyed: dict[MatrixView, tuple[int, ...]] = {}
         self._interval = REMOTE if terminal.remote else LOCAL
         self._drawn_at = 0.0
@@ -111,8 +114,11 @@ class TrainingView(LessonView):
     def _parts(self) -> tuple[Widget, ...]:
         return self._prose, self._status, self._word, self._curves, self._code, self._output
 
+    def _figure_parts(self) -> tuple[Widget, ...]:
+        return self._beside, *self._matrices
+
     def compose(self) -> ComposeResult:
-        """Compose the panes of a step, with the curves of the training between prose and code."""
+        """Compose the panes of a step."""
         yield from super().compose()
         self._tick = self.set_interval(TICK, self._show_status, pause=True)
 
@@ -132,9 +138,11 @@ class TrainingView(LessonView):
         """Show a step with the learner's own training if there is one, otherwise with the recorded one."""
         assert isinstance(step, TrainStep)
         if (lesson, step.id) != (self._lesson, self._step.id if self._step is not None else ""):
-            self._folded, self._failure_text = False, ""
+            self._failure_text = ""
             self._surveyed.clear()
         self._replay = self._replays.of(lesson, step, self._whatif.history.current)
+        if content.result.trained == "own":
+            self._replay.reveal()
         self._keep_time()
         self._word.show(self._word_text(content.result))
         super()._show(lesson, step, content)
@@ -143,7 +151,7 @@ class TrainingView(LessonView):
     def show_started(self, replay: TrainingReplay) -> None:
         """Show a training that has just been started."""
         self._replay = replay
-        self._folded, self._failure_text = True, ""
+        self._failure_text = ""
         self._keep_time()
         self._show_all()
 
@@ -191,11 +199,12 @@ class TrainingView(LessonView):
             return
         self._drawn_at = time.monotonic()
         before = self._figures
-        self._curves.show(plots(self._replay, self._step.curves))
+        for curves in (self._curves, self._beside):
+            curves.show(plots(self._replay, self._step.curves))
         self._show_status()
         self._show_matrices()
         if len(self._figures) != len(before):
-            if not before and self._folded:
+            if not before:
                 # The first snapshot of a training, which the learner has been waiting for.
                 self._active = 0
             self._fit()
@@ -224,9 +233,8 @@ class TrainingView(LessonView):
                 continue
             self._surveyed[view] = tensor.shape
             columns, lines = view.natural_size()
-            # The prose can be folded to make room for the snapshots.
-            room = view.size.height + (self._prose.size.height if self._prose.display else 0)
-            if not view.overview and (columns > view.size.width or lines > room):
+            columns = columns if view.size.width > columns else min(view.forms())
+            if not view.overview and (columns > view.size.width or lines > view.size.height):
                 view.action_zoom_out()
                 if tensor.lead_shape and tensor.lead_shape[-1] > 1:
                     view.action_zoom_out()
@@ -326,11 +334,8 @@ class TrainingView(LessonView):
         if not self._replay.snapshots:
             self.notify(_no_snapshots(self.busy), markup=False, timeout=4)
             return
-        folded, self._folded = self._folded, True
         self._replay.look(step)
         self._show_replay()
-        if not folded:
-            self._fit()
         self.post_message(self.PanesChanged())
 
     # The training ------------------------------------------------------------------------------------------------
@@ -437,9 +442,13 @@ class TrainingView(LessonView):
 
     def _sizes(self) -> Needs:
         lines = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
-        sizes = tuple(view.natural_size() for view in self._matrices if view.tensor is not None)
+        shown = [view for view in self._matrices if view.tensor is not None]
+        forms = tuple(view.forms() for view in shown)
+        # While a model trains, two decimals are enough to see what changes.
+        sizes = tuple((form[TWO_DECIMALS], view.natural_size()[1]) for view, form in zip(shown, forms, strict=True))
+        rows = tuple(view.rows for view in shown)
         # Code may wrap here, to leave room for the matrices, which the learner watches.
-        return Needs(0, 0, 0, sizes, widest=max(lines), narrowest=NARROWEST)
+        return Needs(0, 0, 0, sizes, widest=max(lines), narrowest=NARROWEST, rows=rows, forms=forms)
 
     def _arrange(self) -> None:
         width, height = self.room.width, self.room.height - 1
@@ -447,9 +456,7 @@ class TrainingView(LessonView):
             return
         needs = self._needs()
         word = self._word.lines_at(text_width(width, needs))
-        layout = training_layout.lay_out(
-            width, height, needs, len(self._step.curves), word, self._active, folded=self._folded
-        )
+        layout = training_layout.lay_out(width, height, needs, len(self._step.curves), word, self._active)
         self._body.set_class(layout.wide, "wide")
         for panel in (self._explanation, self._whatif):
             panel.set_class(layout.wide, "wide")
@@ -458,18 +465,17 @@ class TrainingView(LessonView):
         if (layout.wide, layout.text_width) != self._text_layout:
             self._text_layout = (layout.wide, layout.text_width)
             self._text.styles.width = layout.text_width
-        parts = ((self._prose, layout.prose), (self._word, layout.word), (self._curves, layout.curves))
+        above, beside = (0, layout.curves) if layout.beside else (layout.curves, 0)
+        set_height(self._beside, beside)
+        self._beside.styles.width = layout.beside or "1fr"
+        parts = ((self._prose, layout.prose), (self._word, layout.word), (self._curves, above))
         for widget, lines in (*parts, (self._code, layout.code), (self._output, layout.output)):
             set_height(widget, lines)
-        for index, view in enumerate(self._matrices):
-            set_height(view, layout.matrices[index] if index < len(layout.matrices) else 0)
+        self._place_matrices(layout.figures, beside=(layout.beside, beside))
 
     def move_pane(self, step: int) -> None:
-        """Move the focus `step` panes on, and unfold the prose with the code."""
+        """Move the focus `step` panes on."""
         super().move_pane(step)
-        if self._active == CODE and self._folded:
-            self._folded = False
-            self._arrange()
         self.call_after_refresh(self._survey)
 
     @property

@@ -23,6 +23,9 @@ Clock = Callable[[], float]
 class TrainingReplay:
     """The snapshots of one training and the current one: the newest, until the learner looks back.
 
+    Of a recorded training, the first snapshot is current, and later ones are only shown once the learner has come to
+    them: what a training leads to is not told before it has run.
+
     Attributes:
         snapshots: in the order in which they were taken.
         state: what the training does, or how it ended.
@@ -43,7 +46,8 @@ class TrainingReplay:
         self.changes = changes
         self.failure: Failure | None = None
         self._clock = clock
-        self._position: int | None = None
+        self._position: int | None = 0 if state == "recorded" and len(self.snapshots) > 1 else None
+        self._seen = self._position
         self._seconds = seconds
         self._since: float | None = None
 
@@ -110,11 +114,28 @@ class TrainingReplay:
         """Whether the current snapshot is the newest, and will be when more arrive."""
         return self._position is None
 
+    @property
+    def shown(self) -> Sequence[TrainingSnapshot]:
+        """The snapshots as far as they may be shown: of a recorded training, those that the learner has come to."""
+        return self.snapshots if self._seen is None else self.snapshots[: self._seen + 1]
+
+    @property
+    def untouched(self) -> bool:
+        """Whether this is a recorded training at its start, of which nothing has been shown."""
+        return self._seen == 0 and self.snapshots[0].done == 0
+
     def look(self, step: int) -> None:
         """Go `step` snapshots forward, or back if negative. The newest one is followed by those that arrive later."""
         if self.snapshots:
             position = max(0, min(self.position + step, len(self.snapshots) - 1))
             self._position = None if position == len(self.snapshots) - 1 else position
+            if self._seen is not None:
+                self._seen = None if self._position is None else max(self._seen, position)
+
+    def reveal(self) -> None:
+        """Show a recorded training to its end, since the learner knows what it leads to."""
+        if self._seen is not None:
+            self._position = self._seen = None
 
     # Numbers -----------------------------------------------------------------------------------------------------
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.format.lesson import Curve
+from lessons.format.lesson import Curve, Level
 from lessons.results.result import Failure, Training, TrainingSnapshot
 from tui.drawings.training_layout import lay_out, plots, shared
 from tui.drawings.training_status import bar, line, note, seconds, training_status
 from tui.render.step_layout import CODE, Needs
 from tui.state.training_replay import TrainingReplay
 
-CURVES = (Curve(name="loss", label="loss", expr="0"), Curve(name="score", label="score", expr="0"))
+CURVES = (
+    Curve(name="loss", label="loss", expr="0", level=Level(label="chance", expr="3")),
+    Curve(name="score", label="score", expr="0"),
+)
 
 
 class Clock:
@@ -38,6 +42,7 @@ def replay(*done: int, clock: Clock | None = None, running: bool = False) -> Tra
         if running
         else TrainingReplay([snapshot(each) for each in done])
     )
+    training.reveal()
     for each in done if running else ():
         training.add(snapshot(each))
     return training
@@ -70,6 +75,28 @@ def test_looking_stops_at_the_ends() -> None:
     empty.look(-1)
     assert empty.current is None
     assert empty.position == -1
+
+
+def test_a_recorded_training_is_shown_as_far_as_the_learner_has_come() -> None:
+    training = TrainingReplay([snapshot(done) for done in (0, 10, 20, 30)])
+    assert training.untouched
+    assert (training.current, len(training.shown)) == (snapshot(0), 1)
+    training.look(2)
+    training.look(-1)
+    assert (training.current, len(training.shown)) == (snapshot(10), 3)
+    assert not training.untouched
+    assert [len(plot.points) for plot in plots(training, CURVES)] == [3, 3]
+    training.look(1000)
+    assert (training.current, len(training.shown)) == (snapshot(30), 4)
+    training.look(-1000)
+    assert len(training.shown) == 4
+    known = TrainingReplay([snapshot(done) for done in (0, 10)])
+    known.reveal()
+    assert (known.current, len(known.shown)) == (snapshot(10), 2)
+    known.look(-1)
+    known.reveal()
+    # What was revealed stays where the learner looks.
+    assert known.current == snapshot(0)
 
 
 def test_the_clock_runs_from_the_first_snapshot_and_not_in_pauses() -> None:
@@ -135,6 +162,10 @@ def test_plots() -> None:
     assert loss.points == ((0, 4.0), (10, 3.0), (20, 2.0), (30, 1.5))
     assert score.points == ((0, 0.0), (10, 0.25), (20, 0.5))
     training.look(1)
+    # A level comes with the numbers of the snapshots.
+    assert (loss.level, loss.level_label) == (None, "chance")
+    leveled = TrainingReplay([snapshot(0, **{"loss": 4.0, "loss level": 3.0, "score": 0.5})])
+    assert [plot.level for plot in plots(leveled, CURVES)] == [3.0, None]
     # The current snapshot lacks this number.
     assert plots(training, CURVES)[1].here is None
     assert plots(TrainingReplay(), CURVES)[0].points == ()
@@ -147,6 +178,9 @@ def test_the_status() -> None:
     recorded = TrainingReplay(replay(0, 40).snapshots, seconds=19.8)
     assert training_status(recorded).message == "recorded in 20 s   g: train it here"
     assert training_status(recorded, 38.4).message == "recorded in 20 s   g: train it here, about 38 s"
+    fresh = TrainingReplay([snapshot(0), snapshot(40)], seconds=19.8)
+    assert training_status(fresh).message == "not trained yet   g: train it here, about 20 s"
+    assert training_status(fresh).current == "step 0, before training"
     assert training_status(TrainingReplay()).message == "not trained yet   g: train it here"
     assert training_status(TrainingReplay()).current == ""
     training = TrainingReplay(state="starting", clock=clock)
@@ -173,6 +207,7 @@ def test_the_status() -> None:
 
 
 def test_the_note_of_a_matrix() -> None:
+    assert note(TrainingReplay([snapshot(0), snapshot(10)])) == "before training"
     assert note(replay(0, 10)) == "step 10, recorded"
     assert note(replay(0, 10, running=True)) == "step 10"
     assert note(TrainingReplay()) == ""
@@ -209,35 +244,52 @@ HEADS = ((90, 27), (90, 27))
 
 def test_prose_comes_first_and_the_matrix_gets_the_rest() -> None:
     needs = Needs(prose=5, code=20, output=0, matrices=HEADS)
-    layout = lay_out(80, 20, needs, 2, 0, 0, folded=False)
+    layout = lay_out(80, 20, needs, 2, 0, 0)
     assert (layout.prose, layout.curves, layout.code, layout.matrices) == (5, 6, 0, (8, 0))
-    # A learner who looks at snapshots has read the prose.
-    layout = lay_out(80, 20, needs, 2, 0, 0, folded=True)
-    assert (layout.prose, layout.curves, layout.matrices) == (0, 6, (13, 0))
-    # Prose that fits beside them stays.
-    layout = lay_out(80, 20, Needs(5, 20, 0, ((30, 6),)), 2, 0, 0, folded=True)
+    layout = lay_out(80, 20, Needs(5, 20, 0, ((30, 6),)), 2, 0, 0)
     assert (layout.prose, layout.matrices) == (5, (6,))
 
 
 def test_curves_are_lower_if_everything_fits_then() -> None:
-    layout = lay_out(80, 20, Needs(5, 20, 0, ((70, 10),)), 2, 0, 0, folded=False)
+    layout = lay_out(80, 20, Needs(5, 20, 0, ((70, 10),)), 2, 0, 0)
     assert (layout.prose, layout.curves, layout.matrices) == (5, 4, (10,))
-    layout = lay_out(80, 20, Needs(5, 20, 0, ((70, 11),)), 2, 0, 0, folded=False)
+    layout = lay_out(80, 20, Needs(5, 20, 0, ((70, 11),)), 2, 0, 0)
     assert (layout.prose, layout.curves, layout.matrices) == (5, 6, (8,))
-    # Curves are not lowered if the prose gives way.
-    layout = lay_out(80, 20, Needs(5, 20, 0, ((70, 11),)), 2, 0, 0, folded=True)
-    assert (layout.prose, layout.curves, layout.matrices) == (0, 8, (11,))
-    layout = lay_out(80, 20, Needs(5, 20, 0, ((70, 8),)), 2, 0, 0, folded=True)
-    assert (layout.prose, layout.curves, layout.matrices) == (5, 6, (8,))
+
+
+FORMS = ((76, 76, 51, 43, 35, 19), (76, 76, 51, 43, 35, 19))
+"""The columns of two matrices of eight tokens in each of their forms."""
+
+EIGHT = ((51, 10), (51, 10))
+
+
+def test_curves_and_all_matrices_stand_beside_each_other_below_the_prose() -> None:
+    needs = Needs(6, 20, 0, EIGHT, rows=(8, 8), forms=FORMS)
+    layout = lay_out(80, 20, needs, 3, 0, 0)
+    assert (layout.prose, layout.matrices, layout.figures.widths) == (6, (10, 10), (19, 19))
+    assert (layout.beside, layout.curves) == (42, 13)
+    # On a screen with more columns, matrices keep their digits.
+    assert lay_out(104, 20, needs, 3, 0, 0).figures.widths == (35, 35)
+    # Longer prose makes the curves lower, but the matrices stay complete.
+    assert lay_out(80, 20, replace(needs, prose=12), 3, 0, 0).prose == 9
+    assert lay_out(80, 20, replace(needs, prose=12), 3, 0, 0).matrices == (10, 10)
+    # With no room for all of them beside each other, they stand below each other.
+    assert lay_out(60, 20, needs, 3, 0, 0).beside == 0
+
+
+def test_rows_of_matrices_grow_on_a_large_screen() -> None:
+    needs = Needs(6, 20, 0, EIGHT, rows=(8, 8), forms=FORMS)
+    layout = lay_out(160, 48, needs, 3, 0, 0)
+    assert (layout.figures.tall, layout.matrices) == (2, (20, 19))
 
 
 def test_the_code_comes_with_the_prose() -> None:
-    layout = lay_out(80, 20, Needs(5, 20, 0, HEADS), 2, 1, CODE, folded=False)
+    layout = lay_out(80, 20, Needs(5, 20, 0, HEADS), 2, 1, CODE)
     assert (layout.prose, layout.word, layout.curves, layout.code, layout.matrices) == (5, 1, 6, 6, (0, 0))
 
 
 def test_on_a_wide_screen_curves_are_left_and_matrices_right() -> None:
-    layout = lay_out(160, 48, Needs(8, 20, 0, HEADS, 70, 70), 2, 0, 1, folded=True)
+    layout = lay_out(160, 48, Needs(8, 20, 0, HEADS, 70, 70), 2, 0, 1)
     assert layout.wide
     assert (layout.prose, layout.curves, layout.code) == (8, 12, 20)
     assert layout.matrices == (0, 48)
@@ -253,7 +305,6 @@ def test_on_a_wide_screen_curves_are_left_and_matrices_right() -> None:
     st.integers(0, 4),
     st.integers(-1, 3),
     st.booleans(),
-    st.booleans(),
 )
 def test_no_part_is_pushed_off_the_screen(
     width: int,
@@ -265,15 +316,20 @@ def test_no_part_is_pushed_off_the_screen(
     word: int,
     active: int,
     panel: bool,
-    folded: bool,
 ) -> None:
     active = min(active, len(matrices) - 1)
-    needs = Needs(prose, code, 0, tuple(matrices), 40, 60, panel)
-    layout = lay_out(width, height, needs, curves, word, active, folded=folded)
+    forms = tuple((columns, columns // 2 + 1) for columns, _ in matrices)
+    rows = tuple(max(0, lines - 2) for _, lines in matrices)
+    needs = Needs(prose, code, 0, tuple(matrices), 40, 60, panel, rows=rows, forms=forms)
+    layout = lay_out(width, height, needs, curves, word, active)
     parts = (layout.prose, layout.word, layout.curves, layout.code, layout.output, layout.panel, *layout.matrices)
     assert min(parts) >= 0
     text = layout.prose + layout.word + layout.curves + layout.code + layout.output
-    assert (text if layout.wide else text + sum(layout.matrices)) + layout.panel <= max(height, 3)
+    if layout.beside:
+        assert layout.beside + sum(layout.figures.widths) <= width
+        assert max(layout.matrices) <= layout.curves
+    below = 0 if layout.wide or layout.beside else sum(layout.matrices)
+    assert text + below + layout.panel <= max(height, 3)
     assert not layout.wide or sum(layout.matrices) + layout.panel <= max(height, 3)
     if matrices and active >= 0 and height >= 16:
         assert layout.matrices[active] > 0

@@ -6,7 +6,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from lessons.format import main_path
-from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Question, ReadStep, RunningStep, RunStep, Step, TrainStep
+from lessons.format.lesson import (
+    ExerciseStep,
+    FilledStep,
+    Lesson,
+    Question,
+    ReadStep,
+    RunningStep,
+    RunStep,
+    Step,
+    TrainStep,
+)
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow, longest_path, with_explained
 from lessons.results.result import StepResult, WorkerError

@@ -85,9 +85,7 @@ def lay_out(width: int, height: int, needs: Needs, curves: int, word: int, activ
 
 
 def _figures(matrices: tuple[int, ...], tall: int = 1, widths: tuple[int, ...] = ()) -> Arrangement:
-    return Arrangement(
-        False, 0, 0, 0, 0, matrices, tall=tall, beside=len(matrices) if widths else 1, widths=widths
-    )
+    return Arrangement(False, 0, 0, 0, 0, matrices, tall=tall, beside=len(matrices) if widths else 1, widths=widths)
 
 
 def _stacked(height: int, needs: Needs, active: int) -> Arrangement:
@@ -104,14 +102,10 @@ def _stacked(height: int, needs: Needs, active: int) -> Arrangement:
     )
 
 
-def _row(
-    width: int, left: int, prose: int, word: int, panel: int, needs: Needs, curves: int
-) -> TrainingLayout | None:
+def _row(width: int, left: int, prose: int, word: int, panel: int, needs: Needs, curves: int) -> TrainingLayout | None:
     """Lay out curves and all matrices beside each other, below the prose; None if there is no room for that."""
     lines = max(lines for _, lines in needs.matrices)
-    widths = next(
-        (columns for columns in zip(*needs.forms, strict=True) if sum(columns) + BESIDE <= width), None
-    )
+    widths = next((columns for columns in zip(*needs.forms, strict=True) if sum(columns) + BESIDE <= width), None)
     if not curves or widths is None or lines + min(prose, LEAST) > left:
         return None
     block = max(lines, left - prose) if prose + lines <= left else lines

@@ -106,9 +106,7 @@ class ExplainingView(Box):
         """Arrange the parts of the view in its room."""
         raise NotImplementedError
 
-    def _place_matrices(
-        self, layout: Arrangement, ranks: Sequence[int] = (), beside: tuple[int, int] = (0, 0)
-    ) -> None:
+    def _place_matrices(self, layout: Arrangement, ranks: Sequence[int] = (), beside: tuple[int, int] = (0, 0)) -> None:
         """Give the matrices their heights and, where some stand beside others, their columns, lower ranks first.
 
         `beside` are the columns and lines of what comes before them and stands to their left.

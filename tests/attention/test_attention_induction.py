@@ -50,6 +50,19 @@ def test_layer_is_causal_attention(num_heads: int) -> None:
     assert torch.allclose(layer(x), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("num_heads", [1, 2, 4])
+def test_keys_can_be_made_of_something_else(num_heads: int) -> None:
+    torch.manual_seed(2)
+    layer, x, other = AttentionLayer(8, 10, num_heads), torch.randn(3, 7, 8), torch.randn(3, 7, 8)
+    assert torch.equal(layer.weights(x, keys_from=x), layer.weights(x))
+    weights = layer.weights(x, keys_from=other)
+    queries = layer.W_query(x).view(3, 7, num_heads, 8 // num_heads)
+    keys = layer.W_key(other).view(3, 7, num_heads, 8 // num_heads)
+    scores = torch.einsum("bqhd,bkhd->bhqk", queries, keys) / (8 // num_heads) ** 0.5
+    future = torch.ones(7, 7).triu(1).bool()
+    assert torch.allclose(weights, torch.softmax(scores.masked_fill(future, -torch.inf), dim=-1), atol=1e-6)
+
+
 def test_model_adds_each_layer_to_the_stream() -> None:
     net, tokens = model(), torch.randint(0, 26, (2, 9))
     x = net.token_embedding(tokens) + net.position_embedding.weight[:9]

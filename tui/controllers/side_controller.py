@@ -197,7 +197,7 @@ def steps_with_flow(lesson: Lesson, index: int) -> tuple[str, ...]:
     """List the steps whose flow may stand beside a step, the best first.
 
     A step that runs has its own. Beside a question, an exercise or a training stands that of a step before, which tells
-    nothing about the answer, or what the training leads to; at both ends of a lesson that of the step which the lesson names.
+    nothing about the answer or the outcome; at both ends of a lesson that of the step which the lesson names.
     """
     step = lesson.steps[index]
     if isinstance(step, FilledStep) and not isinstance(step, ReadStep | Question | TrainStep):

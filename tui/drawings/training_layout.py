@@ -27,8 +27,8 @@ BESIDE = 24
 class TrainingLayout:
     """The height of each part in lines, 0 for parts that are not shown; the status line is not counted.
 
-    The matrices of `figures` stand beside each other, with their `widths`, or below each other. `beside` are the columns
-    of the curves if these stand beside the matrices on a narrow screen, 0 if they stand above them.
+    The matrices of `figures` stand beside each other, with their `widths`, or below each other. `beside` are the
+    columns of the curves if these stand beside the matrices on a narrow screen, 0 if they stand above them.
     """
 
     wide: bool

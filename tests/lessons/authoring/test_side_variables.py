@@ -37,6 +37,10 @@ USES: dict[str, tuple[Fields, tuple[int | str, ...]]] = {
     "claim": (code_step("later", "w = 1", claims=["w == 1", "z.sum() == 2"]), ("claims", 1)),
     "attempt": (doubling_exercise().model_dump(by_alias=True) | {"attempt": "doubled = double(z)"}, ("attempt",)),
     "curve": (TRAINING | {"curves": [{"name": "z", "label": "z", "expr": "z"}]}, ("curves", 0, "expr")),
+    "level": (
+        TRAINING | {"curves": [{"name": "w", "label": "w", "expr": "1", "level": {"label": "z", "expr": "z"}}]},
+        ("curves", 0, "level", "expr"),
+    ),
     "training": (TRAINING | {"training": "frame(z, 2)"}, ("training",)),
     "answer": (
         {

@@ -201,6 +201,13 @@ def test_snapshots_do_not_change_random_numbers(worker: Session) -> None:
     assert plain.snapshots[-1].tensors == other.snapshots[-1].tensors
 
 
+def test_the_level_of_a_curve_comes_with_each_snapshot(worker: Session) -> None:
+    curve = {"name": "size", "label": "Size", "expr": "w.sum()", "level": {"label": "chance", "expr": "x.sum() / 2"}}
+    for snapshot in train(worker, lesson_with(curves=[curve])).snapshots:
+        assert list(snapshot.numbers) == ["size", "size level"]
+        assert snapshot.numbers["size level"] == 1.5
+
+
 def test_curves_may_be_infinite_or_nan(worker: Session) -> None:
     loop = "w = x\nfor number in ('nan', 'inf', '-inf'):\n    w = torch.tensor([float(number)])\n    frame(0, 1)\n"
     numbers = [str(snapshot.numbers["size"]) for snapshot in train(worker, lesson_with(loop)).snapshots]

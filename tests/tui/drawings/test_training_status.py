@@ -164,7 +164,7 @@ def test_plots() -> None:
     training.look(1)
     # A level comes with the numbers of the snapshots.
     assert (loss.level, loss.level_label) == (None, "chance")
-    leveled = TrainingReplay([snapshot(0, **{"loss": 4.0, "loss level": 3.0, "score": 0.5})])
+    leveled = TrainingReplay([TrainingSnapshot(0, 40, {"loss": 4.0, "loss level": 3.0, "score": 0.5})])
     assert [plot.level for plot in plots(leveled, CURVES)] == [3.0, None]
     # The current snapshot lacks this number.
     assert plots(training, CURVES)[1].here is None
@@ -176,6 +176,7 @@ def test_the_status() -> None:
     assert training_status(replay(0, 40)).message == "recorded   g: train it here"
     assert training_status(replay(0, 40), 38.4).message == "recorded   g: train it here, about 38 s"
     recorded = TrainingReplay(replay(0, 40).snapshots, seconds=19.8)
+    recorded.reveal()
     assert training_status(recorded).message == "recorded in 20 s   g: train it here"
     assert training_status(recorded, 38.4).message == "recorded in 20 s   g: train it here, about 38 s"
     fresh = TrainingReplay([snapshot(0), snapshot(40)], seconds=19.8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import cast
@@ -103,6 +104,13 @@ async def opened(learner: Learner, index: int = TRAIN) -> None:
     await learner.pilot.pause()
 
 
+async def at_its_end(learner: Learner, index: int = TRAIN) -> None:
+    """Open the step, and go to the last snapshot of the recorded training."""
+    await opened(learner, index)
+    await learner.press("greater_than_sign")
+    await learner.sees("snapshot 5 of 5")
+
+
 def session_of(learner: Learner) -> FakeSession:
     return cast(FakeSession, learner.app._session)
 
@@ -132,14 +140,17 @@ async def started(learner: Learner, *done: int) -> FakeSession:
 # What was recorded --------------------------------------------------------------------------------------------------
 
 
-async def test_before_it_starts_the_recorded_training_is_shown() -> None:
+async def test_before_it_starts_nothing_tells_what_the_training_leads_to() -> None:
     async with tutor(FakeSession()) as learner:
         await opened(learner)
-        await learner.sees(
-            "Prose about the training", "recorded in 20 s   g: train it here", "step 40   snapshot 5 of 5"
-        )
-        await learner.sees("loss  0", "induction score  1.0000", "first  2×4×4", "step 40, recorded")
-        await learner.sees("first[0,0,0] = 0.04")
+        await learner.sees("Prose about the training", "not trained yet   g: train it here", "step 0, before training")
+        await learner.sees("loss  4.0000", "induction score  0", "first", "second")
+        await learner.sees("first[0,0,0] = 0.0 ", lambda: "0.04" not in learner.text)
+        # The recorded training unrolls as far as the learner goes.
+        await learner.press("full_stop")
+        await learner.sees("g: train it here", "step 10   snapshot 2 of 5", "loss  3.0000", "step 10, recorded")
+        await learner.press("greater_than_sign")
+        await learner.sees("step 40   snapshot 5 of 5", "loss  0", "induction score  1.0000", "first[0,0,0] = 0.04")
         assert learner.keys.startswith("g train   , . snapshots   tab ")
         # Tab leads to the code of the loop and to the code that replaces it.
         await learner.press("shift+tab")
@@ -148,9 +159,9 @@ async def test_before_it_starts_the_recorded_training_is_shown() -> None:
 
 async def test_two_keys_go_through_the_snapshots() -> None:
     async with tutor(FakeSession()) as learner:
-        await opened(learner)
+        await at_its_end(learner)
         await learner.press("comma")
-        await learner.sees("step 30   snapshot 4 of 5", "loss  1.0000", "first[0,0,0] = 0.03", "▲30")
+        await learner.sees("step 30   snapshot 4 of 5", "loss  1.0000", "first[0,0,0] = 0.03", "30▲")
         await learner.press("less_than_sign", "comma")
         await learner.sees("step 0   snapshot 1 of 5", "loss  4.0000", "first[0,0,0] = 0.0 ")
         await learner.press("full_stop")
@@ -168,24 +179,25 @@ async def test_each_training_has_its_own_curves(size: tuple[int, int], monkeypat
     async with tutor(FakeSession(), size) as learner:
         await opened(learner)
         for _ in range(2):
+            await learner.press("greater_than_sign")
             await learner.sees("induction score  1.0000", lambda: "something else" not in learner.text)
-            await learner.press("comma", "n")
+            await learner.press("comma", "n", "greater_than_sign")
             await learner.sees("something else  1.0000", lambda: "induction score" not in learner.text)
-            await learner.press("b", "full_stop")
+            await learner.press("b")
 
 
 async def test_a_matrix_that_fits_a_wide_screen_is_shown_in_full(course: Callable[..., None]) -> None:
     course(tuple(snapshot(done, size=8) for done in (0, 40)), watch=[STEP["watch"][0]])
     async with tutor(FakeSession(), (120, 40)) as learner:
         await opened(learner)
-        await learner.sees("first  2×8×8   rows: query  columns: key")
+        await learner.sees("first  2×8×8")
         assert "max of" not in learner.text
         assert "right" not in learner.text
 
 
 async def test_curves_that_changed_while_hidden() -> None:
     async with tutor(FakeSession()) as learner:
-        await opened(learner)
+        await at_its_end(learner)
         await learner.sees("loss  0")
         await learner.press("n")
         await learner.sees("step 3 of 3")
@@ -196,7 +208,7 @@ async def test_curves_that_changed_while_hidden() -> None:
 
 async def test_cursor_and_head_stay_from_snapshot_to_snapshot() -> None:
     async with tutor(FakeSession()) as learner:
-        await opened(learner)
+        await at_its_end(learner)
         await learner.press("down", "right", "right_square_bracket")
         await learner.sees("first[1,1,1]")
         await learner.press("comma")
@@ -206,7 +218,7 @@ async def test_cursor_and_head_stay_from_snapshot_to_snapshot() -> None:
 async def test_a_number_of_a_snapshot_says_which_step_it_is_from() -> None:
     session = FakeSession()
     async with tutor(session) as learner:
-        await opened(learner)
+        await at_its_end(learner)
         await learner.press("comma", "enter")
         await learner.sees(has_notified(learner, "This number is from step 30 of the training"))
         assert not session.runs[-1].explained
@@ -222,7 +234,7 @@ async def test_without_anything_recorded(course: Callable[..., None]) -> None:
         await learner.press("enter", "right_square_bracket", "tab", "o")
         await started(learner, 0)
         # The first snapshot is what the learner waits for.
-        await learner.sees("first  2×4×4", "first[0,0,0] = 0.0 ")
+        await learner.sees("head 0 of 2", "first[0,0,0] = 0.0 ")
 
 
 # While it trains ----------------------------------------------------------------------------------------------------
@@ -230,7 +242,7 @@ async def test_without_anything_recorded(course: Callable[..., None]) -> None:
 
 async def test_a_training_from_its_start_to_its_end() -> None:
     async with tutor(FakeSession()) as learner:
-        await opened(learner)
+        await at_its_end(learner)
         await learner.press("g")
         await learner.sees("starting", lambda: learner.keys.startswith("g pause   s stop"))
         # The earlier tensors stay until there is a snapshot.
@@ -250,6 +262,32 @@ async def test_a_training_from_its_start_to_its_end() -> None:
         await learner.sees("step 3 of 3", lambda: session.asked[-1] == "run made/after")
         await learner.press("b")
         await learner.sees("trained here in", "step 40   snapshot 3 of 3")
+
+
+async def test_prose_curves_and_both_matrices_stay_in_sight_on_the_smallest_screen(
+    course: Callable[..., None],
+) -> None:
+    level = {"label": "chance", "expr": "3.0"}
+    curves = [STEP["curves"][0] | {"level": level}, STEP["curves"][1]]
+    course((), curves=curves, watch=[each | {"axes": ["query", "key"]} for each in STEP["watch"]])
+    async with tutor(FakeSession()) as learner:
+        await opened(learner)
+        session = await started(learner)
+        for done in (0, 10):
+            one = snapshot(done, size=8)
+            tensors = tuple(
+                replace(each, shape=(8, 8), axes=each.axes[1:], labels=each.labels[1:], values=(each.values or ())[:64])
+                for each in one.tensors
+            )
+            session.events.put(replace(one, numbers=one.numbers | {"loss level": 3.0}, tensors=tensors))
+        await learner.sees("10 of 40", "loss  3.0000", "chance 3", "induction score  0.2500", "Prose about the training")
+        [row] = [row for row in learner.lines if "first" in row and "second" in row]
+        # Every row of both, and the curves beside them.
+        top = learner.lines.index(row)
+        assert all(line.count(str(number)) >= 2 for number, line in enumerate(learner.lines[top + 2 : top + 10]))
+        assert "loss" in row
+        session.events.put(None)
+        await learner.sees("trained here in", "Prose about the training", "first", "second")
 
 
 async def test_a_new_snapshot_does_not_move_a_learner_who_looks_back() -> None:
@@ -427,7 +465,7 @@ async def test_late_snapshots_are_ignored() -> None:
 
 async def test_a_change_applies_to_the_next_training() -> None:
     async with tutor(FakeSession()) as learner:
-        await opened(learner)
+        await at_its_end(learner)
         await learner.press("w")
         await learner.sees("Rate")
         await learner.press("left")
@@ -474,7 +512,7 @@ async def test_a_failure_is_reported_with_its_line_and_snapshots_stay() -> None:
 
 async def test_a_failure_before_the_first_snapshot_leaves_its_reason() -> None:
     async with tutor(FakeSession()) as learner:
-        await opened(learner)
+        await at_its_end(learner)
         session = await started(learner)
         session.events.put(Failure("timeout", "It took too long."))
         await learner.sees("recorded in 20 s   g: train it here", "It took too long.", "step 40   snapshot 5 of 5")
@@ -483,7 +521,7 @@ async def test_a_failure_before_the_first_snapshot_leaves_its_reason() -> None:
 async def test_no_worker() -> None:
     session = FakeSession()
     async with tutor(session) as learner:
-        await opened(learner)
+        await at_its_end(learner)
         session.problem = "The worker did not start."
         await learner.press("g")
         await learner.sees("The worker did not start.", "cannot run code", "recorded in 20 s   g: train it here")
@@ -557,8 +595,6 @@ async def test_heads_that_do_not_fit_are_shown_as_thumbnails() -> None:
 
 
 async def test_values_missing_from_a_snapshot_are_not_requested_from_the_run(course: Callable[..., None]) -> None:
-    from dataclasses import replace
-
     large = replace(tensor("first", 0, 80), values=None)
     course((TrainingSnapshot(0, 40, {"loss": 1.0}, (large,)),))
     session = FakeSession()
@@ -574,6 +610,8 @@ async def test_a_step_without_watched_tensors(course: Callable[..., None]) -> No
     course(tuple(TrainingSnapshot(done, 40, {"loss": 1.0}) for done in (0, 40)), watch=[])
     async with tutor(FakeSession()) as learner:
         await opened(learner)
+        await learner.sees("loss  1.0000", "step 0, before training")
+        await learner.press("full_stop")
         await learner.sees("loss  1.0000", "snapshot 2 of 2")
         await learner.press("comma", "enter", "tab")
         await learner.sees("snapshot 1 of 2")

@@ -280,7 +280,9 @@ async def test_prose_curves_and_both_matrices_stay_in_sight_on_the_smallest_scre
                 for each in one.tensors
             )
             session.events.put(replace(one, numbers=one.numbers | {"loss level": 3.0}, tensors=tensors))
-        await learner.sees("10 of 40", "loss  3.0000", "chance 3", "induction score  0.2500", "Prose about the training")
+        await learner.sees(
+            "10 of 40", "loss  3.0000", "chance 3", "induction score  0.2500", "Prose about the training"
+        )
         [row] = [row for row in learner.lines if "first" in row and "second" in row]
         # Every row of both, and the curves beside them.
         top = learner.lines.index(row)

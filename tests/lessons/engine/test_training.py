@@ -668,7 +668,9 @@ def test_course_ships_what_it_needs(lesson: Lesson, step: TrainStep) -> None:
     recorded = training.load_recorded(lesson, step)
     assert 10 <= len(recorded.snapshots) <= training.MOST_SHIPPED
     assert recorded.seconds > 0
-    check_that_it_learned(recorded)
+    # The one beside the main path shows what one layer cannot learn.
+    if not step.side:
+        check_that_it_learned(recorded)
     folder = trained_models.course_folder(lesson)
     assert folder is not None
     assert sum(file.stat().st_size for file in folder.iterdir()) < 300_000
@@ -677,35 +679,19 @@ def test_course_ships_what_it_needs(lesson: Lesson, step: TrainStep) -> None:
     assert max(map(len, step.training.splitlines())) <= 80
 
 
-def run_with(worker: Session, **settings: int) -> dict[str, StepResult]:
-    lesson = COURSE.lesson("induction")
-    changes = UNCHANGED
-    for name, value in settings.items():
-        changes = changes.with_knob(lesson, name, value)
-    steps = run_steps(worker, lesson, changes)
-    assert [step.error for step in steps] == [None] * len(steps)
-    return {step.id: step for step in steps}
-
-
-def numbers(steps: dict[str, StepResult], step: str, name: str) -> tuple[float, ...]:
-    values = next(tensor.values for tensor in steps[step].tensors if tensor.name == name)
-    assert values is not None
-    return values
-
-
 def test_one_layer_does_not_learn_it(worker: Session) -> None:
     """As the lesson says: the loss stays far from 0, and is worse than chance at some distances."""
-    losses = numbers(run_with(worker, layers=1), "distances", "by_distance")
-    assert min(losses) > 0.8
-    assert max(losses) > 3.2581
-    assert max(numbers(run_with(worker), "distances", "by_distance")) < 0.5
+    steps = {step.id: step for step in run_steps(worker, COURSE.lesson("induction"))}
 
+    def losses(step: str) -> tuple[float, ...]:
+        values = steps[step].tensors[0].values
+        assert values is not None
+        # The last bar is chance.
+        return values[:-1]
 
-@pytest.mark.parametrize("heads", [2, 4])
-def test_more_heads_learn_it_too(worker: Session, heads: int) -> None:
-    losses = numbers(run_with(worker, heads=heads), "distances", "by_distance")
-    assert max(losses) < 0.8
-    assert losses[2] < 0.1
+    assert min(losses("one-layer-distances")) > 0.8
+    assert max(losses("one-layer-distances")) > 3.2581
+    assert max(losses("distances")) < 0.5
 
 
 def test_training_of_the_course_finishes(worker: Session) -> None:

@@ -154,7 +154,7 @@ def plots(replay: TrainingReplay, curves: Sequence[Curve]) -> tuple[Plot, ...]:
     """Return the plots of the curves, each with the current snapshot marked."""
     found = []
     for curve in curves:
-        seen = enumerate(replay.shown)
+        seen = enumerate(replay.unrolled)
         taken = [(at, snapshot) for at, snapshot in seen if curve.name in snapshot.numbers]
         here = next((index for index, (at, _) in enumerate(taken) if at == replay.position), None)
         points = tuple((snapshot.done, snapshot.numbers[curve.name]) for _, snapshot in taken)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.message import Message
+from textual.widget import Widget
 
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
@@ -105,6 +106,10 @@ class ExplainingView(Box):
     def _arrange(self) -> None:
         """Arrange the parts of the view in its room."""
         raise NotImplementedError
+
+    def _figure_parts(self) -> tuple[Widget, ...]:
+        """Return the widgets beside or below the text, from top to bottom."""
+        return tuple(self._matrices)
 
     def _place_matrices(self, layout: Arrangement, ranks: Sequence[int] = (), beside: tuple[int, int] = (0, 0)) -> None:
         """Give the matrices their heights and, where some stand beside others, their columns, lower ranks first.

@@ -105,10 +105,6 @@ class LessonView(QuietStepView, ExplainingView):
         """Return the widgets of the text column, from top to bottom."""
         return self._prose, self._code, self._output
 
-    def _figure_parts(self) -> tuple[Widget, ...]:
-        """Return the widgets beside or below the text, from top to bottom."""
-        return tuple(self._matrices)
-
     def compose(self) -> ComposeResult:
         """Compose the text at the top or left, the matrices below or right, and the detail line at the bottom."""
         yield self._whatif

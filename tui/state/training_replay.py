@@ -115,7 +115,7 @@ class TrainingReplay:
         return self._position is None
 
     @property
-    def shown(self) -> Sequence[TrainingSnapshot]:
+    def unrolled(self) -> Sequence[TrainingSnapshot]:
         """The snapshots as far as they may be shown: of a recorded training, those that the learner has come to."""
         return self.snapshots if self._seen is None else self.snapshots[: self._seen + 1]
 

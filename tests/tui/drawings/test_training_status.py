@@ -80,19 +80,19 @@ def test_looking_stops_at_the_ends() -> None:
 def test_a_recorded_training_is_shown_as_far_as_the_learner_has_come() -> None:
     training = TrainingReplay([snapshot(done) for done in (0, 10, 20, 30)])
     assert training.untouched
-    assert (training.current, len(training.shown)) == (snapshot(0), 1)
+    assert (training.current, len(training.unrolled)) == (snapshot(0), 1)
     training.look(2)
     training.look(-1)
-    assert (training.current, len(training.shown)) == (snapshot(10), 3)
+    assert (training.current, len(training.unrolled)) == (snapshot(10), 3)
     assert not training.untouched
     assert [len(plot.points) for plot in plots(training, CURVES)] == [3, 3]
     training.look(1000)
-    assert (training.current, len(training.shown)) == (snapshot(30), 4)
+    assert (training.current, len(training.unrolled)) == (snapshot(30), 4)
     training.look(-1000)
-    assert len(training.shown) == 4
+    assert len(training.unrolled) == 4
     known = TrainingReplay([snapshot(done) for done in (0, 10)])
     known.reveal()
-    assert (known.current, len(known.shown)) == (snapshot(10), 2)
+    assert (known.current, len(known.unrolled)) == (snapshot(10), 2)
     known.look(-1)
     known.reveal()
     # What was revealed stays where the learner looks.

@@ -230,7 +230,7 @@ async def test_without_anything_recorded(course: Callable[..., None]) -> None:
         await opened(learner)
         await learner.sees("not trained yet   g: train it here", "for step in range(40):")
         await learner.press("comma")
-        await learner.sees(has_notified(learner, "There are no snapshots yet: g starts the training."))
+        await learner.sees(has_notified(learner, "There are no snapshots yet. Press g to start training."))
         await learner.press("enter", "right_square_bracket", "tab", "o")
         await started(learner, 0)
         # The first snapshot is what the learner waits for.

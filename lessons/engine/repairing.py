@@ -38,7 +38,7 @@ def find(
     except UnicodeDecodeError:
         return None
     models = [exercise.solution, *filter(None, (variant_code(exercise, item) for item in exercise.accepted))]
-    tried = repairs(source, models, MOST)
+    tried = repairs(source, models, MOST, gap=exercise.form == "line")
     copies = [item for group in tried for item in group]
     if not copies:
         return None

@@ -50,9 +50,10 @@ class Repair:
         return NamedMistake(self.kind, text.name, why, self.lines[0])
 
 
-def repairs(source: str, models: Sequence[str], most: int) -> list[list[Repair]]:
+def repairs(source: str, models: Sequence[str], most: int, *, gap: bool = False) -> list[list[Repair]]:
     """Return repairs of a program, at most `most` in all: for each of the models that it is most like a list.
 
+    If only a `gap` was to be filled, no repair says that all of it is wrong and the rest right.
     There are none if the program cannot be parsed. The same program and models give the same repairs.
     """
     if len(source) > LONGEST_SOURCE:
@@ -66,7 +67,7 @@ def repairs(source: str, models: Sequence[str], most: int) -> list[list[Repair]]
     for each in sorted(found, key=_size)[:MOST_MODELS]:
         made: dict[str, Repair] = {}
         known = {item.code for group in result for item in group}
-        for repair in _of_model(theirs, each):
+        for repair in _of_model(theirs, each, gap=gap):
             if len(made) + len(known) < most and repair.code not in known:
                 made.setdefault(repair.code, repair)
         result.append([*made.values()])
@@ -105,7 +106,7 @@ def _renamed(tree: ast.Module, names: Mapping[str, str]) -> ast.Module:
     return tree
 
 
-def _of_model(theirs: ast.Module, found: Sequence[Difference]) -> Iterator[Repair]:
+def _of_model(theirs: ast.Module, found: Sequence[Difference], *, gap: bool) -> Iterator[Repair]:
     """Yield the edits that take a single difference from a model, or all of them if they are the same."""
     if len(found) > 1 and _are_same(found):
         lines = tuple(dict.fromkeys(item.line for item in found))
@@ -119,7 +120,7 @@ def _of_model(theirs: ast.Module, found: Sequence[Difference]) -> Iterator[Repai
         whole = smallest(item)
         for part in (whole, *(item.parts if len(item.parts) > 1 else ())):
             kind, about = kind_of(part)
-            if kind in LAST and item.is_all_of_body:
+            if kind in LAST and (item.is_all_of_body or (gap and isinstance(part.around[-1], ast.stmt))):
                 continue
             # Where other statements differ as well, an edit may compute anew what one of these gets wrong.
             if len(found) == 1 or not _bypasses(part, kind, theirs):

@@ -260,7 +260,7 @@ async def test_a_number_explains_itself() -> None:
         await learner.sees("live, 2 ms")
         await learner.press("down", "right", "right", "enter")
         # The explanation has the formula, the line of code, and the operands.
-        await learner.sees("scores[1,2] < scores[1,:]", "scores[1,2] = scores[1,0] + scores[1,1]", "line 1", " 0.9544 ")
+        await learner.sees("scores[1,2] ← scores[1,:]", "scores[1,2] = scores[1,0] + scores[1,1]", "line 1", " 0.9544 ")
         await learner.sees(lambda: (learner.focus, learner.keys) == ("explanation", EXPLAINING))
         assert session.runs[-1].explained == [("product", "scores", (1, 2))]
         # The line is marked in the code, and the operands are marked in their matrix.
@@ -272,14 +272,14 @@ async def test_a_number_explains_itself() -> None:
         await learner.sees(lambda: "".join(learner.styled("scores[1,:]", reverse=True)).startswith("1.495"))
         await learner.press("enter")
         await learner.sees(
-            "scores[1,2] < scores[1,1]", "scores[1,1] = 1.495", "written in the code", "line 3 of the setup"
+            "scores[1,2] ← scores[1,1]", "scores[1,1] = 1.495", "written in the code", "line 3 of the setup"
         )
         # The operand comes from the setup, so nothing in this step is marked.
         assert learner.styled("inputs @ inputs.T", reverse=True) == []
         assert not any("│" in line for line in learner.lines)
         await learner.press("enter", "backspace")
         await learner.sees(
-            "scores[1,2] < scores[1,:]",
+            "scores[1,2] ← scores[1,:]",
             lambda: "".join(learner.styled("scores[1,:]", reverse=True)).startswith("1.495"),
         )
         assert "1" in learner.styled("inputs @ inputs.T", reverse=True)
@@ -297,7 +297,7 @@ async def test_backspace_from_the_first_number_closes() -> None:
     async with tutor() as learner:
         await learner.goes_to("all-queries", "product")
         await learner.press("enter")
-        await learner.sees("scores[0,0] < scores[0,:]")
+        await learner.sees("scores[0,0] ← scores[0,:]")
         await learner.press("backspace")
         await learner.sees(lambda: "scores[0,:]" not in learner.text, lambda: learner.focus == "matrix0")
         # If nothing is open, escape leads to the map, and backspace does nothing.
@@ -313,7 +313,7 @@ async def test_the_explanation_follows_the_cursor() -> None:
         await learner.goes_to("all-queries", "product")
         await learner.sees("live, 2 ms")
         await learner.press("enter")
-        await learner.sees("scores[0,0] < scores[0,:]", lambda: learner.focus == "explanation")
+        await learner.sees("scores[0,0] ← scores[0,:]", lambda: learner.focus == "explanation")
         learner.lesson_view.focus_active()
         await learner.sees(lambda: learner.focus == "matrix0")
         for key, cell in (("down", "1,0"), ("right", "1,1"), ("end", "1,5")):
@@ -322,7 +322,7 @@ async def test_the_explanation_follows_the_cursor() -> None:
             assert learner.focus == "matrix0"
         # Enter focuses the explanation again, and escape closes it from the matrix too.
         await learner.press("enter")
-        await learner.sees("scores[1,5] < scores[1,:]")
+        await learner.sees("scores[1,5] ← scores[1,:]")
         await learner.press("escape")
         await learner.sees(lambda: "scores[1,:]" not in learner.text)
         await learner.press("up")
@@ -347,10 +347,10 @@ async def test_an_explanation_closes_with_its_step() -> None:
     async with tutor() as learner:
         await learner.goes_to("all-queries", "product")
         await learner.press("enter")
-        await learner.sees("scores[0,0] < scores[0,:]")
+        await learner.sees("scores[0,0] ← scores[0,:]")
         await learner.press("n")
         await learner.sees(position_text_near("all-queries", "product", 1), "live, 2 ms")
-        assert " < " not in learner.text
+        assert " ← " not in learner.text
 
 
 async def test_no_number_explains_itself_before_the_step_has_run() -> None:
@@ -499,7 +499,7 @@ async def test_an_operand_of_an_earlier_run_is_not_followed() -> None:
         await learner.goes_to("all-queries", "product")
         await learner.sees("live, 2 ms")
         await learner.press("enter")
-        await learner.sees("scores[0,0] < scores[0,:]", lambda: learner.focus == "explanation")
+        await learner.sees("scores[0,0] ← scores[0,:]", lambda: learner.focus == "explanation")
         await learner.press("r")
         await learner.sees(lambda: len(session.runs) == 2, lambda: session.runs[0].closed.is_set())
         await learner.press("enter")
@@ -902,9 +902,9 @@ async def test_from_a_number_to_its_inputs_with_the_real_worker() -> None:
         await learner.press("down", "enter")
         await learner.sees("context[1,0] = weights[1,:]·inputs[:,0]", "line 1", "weights[1,:]", "inputs[:,0]")
         await learner.press("right", "right", "enter")
-        await learner.sees("context[1,0] < weights[1,2] < scores[1,:]", "softmax(scores[1,:])", "line 1 of step ")
+        await learner.sees("context[1,0] ← weights[1,2] ← scores[1,:]", "softmax(scores[1,:])", "line 1 of step ")
         await learner.press("right", "right", "enter")
-        await learner.sees(" < weights[1,2] < scores[1,2] < inputs[1,:]", "0.55·0.57 + 0.87·0.85 + 0.66·0.64 = 1.4754")
+        await learner.sees(" ← weights[1,2] ← scores[1,2] ← inputs[1,:]", "0.55·0.57 + 0.87·0.85 + 0.66·0.64 = 1.4754")
         await learner.press("down", "enter")
         await learner.sees("inputs[2,0] = 0.57", "written in the code", "line 5 of the setup")
         for number in ("scores[1,2] = inputs", "weights[1,2] = softmax", "context[1,0] = weights"):

@@ -123,31 +123,26 @@ class ExperimentSession(LessonView):
             self._phase, self._gives_up_next = "gave-up", False
             self._progress.give_up(step.exercise)
         self._prose.show(self._prose_text(step, self._result), at_end=self._phase == "open")
-        self._show_remark()
         self._arrange()
         self._describe()
 
     # Texts -------------------------------------------------------------------------------------------------------
 
-    def _show(self, lesson: Lesson, step: FilledStep, content: StepContent) -> None:
-        super()._show(lesson, step, content)
-        self._show_remark()
+    @property
+    def _has_news(self) -> bool:
+        return self._judgement is not None and self._judgement.passed
 
-    def _show_remark(self) -> None:
-        """Show the verdict in the what-if panel too, which may cover the text; before any change, the task."""
-        step = self._experiment
-        if step is not None:
+    def _remark(self, step: FilledStep) -> Text:
+        """Return the text for the what-if panel: the newest hint, then what came of the changes, or else the task."""
+        assert isinstance(step, ExperimentStep)
+        text = self._help_text(step) if self._helped and self._phase == "open" else Text()
+        if text:
+            text.append("\n")
+        text.append_text(self._outcome(step))
+        if self._judgement is None:
             before = self._content.base or self._result
-            task = self._marked_up(template.fill(step.prose, before.text))
-            text = self._help_text(step) if self._helped and self._phase == "open" else Text()
-            if text:
-                text.append("\n")
-            self._whatif.remark(text.append_text(self._outcome(step) or task))
-
-    def action_what_if(self) -> None:
-        """Open the what-if panel, or focus it if it is open."""
-        super().action_what_if()
-        self._show_remark()
+            text.append("\n" if text else "").append_text(self._marked_up(template.fill(step.prose, before.text)))
+        return text
 
     def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
         """Return the verdict, if there is one, then the task as it was before any change, then the hints."""

@@ -80,7 +80,6 @@ class FindSession(QuestionSession):
                 markup=False,
             )
         else:
-            self._close_explanation()
             self._post_answer(", ".join(map(str, index)))
 
     def _chosen_cell(self) -> tuple[int, ...] | None:

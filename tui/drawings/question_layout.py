@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tui.render.step_layout import WIDE, Needs, arrange, text_width
+from tui.render.step_layout import WIDE, Needs, arrange, stacked, text_width
+
+BESIDE = 4
+"""Lines that the matrices keep beside an explanation and the task: two rows below the names of the columns."""
+
+LEAST_ASIDE = 5
+"""Lines that the task keeps beside a long explanation, which scrolls."""
+
+LEAST_TASK = 3
+"""Lines that the task keeps beside the answer."""
+
+LEAST_ANSWER = 6
+"""Lines that the answer keeps beside the matrix that shows it: that it is right, and why."""
 
 ROOMY = 24
 """Beside an explanation, the answer box is shown too if there are this many lines."""
@@ -68,8 +81,13 @@ class QuestionLayout:
     tall: int = 1
 
 
-def lay_out(width: int, height: int, needs: Needs, answer: AnswerLines, active: int) -> QuestionLayout:
+def lay_out(
+    width: int, height: int, needs: Needs, answer: AnswerLines, active: int, *, answered: bool = False
+) -> QuestionLayout:
     """Divide `height` lines among the parts of a question.
+
+    Once it is `answered`, the matrix that shows the answer is whole if possible: it comes before the texts, which the
+    learner has read or can scroll.
 
     Args:
         width: columns of the screen.
@@ -77,6 +95,7 @@ def lay_out(width: int, height: int, needs: Needs, answer: AnswerLines, active: 
         needs: what task, code and matrices would like, and whether a number is explained.
         answer: what the answer box would like.
         active: the pane that the learner has chosen.
+        answered: whether the answer is given, and shown.
     """
     wanted = answer.total
     wide = width >= WIDE and bool(needs.matrices)
@@ -88,6 +107,12 @@ def lay_out(width: int, height: int, needs: Needs, answer: AnswerLines, active: 
         lay = replace(lay, prose=beside.prose, code=beside.code)
     else:
         lines = _below(height, wanted, needs)
+        if answered and needs.matrices and not needs.panel:
+            figure = needs.matrices[max(active, 0)][1]
+            lines = min(lines, max(LEAST_ANSWER, height - figure - LEAST_TASK))
+            prose = min(needs.prose, max(LEAST_TASK, height - lines - figure))
+            code = needs.code if height - lines - figure - prose >= needs.code else 0
+            needs = replace(needs, prose=prose, code=code)
         lay = arrange(width, height - lines, needs, active)
     figures = sum(lay.matrices)
     # Leave an empty line below the matrices if there is room.
@@ -95,6 +120,25 @@ def lay_out(width: int, height: int, needs: Needs, answer: AnswerLines, active: 
     figures += int(spare > 0)
     columns = text_width(width, needs)
     return QuestionLayout(wide, columns, lay.panel, lay.prose, lay.code, lay.matrices, figures, lines, lay.tall)
+
+
+def beside_explanation(
+    height: int, explained: int, task: int, matrices: Sequence[int], active: int
+) -> tuple[int, int, tuple[int, ...]]:
+    """Divide `height` lines among an explanation, the task that it helps with, and the matrices, which are read last.
+
+    Args:
+        height: lines of the screen.
+        explained, task, matrices: the lines that each would like.
+        active: the matrix that the learner has chosen.
+
+    Returns:
+        The lines of the explanation, of the task, and of each matrix.
+    """
+    figures = min(sum(matrices), BESIDE)
+    explained = max(0, min(explained, height - figures - min(task, LEAST_ASIDE)))
+    task = max(0, min(task, height - explained - figures))
+    return explained, task, stacked(height - explained - task, matrices, active, in_part=True)
 
 
 def _below(height: int, wanted: int, needs: Needs) -> int:

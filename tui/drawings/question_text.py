@@ -61,12 +61,26 @@ class QuestionText:
         """The question, and the hints that have been read."""
         step = self.step
         text = Text.assemble((_title(step), BOLD), "\n")
-        text.append_text(self._prose(template.fill(step.prose, self.result.text)))
+        text.append_text(self._question)
         for index in range(self.state.hints):
-            hint = say("hint", "Hint {number} of {all}:", number=index + 1, all=len(step.hints))
-            text.append(f"\n{hint} ", BOLD)
-            text.append_text(self._prose(step.hints[index]))
+            text.append("\n").append_text(self._hint(index))
         return text
+
+    @property
+    def aside(self) -> Text:
+        """What the learner needs of the task beside an explanation: the latest hint and verdict, then the question."""
+        latest = self._of_tries(1)
+        hint = self._hint(self.state.hints - 1) if self.state.hints else Text()
+        return Text("\n").join(each for each in (hint, latest, self._question) if each)
+
+    @property
+    def _question(self) -> Text:
+        return self._prose(template.fill(self.step.prose, self.result.text))
+
+    def _hint(self, index: int) -> Text:
+        hint = say("hint", "Hint {number} of {all}:", number=index + 1, all=len(self.step.hints))
+        text = Text(f"{hint} ", BOLD)
+        return text.append_text(self._prose(self.step.hints[index]))
 
     @property
     def form(self) -> Text:
@@ -98,10 +112,11 @@ class QuestionText:
         """The verdicts on the answers so far, or on the outcome."""
         return self._of_tries() if self.state.is_open else self._of_outcome()
 
-    def _of_tries(self) -> Text:
+    def _of_tries(self, most: int | None = None) -> Text:
         """Return the verdicts on the wrong answers, latest first; options carry theirs themselves."""
         text = Text(self.state.remark, BOLD)
-        for answer, judgement in reversed(self.state.answers if not isinstance(self.step, ChoiceStep) else ()):
+        answers = self.state.answers[::-1] if not isinstance(self.step, ChoiceStep) else ()
+        for answer, judgement in answers[:most]:
             text.append("\n" if text else "")
             text.append(f"{self._no} ", BAD).append(clean(self._listed(answer)), BOLD).append("   ")
             text.append_text(self._prose(clean(judgement.message)))

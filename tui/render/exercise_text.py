@@ -43,7 +43,8 @@ def welcome(
         said += "\n"
     left = len(step.hints) - hints
     many = say("hints-left", "({count} left)", count=left) if hints else say("hints", "(there are {count})", count=left)
-    ask = mention("exercise.hint", help_key) + (f" {many}" if left > 0 else "")
+    more = left > 0 and (reviewed or not (passed or gave_up))
+    ask = mention("exercise.hint", help_key) + (f" {many}" if more else "")
     keys = key_line([mention("exercise.check"), mention("exercise.run", say("run", "run and look")), ask])
     return Text(f"{said}{keys}", DIM)
 

@@ -488,11 +488,12 @@ def numbers(row: Sequence[float], most: int = 12) -> str:
 def crumbs(path: Sequence[Explanation], group: str = "", unicode: bool = True, width: int = 0) -> str:
     """Return the path from the first number to the explained one, followed by the chosen group of operands."""
     steps = [*(e.label for e in path), *([group] if group else [])]
-    text = " < ".join(steps)
+    arrow = " ← " if unicode else " <- "
+    text = arrow.join(steps)
     if width and cell_len(text) > width and len(steps) > 2:
         # The beginning and the end are the most informative parts.
         gap = "…" if unicode else "..."
-        while len(steps) > 3 and cell_len(" < ".join([steps[0], gap, *steps[2:]])) > width:
+        while len(steps) > 3 and cell_len(arrow.join([steps[0], gap, *steps[2:]])) > width:
             del steps[1]
-        text = " < ".join([steps[0], gap, *steps[2:]])
+        text = arrow.join([steps[0], gap, *steps[2:]])
     return text

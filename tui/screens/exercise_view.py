@@ -33,8 +33,12 @@ BOLD, DIM = Style(bold=True), Style(dim=True)
 NARROWEST_TASK, GUTTER = 40, 10
 """Columns that the task keeps beside code that needs more room, and those around the code: margin and line numbers."""
 
-EDITOR_LINES = 10
-"""The minimum number of lines for the editor, as long as half of the screen has that many."""
+EDITOR_LINES, ROOM_TO_TYPE = 10, 2
+"""The minimum number of lines for the editor, as long as half of the screen has that many and its code, with so many
+empty lines below it, needs them."""
+
+TASK_LINES = 5
+"""Lines that the task keeps beside a long verdict: it has been read, and the verdict has not."""
 
 
 class ExerciseView(Box):
@@ -265,8 +269,8 @@ class ExerciseView(Box):
             for pane in (self.task_pane, self._editor, self._verdict):
                 pane.styles.height = "1fr"
             return
-        least = min(EDITOR_LINES, height // 2)
-        verdict = min(self._verdict.lines_at(width), max(2, (height - least) // 2))
+        least = min(EDITOR_LINES, height // 2, self._editor.document.line_count + ROOM_TO_TYPE)
+        verdict = min(self._verdict.lines_at(width), max(2, height - least - TASK_LINES))
         task = min(self.task_pane.lines_at(width) + 1, max(3, height - least - verdict))
         editor = max(1, height - task - verdict)
         for widget, lines in ((self.task_pane, task), (self._editor, editor), (self._verdict, verdict)):

@@ -273,6 +273,8 @@ class LessonView(QuietStepView, ExplainingView):
             return
         layout = arrange(width, height, self._needs(), self._active)
         self._body.set_class(layout.wide, "wide")
+        if self._whatif_open and self._step is not None:
+            self._whatif.remark(self._remark(self._step), whole=self._has_news)
         for panel in (self._explanation, self._whatif):
             panel.set_class(layout.wide, "wide")
         set_height(self._explanation, layout.panel if self.explaining else 0)
@@ -399,6 +401,15 @@ class LessonView(QuietStepView, ExplainingView):
         self._whatif_open = True
         self._arrange()
         self._whatif.focus_rows()
+
+    @property
+    def _has_news(self) -> bool:
+        """Whether the text in the what-if panel is more than the learner has read before."""
+        return False
+
+    def _remark(self, step: FilledStep) -> Text:
+        """Return the text for the what-if panel: the prose, where it is covered."""
+        return Text() if self._body.has_class("wide") else self._prose_text(step, self._result)
 
     def _end_what_if(self) -> None:
         """Undo all changes to the lesson and close the what-if panel."""

@@ -61,7 +61,7 @@ class QuestionPanes(Box):
         super().__init__(self._text, self._figures, self.answer, id=id)
 
     def lay_out(
-        self, width: int, height: int, matrices: int, active: int, *, panel: bool, remark: bool
+        self, width: int, height: int, matrices: int, active: int, *, panel: bool, remark: bool, answered: bool
     ) -> QuestionLayout:
         """Give each pane its room, and return the layout, which also says what is left for the explanation.
 
@@ -71,10 +71,11 @@ class QuestionPanes(Box):
             active: the pane that the learner has chosen, as in `Needs`.
             panel: whether an explanation is open.
             remark: whether the answer box must show at least one line of its verdict.
+            answered: whether the question is answered or given up.
         """
         needs = self._needs(width, matrices, panel=panel)
         wanted = self.answer.lines_at(text_width(width, needs))
-        layout = question_layout.lay_out(width, height, needs, wanted, active)
+        layout = question_layout.lay_out(width, height, needs, wanted, active, answered=answered)
         if layout.wide:
             self.styles.grid_columns = f"{layout.text_width} 1fr"
             self.styles.grid_rows = f"{max(1, layout.prose + layout.code)} 1fr"
@@ -90,6 +91,18 @@ class QuestionPanes(Box):
         self.answer.styles.height = "1fr" if layout.wide else max(1, layout.answer)
         self.answer.give_lines(wanted.within(layout.answer, remark=remark))
         return layout
+
+    def make_room(self, height: int, explained: int, matrices: int, active: int) -> int:
+        """Share `height` lines with an explanation that would like `explained` of them; return how many it gets."""
+        wanted = [view.natural_size()[1] for view in self._matrices[:matrices]]
+        task = with_gap(self.prose.lines_at(self.size.width))
+        explained, task, lines = question_layout.beside_explanation(height, explained, task, wanted, active)
+        set_height(self.prose, task)
+        set_height(self.code, 0)
+        for view, each in zip(self._matrices, lines, strict=False):
+            set_height(view, each)
+        self._figures.styles.height = max(1, sum(lines))
+        return explained
 
     def _needs(self, width: int, matrices: int, *, panel: bool) -> Needs:
         """Return the room that text and matrices need at this width."""

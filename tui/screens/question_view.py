@@ -85,6 +85,7 @@ class QuestionView(ExplainingView):
         self._note = ""
         self._state = QuestionState()
         self._line: int | None = None
+        self._aside: bool | None = None
         self._code_plain = Text()
         self._tensors: tuple[Tensor, ...] = ()
         self._focused: Widget | None = None
@@ -197,13 +198,23 @@ class QuestionView(ExplainingView):
         if self._step is None:
             return
         text = QuestionText(self._step, self._result, self._state, self._terminal.unicode)
-        # The newest hint is the last line.
-        self._prose.show(text.task, at_end=self._state.is_open and self._state.hints > 0)
+        self._aside = None
+        self._show_task(aside=False)
         self._code.show(marked(self._code_plain, self._line), keep=True)
         self._show_matrices()
         self._answer.show(text)
         self._arrange()
         self._describe()
+
+    def _show_task(self, *, aside: bool) -> None:
+        """Show the task with its hints or, `aside` of an explanation, what it needs of them; as it is, if it is so."""
+        if self._step is None or aside == self._aside:
+            return
+        self._aside = aside
+        text = QuestionText(self._step, self._result, self._state, self._terminal.unicode)
+        # The newest hint is the last line.
+        at_end = self._state.is_open and self._state.hints > 0 and not aside
+        self._prose.show(text.aside if aside else text.task, at_end=at_end)
 
     def _show_matrices(self) -> None:
         step = self._step
@@ -315,10 +326,15 @@ class QuestionView(ExplainingView):
         matrices, remark = len(self._tensors), bool(self._state.remark)
         self._detail.display = matrices > 0
         lines = height - 1 if matrices else height
-        layout = self._body.lay_out(width, lines, matrices, self._active, panel=self.explaining, remark=remark)
+        facts = {"panel": self.explaining, "remark": remark, "answered": not self._state.is_open}
+        layout = self._body.lay_out(width, lines, matrices, self._active, **facts)
         self._explanation.set_class(layout.wide, "wide")
         panel = layout.panel if self.explaining else 0
-        if panel and not layout.wide:
+        self._show_task(aside=panel > 0 and self._state.is_open and not layout.wide and not layout.answer)
+        if self._aside:
+            wanted = self._explanation.wanted(width) + self._explanation.gutter.height
+            panel = self._body.make_room(lines, wanted, len(self._tensors), self._active)
+        elif panel and not layout.wide:
             # What the explanation leaves goes to the task.
             wanted = min(panel, self._explanation.wanted(width) + self._explanation.gutter.height)
             task = min(panel - wanted, self._prose.lines_at(width))

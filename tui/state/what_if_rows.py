@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +10,7 @@ from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import Lesson
 from lessons.results.explanation import label
 from lessons.texts.wording import Wording
-from lessons.what_if import cells, knobs
+from lessons.what_if import cells, relevance
 from lessons.what_if.changes import ChangeError, Changes, apply
 from tui.actions.key_names import full_keys, short_keys
 
@@ -56,8 +57,13 @@ TURN, TYPE = full_keys("rows.turn", alternatives=False), short_keys("rows.type")
 AS_IT_WAS = say("as-it-was", "{keys}: as it was", keys=full_keys("rows.put-back", alternatives=False))
 
 
-def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tuple[WhatIfRow, ...]:
-    """List the rows of a step: the cell under the cursor, then the changed cells, then knobs, then any other cell."""
+def rows(
+    lesson: Lesson, step: str, changes: Changes, spot: Spot | None, matter: Sequence[Knob] | None = None
+) -> tuple[WhatIfRow, ...]:
+    """List the rows of a step: the cell under the cursor, then the changed cells, then knobs, then any other cell.
+
+    The knobs are those that `matter` to the step, as far as they have been looked up before, and all that are turned.
+    """
     found: list[WhatIfRow] = []
     own = next((cell for cell in changes.cells if spot and (cell.name, cell.index) == (spot.name, spot.index)), None)
     if spot is not None:
@@ -70,7 +76,9 @@ def rows(lesson: Lesson, step: str, changes: Changes, spot: Spot | None) -> tupl
         label, _, value = str(cell).partition(" = ")
         found.append(WhatIfRow("cell", label, value, changed=True, hint=AS_IT_WAS, cell=cell))
     settings = changes.settings
-    for knob in knobs.reaching(lesson, step):
+    matter = relevance.to_step(lesson, step) if matter is None else matter
+    # A change made at another step can be taken back here too.
+    for knob in (knob for knob in lesson.knobs if knob in matter or knob.name in settings):
         setting = settings.get(knob.name, knob.initial(lesson))
         shown = say("each-step-own", "each step its own") if setting is None else knob.say(setting)
         found.append(WhatIfRow("knob", knob.label, shown, knob.name in settings, _hint(knob), knob))

@@ -14,8 +14,10 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Input
 
+from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import Lesson
 from lessons.texts.wording import Wording
+from lessons.what_if import relevance
 from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
 from tui.actions.bindings import bindings
 from tui.actions.key_names import name_of
@@ -32,6 +34,9 @@ say = Wording("change/panel")
 TITLE, DIM, CHOSEN = Style(bold=True, color="cyan"), Style(dim=True), Style(reverse=True)
 STARTS = frozenset("0123456789.-")
 LABEL_WIDTH = 32
+FEWEST_ROWS = 2
+"""Rows that are left of a list if a remark is to be shown whole: the chosen one, and how many more there are."""
+
 FEWEST_LINES = 4
 """Lines below the title from which on a remark stands below the rows."""
 
@@ -214,8 +219,10 @@ class WhatIfPanel(Box):
         self._input.display = False
         self._remark = TextPane(ellipsis=terminal.ellipsis)
         self._remark.display = False
+        self._whole = False
         self._lesson: Lesson | None = None
         self._step = ""
+        self._knobs: tuple[Knob, ...] = ()
         self._spot: Spot | None = None
         self.history = ChangeHistory()
         """The changes that were made, and those that can be undone or redone."""
@@ -233,13 +240,15 @@ class WhatIfPanel(Box):
         """Show what may be changed at a step, and what has been changed; a line that was typed elsewhere is left."""
         if (lesson, step) != (self._lesson, self._step):
             self._input.display = False
+            self._knobs = relevance.to_step(lesson, step)
         self._lesson, self._step, self._spot = lesson, step, spot
         self._refresh()
         self._say("")
 
-    def remark(self, text: Text) -> None:
-        """Show what came of the changes below the rows, in the lines that these leave."""
-        self._remark.show(text)
+    def remark(self, text: Text, *, whole: bool = False) -> None:
+        """Show what came of the changes below the rows: in the lines that these leave, or `whole` if possible."""
+        self._remark.show(text, keep=text == self._remark.text)
+        self._whole = whole
         self._arrange()
 
     def on_resize(self) -> None:
@@ -251,7 +260,8 @@ class WhatIfPanel(Box):
         room = self.size.height - 1 - int(self.typing)
         self._remark.display = bool(self._remark.text) and room > FEWEST_LINES
         if self._remark.display:
-            wanted = min(self._remark.lines_at(self.size.width), room // 2)
+            most = max(room // 2, room - 1 - FEWEST_ROWS) if self._whole else room // 2
+            wanted = min(self._remark.lines_at(self.size.width), most)
             rows = min(len(self._rows.rows), room - wanted - 1)
             set_height(self._rows, rows)
             set_height(self._remark, room - rows - 1)
@@ -278,7 +288,7 @@ class WhatIfPanel(Box):
 
     def _refresh(self) -> None:
         if self._lesson is not None:
-            self._rows.show(what_if_rows.rows(self._lesson, self._step, self.history.current, self._spot))
+            self._rows.show(what_if_rows.rows(self._lesson, self._step, self.history.current, self._spot, self._knobs))
             self._arrange()
 
     def _say(self, problem: str) -> None:

@@ -147,6 +147,20 @@ def mask_as_index(scene: Scene, match: Match) -> str | None:
     )
 
 
+@rule(TypeError, r"unhashable type: '(?:list|dict|set)'")
+def list_as_key(scene: Scene, match: Match) -> str | None:
+    """Explain a lookup with a whole list, which cannot be a key."""
+    for node in scene.find(ast.Subscript):
+        if is_exactly(scene.value(node.value), dict, OrderedDict) and is_exactly(scene.value(node.slice), list):
+            return say(
+                "list-as-key",
+                "{dictionary} looks up one key at a time, and {keys} is a list: look up its entries one by one.",
+                dictionary=scene.quote(node.value, say("dict", "The dictionary")),
+                keys=scene.quote(node.slice, say("what-is-looked-up", "what stands in the brackets")),
+            )
+    return None
+
+
 @rule(KeyError, r"^(['\"])(.*)\1$")
 def no_such_key(scene: Scene, match: Match) -> str | None:
     """Explain a key that a dictionary does not have."""

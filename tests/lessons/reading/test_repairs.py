@@ -71,6 +71,14 @@ def test_that_the_only_line_is_wrong_says_nothing() -> None:
     assert found("def f(m):\n    return g(m) + 1\n", "def f(m):\n    return m / m.sum()\n") == []
 
 
+def test_that_all_of_a_gap_is_wrong_says_nothing() -> None:
+    model = "def f(m):\n    t = g(m)\n    x = t / t.sum()\n    return x\n"
+    for wrong, kinds in (("h(t)", set()), ("t / h(t)", {"expression"})):
+        answer = model.replace("t / t.sum()", wrong)
+        assert {item.kind for group in repairs(answer, [model], 9, gap=True) for item in group} == kinds
+    assert {item.kind for item in found(model.replace("t / t.sum()", "h(t)"), model)} == {"expression"}
+
+
 def test_there_are_no_more_repairs_than_asked_for_and_none_of_what_is_not_python() -> None:
     wrong = MODEL.replace("k.T", "k").replace("dim=-1", "dim=0").replace("row @ v", "v @ row")
     assert len(found(wrong)) > 2

@@ -5,7 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.drawings.question_layout import ROOMY, AnswerLines, lay_out
+from tui.drawings.question_layout import (
+    BESIDE,
+    LEAST_ANSWER,
+    LEAST_ASIDE,
+    LEAST_TASK,
+    ROOMY,
+    AnswerLines,
+    beside_explanation,
+    lay_out,
+)
 from tui.render.step_layout import CODE, WIDE, Needs
 
 LINES = st.integers(0, 40)
@@ -37,6 +46,31 @@ def test_beside_an_explanation_the_answer_is_shown_where_there_is_room() -> None
     needs, answer = Needs(3, 2, 0, ((30, 8),), 20, 20, panel=True), AnswerLines(1, 4, 0, 0)
     assert lay_out(80, ROOMY + 5, needs, answer, CODE).answer == 5
     assert lay_out(80, ROOMY + 4, needs, answer, CODE).answer == 0
+
+
+@given(st.integers(3, 60), LINES, LINES, st.lists(st.integers(3, 12), min_size=1, max_size=4), st.integers(0, 3))
+def test_beside_an_explanation_the_task_is_seen_and_a_part_of_a_matrix(
+    height: int, explained: int, task: int, matrices: list[int], active: int
+) -> None:
+    active %= len(matrices)
+    panel, text, figures = beside_explanation(height, explained, task, matrices, active)
+    assert panel + text + sum(figures) <= height
+    assert panel <= explained
+    assert text <= task
+    if height >= LEAST_ASIDE + BESIDE:
+        assert text >= min(task, LEAST_ASIDE)
+        assert figures[active] >= min(matrices[active], BESIDE)
+    if height >= explained + task + sum(matrices):
+        assert (panel, text) == (explained, task)
+        assert all(map(int.__ge__, figures, matrices))
+
+
+def test_the_matrix_that_shows_the_answer_is_whole() -> None:
+    needs, answer = Needs(8, 3, 0, ((70, 8),), 20, 20), AnswerLines(0, 0, 0, 14)
+    assert lay_out(80, 20, needs, answer, 0).matrices[0] < 8
+    layout = lay_out(80, 20, needs, answer, 0, answered=True)
+    assert (layout.prose, layout.matrices[0], layout.answer) == (LEAST_TASK, 8, 9)
+    assert lay_out(80, 14, needs, answer, 0, answered=True).answer == LEAST_ANSWER
 
 
 @given(st.integers(20, 200), st.integers(4, 60), LINES, LINES, ANSWERS)

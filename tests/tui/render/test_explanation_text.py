@@ -416,13 +416,14 @@ WAY = [
 
 
 def test_crumbs() -> None:
-    text = "context[1,0] < weights[1,2] < scores[1,2] < queries[1,0] < W_query[:,0]"
+    text = "context[1,0] ← weights[1,2] ← scores[1,2] ← queries[1,0] ← W_query[:,0]"
     assert explanation_text.crumbs(WAY, "W_query[:,0]") == text
     assert explanation_text.crumbs(WAY, "W_query[:,0]", width=71) == text
     assert explanation_text.crumbs(WAY, "W_query[:,0]", width=70) == (
-        "context[1,0] < … < scores[1,2] < queries[1,0] < W_query[:,0]"
+        "context[1,0] ← … ← scores[1,2] ← queries[1,0] ← W_query[:,0]"
     )
-    assert explanation_text.crumbs(WAY, "W_query[:,0]", False, 50) == "context[1,0] < ... < queries[1,0] < W_query[:,0]"
+    shortened = explanation_text.crumbs(WAY, "W_query[:,0]", False, 53)
+    assert shortened == "context[1,0] <- ... <- queries[1,0] <- W_query[:,0]"
     assert explanation_text.crumbs(WAY[:1]) == "context[1,0]"
 
 
@@ -432,7 +433,7 @@ def test_crumbs_keep_both_ends(count: int, width: int) -> None:
     text = explanation_text.crumbs(way, width=width)
     assert text.startswith("x[0]")
     assert text.endswith(f"x[{count - 1}]")
-    assert len(text) <= max(width, len(f"x[0] < … < x[{count - 1}]"))
+    assert len(text) <= max(width, len(f"x[0] ← … ← x[{count - 1}]"))
 
 
 def test_whole_numbers_beyond_those_of_a_float_keep_their_digits() -> None:

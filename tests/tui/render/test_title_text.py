@@ -27,6 +27,11 @@ def test_a_name_stands_only_where_it_comes_last() -> None:
     assert twice.endswith("── needs → states → asks ─")
 
 
+def test_what_has_no_name_is_passed_over() -> None:
+    plain = rule(60, 0, 2, ("inputs", "", "scores", "", "weights"), unicode=True).plain
+    assert plain.endswith("inputs → scores → weights ─")
+
+
 @pytest.mark.parametrize("width", range(1, 90))
 def test_the_first_names_give_way(width: int) -> None:
     plain = rule(width, 1, 3, WAY, unicode=True).plain

@@ -90,6 +90,15 @@ async def test_a_verdict_with_more_lines_is_one_key_away_from_the_editor() -> No
         assert learner.focus == "editor"
 
 
+async def test_short_code_leaves_its_lines_to_the_verdict() -> None:
+    session = FakeSession()
+    session.wrong_judgement = Judgement(NAME, "failed", "This is a sentence of the verdict. " * 10 + "The end", 0)
+    async with tutor(session) as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.press("enter", "ctrl+a", "backspace", *"x = 1", "f5")
+        await learner.sees("✗ Not yet", "x = 1", "The end")
+
+
 async def test_a_stopped_check_is_not_an_attempt() -> None:
     session = FakeSession()
     async with tutor(session) as learner:
@@ -272,10 +281,10 @@ async def test_a_scratch_run_leaves_the_exercise_unchanged() -> None:
             await learner.press("w")
             assert "What if" not in learner.text
             await learner.press("enter")
-            await learner.sees(" < ", lambda: learner.focus == "explanation")
+            await learner.sees(" ← ", lambda: learner.focus == "explanation")
             assert session.runs[-1].explained[-1][0] == STEP
             await learner.press("escape")
-            await learner.sees(lambda: " < " not in learner.text)
+            await learner.sees(lambda: " ← " not in learner.text)
             await learner.press(back)
             await learner.sees(lambda: learner.focus == "editor", lambda: learner.verdict == word)
             assert (learner.code, editor(learner).cursor_location) == (mine, cursor)

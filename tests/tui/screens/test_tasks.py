@@ -23,7 +23,7 @@ def find(name: str, **fields: Any) -> dict[str, Any]:
 
 
 LESSON = lesson_of(
-    code_step("make", CODE, "pair"),
+    code_step("make", CODE, "pair", prose="Look here."),
     STEP | {"show": [{"name": "source", "kind": "vector"}, {"name": "pair", "kind": "vector"}]},
     find("origin", target="cell", on="source", start="pair[1]", answer="source == 2"),
     find("box", target="box", answer="['source']", wrong=[{"is": "['pair']", "why": "That comes later."}]),
@@ -35,8 +35,18 @@ def course(monkeypatch: pytest.MonkeyPatch) -> None:
     use_course(monkeypatch, Course(lessons=(LESSON,)))
 
 
+async def _text_beside_the_panel(learner: Learner) -> None:
+    await learner.press("enter")
+    await learner.sees("step 1 of 4", "live", "Look here.", lambda: "w what if" in learner.keys)
+    await learner.press("w")
+    # The panel stands where the text was, and the text tells what to do with it.
+    await learner.sees("What if", "> pair[0]", "Look here.")
+    await learner.press("escape")
+    await learner.sees("step 1 of 4", lambda: "What if" not in learner.text)
+
+
 async def _experiment(learner: Learner) -> None:
-    await learner.press("enter", "n")
+    await learner.press("n")
     await learner.sees("step 2 of 4", "live", "Make it smaller", lambda: "f3 hint" in learner.keys)
     await learner.press("f3")
     await learner.sees("Hint 1 of 3: Ask.")
@@ -50,10 +60,18 @@ async def _experiment(learner: Learner) -> None:
     await learner.sees("Done. Now it is 10, and the total 30. Sources decide.")
     assert learner.progress.passed("swap")
     assert [attempt.code for attempt in learner.progress.attempts("swap")] == ["swap:source[0] = 1"]
+    # What was written has no name of its own on the way of the numbers.
+    assert "→  →" not in learner.text
     await learner.press("tab", "n")
     await learner.sees("step 3 of 4", lambda: "what if" not in learner.lines[0])
     await learner.press("b")
     await learner.sees("Done", "what if")
+    await learner.press("w")
+    await learner.sees("What if", "Done. Now it is 10")
+    await learner.press("escape")
+    await learner.sees("Done before", "Make it smaller", lambda: "what if" not in learner.lines[0])
+    await learner.press("w")
+    await learner.sees("What if", "Done before", "Make it smaller")
 
 
 async def _find_a_cell(learner: Learner) -> None:
@@ -61,8 +79,17 @@ async def _find_a_cell(learner: Learner) -> None:
     await learner.sees("step 3 of 4", "live", "pair[1] = 20", lambda: "enter explain" in learner.keys)
     await learner.press("a")
     await learner.sees("The answer is in source")
-    await learner.press("enter")
-    await learner.sees("source[1]", lambda: "a this is it" in learner.keys)
+    await learner.press("left", "enter")
+    await learner.sees("pair[0] = source[0]", "What?", lambda: "a this is it" in learner.keys)
+    await learner.press("a")
+    # A wrong answer leaves the explanation open, and the task beside it.
+    await learner.sees("✗ source[0]", "What?", "pair[0] = source[0]", lambda: "a this is it" in learner.keys)
+    await learner.press("f3")
+    await learner.sees("Hint 1 of 3: a", "✗ source[0]", "What?", "pair[0] = source[0]")
+    await learner.press("escape")
+    await learner.sees("Find origin", "✗ source[0]", lambda: "pair[0] = source[0]" not in learner.text)
+    await learner.press("right", "enter")
+    await learner.sees("pair[1] = source[1]", lambda: "a this is it" in learner.keys)
     await learner.press("a")
     await learner.sees("Right: source[1]", "So it is.")
     assert learner.progress.passed("origin")
@@ -84,6 +111,7 @@ async def _find_a_box(learner: Learner) -> None:
 async def test_changes_are_judged_and_hold_in_the_experiment_and_what_is_found_is_pointed_at() -> None:
     """One journey, because a session takes seconds to start."""
     async with tutor(Session()) as learner:
+        await _text_beside_the_panel(learner)
         await _experiment(learner)
         await _find_a_cell(learner)
         await _find_a_box(learner)

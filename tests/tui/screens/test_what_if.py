@@ -31,7 +31,7 @@ KNOBS: list[Fields] = [
 ]
 LESSON = lesson_of(
     text_step("why", "Read."),
-    code_step("one", "n=2\np=0.5\nx = inputs / 2", "x"),
+    code_step("one", "n=2\np=0.5\nx = inputs / 2\ntorch.rand(1)", "x"),
     code_step("two", "y = x + n", "y"),
     setup=f"import torch\n{INPUTS}",
     tokens=["Your", "journey"],
@@ -182,7 +182,10 @@ def test_a_changed_cell_is_changed_again_or_restored() -> None:
 def test_a_lesson_of_several_seeds() -> None:
     """No seed is the default of all: turning starts at the seed of the lesson; restoring gives each its own back."""
     lesson = lesson_of(
-        code_step("one", "x = 1", "x"), code_step("two", "y = 1", "y", seed=7), knobs=[KNOBS[1]], seed=123
+        code_step("one", "torch.rand(1)", "x"),
+        code_step("two", "torch.rand(1)", "y", seed=7),
+        knobs=[KNOBS[1]],
+        seed=123,
     )
 
     def row(changes: Changes) -> WhatIfRow:

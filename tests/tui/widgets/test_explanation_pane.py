@@ -73,14 +73,14 @@ def test_ascii(e: Explanation, size: tuple[int, int]) -> None:
 
 def test_everything_is_shown_where_there_is_room() -> None:
     assert plain(SCORE) == [
-        "scores[1,2] < queries[0,:]",
+        "scores[1,2] ← queries[0,:]",
         "scores[1,2] = queries[0,:]·keys[1,:]                                    line 4",
         "  = 0.5512·0.57 + 0.87·(-0.85) ≈ -0.4253",
         "  queries[0,:]   0.5512    0.87 ",
         "  keys[1,:]        0.57   -0.85 ",
     ]
     assert plain(SHARE) == [
-        "weights[1,1] < scores[1,:]",
+        "weights[1,1] ← scores[1,:]",
         "weights[1,1] = softmax(scores[1,:])",
         "  = 1 / 1.7197 ≈ 0.5815",
         "  scores[1,:]    0.9995   1.4754  -0.8434 ",
@@ -128,8 +128,8 @@ def test_a_long_row_scrolls() -> None:
 
 def test_the_path() -> None:
     context = explanation("context", (1, 0), 0.5)
-    assert plain(context, SHARE, SCORE)[0] == "context[1,0] < weights[1,1] < scores[1,2] < queries[0,:]"
-    assert plain(context, SHARE, SCORE, width=50)[0] == "context[1,0] < … < scores[1,2] < queries[0,:]"
+    assert plain(context, SHARE, SCORE)[0] == "context[1,0] ← weights[1,1] ← scores[1,2] ← queries[0,:]"
+    assert plain(context, SHARE, SCORE, width=50)[0] == "context[1,0] ← … ← scores[1,2] ← queries[0,:]"
 
 
 # Walking ------------------------------------------------------------------------------------------------------------
@@ -223,10 +223,10 @@ async def test_following_operands_and_going_back() -> None:
         await pilot.press("right")
         app.view.go_on(SCORE)
         await pilot.pause()
-        assert app.lines[0] == " weights[1,1] < scores[1,2] < queries[0,:]"
+        assert app.lines[0] == " weights[1,1] ← scores[1,2] ← queries[0,:]"
         assert (app.view.depth, app.view.explanation) == (2, SCORE)
         await pilot.press("backspace")
-        assert app.lines[0] == " weights[1,1] < scores[1,:]"
+        assert app.lines[0] == " weights[1,1] ← scores[1,:]"
         # The operand that was chosen there is still chosen.
         assert app.view.operand is SHARE.operands[1]
         assert app.posted == []

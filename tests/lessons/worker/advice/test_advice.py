@@ -270,6 +270,9 @@ LINES = {
     "layer.state_dict()['W']": None,
     "sizes = {'query': 1, 'key': 2}; sizes['keys']": 'Did you mean "key"?',
     "sizes = {'query': 1, 'key': 2}; sizes['bias']": 'Its keys are "query", "key".',
+    "sizes = {'query': 1}; asked = ['query']; sizes[asked]": (
+        "`sizes` looks up one key at a time, and `asked` is a list: look up its entries one by one."
+    ),
     # Names
     "F.softmax(queries, dim=-1)": "Add the line `import torch.nn.functional as F` at the top.",
     "math.sqrt(2)": "Add the line `import math` at the top.",

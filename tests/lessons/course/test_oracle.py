@@ -292,8 +292,8 @@ def all_queries(given: Given) -> Table:
         "context/inputs": INPUTS,
         "check/one_by_one": context[:2],
         "check/context": context,
-        "used-twice/weights": weights,
-        "used-twice/context": context,
+        "behind-context/context": context,
+        "behind-context/scores": scores,
         # Attention does not see the order: the same rows come out, each at its word's new place.
         "read-backward/context": context,
         "read-backward/context_turned": context[::-1],

@@ -30,6 +30,7 @@ class Repair:
         statement: which of the statements that differ it edits; None for several of them.
         whole: whether it edits all of the statement that differs.
         code: the answer after the edit, as Python writes it.
+        silent: whether nothing is said of it, because the learner knows as much.
     """
 
     kind: str
@@ -38,10 +39,13 @@ class Repair:
     statement: int | None
     whole: bool
     code: str
+    silent: bool = False
 
     @property
     def mistake(self) -> NamedMistake:
-        """What is said of the mistake that it undoes."""
+        """What is said of the mistake that it undoes; one of which nothing is said has only an id and a line."""
+        if self.silent:
+            return NamedMistake(self.kind, "", "", self.lines[0])
         text = kind_text(self.kind)
         why = text.why.replace("{code}", self.about)
         if len(self.lines) > 1:
@@ -53,7 +57,7 @@ class Repair:
 def repairs(source: str, models: Sequence[str], most: int, *, gap: bool = False) -> list[list[Repair]]:
     """Return repairs of a program, at most `most` in all: for each of the models that it is most like a list.
 
-    If only a `gap` was to be filled, no repair says that all of it is wrong and the rest right.
+    If only a `gap` was to be filled, nothing is said of a repair that replaces all of it.
     There are none if the program cannot be parsed. The same program and models give the same repairs.
     """
     if len(source) > LONGEST_SOURCE:
@@ -120,11 +124,12 @@ def _of_model(theirs: ast.Module, found: Sequence[Difference], *, gap: bool) -> 
         whole = smallest(item)
         for part in (whole, *(item.parts if len(item.parts) > 1 else ())):
             kind, about = kind_of(part)
-            if kind in LAST and (item.is_all_of_body or (gap and isinstance(part.around[-1], ast.stmt))):
+            if kind in LAST and item.is_all_of_body:
                 continue
+            silent = gap and kind in LAST and isinstance(part.around[-1], ast.stmt)
             # Where other statements differ as well, an edit may compute anew what one of these gets wrong.
             if len(found) == 1 or not _bypasses(part, kind, theirs):
-                yield Repair(kind, about, (part.line,), index, part is whole, replaced(theirs, [part]))
+                yield Repair(kind, about, (part.line,), index, part is whole, replaced(theirs, [part]), silent)
 
 
 def _are_same(found: Sequence[Difference]) -> bool:

@@ -218,7 +218,7 @@ class NamedMistake:
     """A known mistake that an answer shows, or the kind of edit that makes the answer pass.
 
     Attributes:
-        name: its name in a few words.
+        name: its name in a few words; empty if learners are told nothing of it.
         text: the explanation for the learner.
         line: the line of the answer that makes it, None if it is unknown.
     """

@@ -450,7 +450,7 @@ def _prose(text: str, indent: str) -> Iterator[str]:
 
 def _diagnosis(value: Judgement) -> Iterator[str]:
     """Yield the known mistakes in an answer, or else where it departs from the model answer."""
-    for mistake in value.mistakes:
+    for mistake in (item for item in value.mistakes if item.name):
         yield from textwrap.wrap(clean(_named(mistake, value.line)), WIDTH)
         yield from _prose(mistake.text, " " * 4)
     if value.difference is not None:

@@ -33,7 +33,7 @@ def verdict(judgement: Judgement, *, help: str = "", more: str = "", unicode: bo
     text = _headline(judgement, yes, no, help)
     if more:
         text.append(f"\n{more}", BOLD)
-    for mistake in judgement.mistakes:
+    for mistake in (item for item in judgement.mistakes if item.name):
         text.append("\n")
         text.append_text(named(mistake))
     # Failed checks take one line each, passed checks share one.

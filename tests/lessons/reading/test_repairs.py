@@ -73,9 +73,10 @@ def test_that_the_only_line_is_wrong_says_nothing() -> None:
 
 def test_that_all_of_a_gap_is_wrong_says_nothing() -> None:
     model = "def f(m):\n    t = g(m)\n    x = t / t.sum()\n    return x\n"
-    for wrong, kinds in (("h(t)", set()), ("t / h(t)", {"expression"})):
-        answer = model.replace("t / t.sum()", wrong)
-        assert {item.kind for group in repairs(answer, [model], 9, gap=True) for item in group} == kinds
+    for wrong, said in (("h(t)", False), ("t / h(t)", True)):
+        [[item]] = repairs(model.replace("t / t.sum()", wrong), [model], 9, gap=True)
+        assert (item.kind, item.mistake.line) == ("expression", 3)
+        assert bool(item.mistake.name and item.mistake.text) == said
     assert {item.kind for item in found(model.replace("t / t.sum()", "h(t)"), model)} == {"expression"}
 
 

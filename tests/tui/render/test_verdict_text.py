@@ -82,6 +82,11 @@ def test_checks_that_did_not_run(verdict: str, first: str) -> None:
     assert line == f"✗ {first}, line 2: it [b]is[/b] `so`"
 
 
+def test_a_mistake_without_a_name_is_not_mentioned() -> None:
+    judgement = Judgement("e", "error", "it fails", 2, (NamedMistake("expression", "", "", 2),))
+    assert lines(judgement) == ["✗ Error, line 2: it fails"]
+
+
 def test_a_stopped_check_has_no_verdict() -> None:
     assert lines(Judgement("e", "error", "Stopped by you.", stopped=True, seed=1)) == ["Stopped by you."]
 

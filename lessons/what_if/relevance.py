@@ -74,7 +74,7 @@ def _matters(knob: Knob, lesson: Lesson, step: RunningStep, needed: Sequence[_St
     settings = [setting for setting in knob.samples if setting != knob.initial(lesson)]
     altered = [knobs.alter(lesson, {knob.name: setting}) for setting in settings]
     return any(
-        _needed(other, other.step(step.id)) != needed or _shown(other, step) != _shown(lesson, step)
+        _needed(other, other.step(step.id)) != needed or _tensors_of(other, step) != _tensors_of(lesson, step)
         for other in altered
     )
 
@@ -85,7 +85,7 @@ def _labels_with_words(step: RunningStep) -> bool:
     return any(axis in LABELED_WITH_WORDS and axis not in each.labels for each in shown for axis in each.axes)
 
 
-def _shown(lesson: Lesson, step: RunningStep) -> list[ShownTensor]:
+def _tensors_of(lesson: Lesson, step: RunningStep) -> list[ShownTensor]:
     again = lesson.step(step.id)
     return [shown for _, shown in again.tensors_with_paths] if isinstance(again, RunningStep) else []
 

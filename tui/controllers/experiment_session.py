@@ -128,12 +128,11 @@ class ExperimentSession(LessonView):
 
     # Texts -------------------------------------------------------------------------------------------------------
 
-    @property
-    def _has_news(self) -> bool:
-        return self._judgement is not None and self._judgement.passed
+    def _remark(self, step: FilledStep) -> tuple[Text, bool]:
+        """Return the text for the what-if panel: the newest hint, then what came of the changes, or else the task.
 
-    def _remark(self, step: FilledStep) -> Text:
-        """Return the text for the what-if panel: the newest hint, then what came of the changes, or else the task."""
+        What came of the right changes is to be read whole.
+        """
         assert isinstance(step, ExperimentStep)
         text = self._help_text(step) if self._helped and self._phase == "open" else Text()
         if text:
@@ -142,7 +141,7 @@ class ExperimentSession(LessonView):
         if self._judgement is None:
             before = self._content.base or self._result
             text.append("\n" if text else "").append_text(self._marked_up(template.fill(step.prose, before.text)))
-        return text
+        return text, self._judgement is not None and self._judgement.passed
 
     def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
         """Return the verdict, if there is one, then the task as it was before any change, then the hints."""

@@ -256,14 +256,9 @@ class LessonView(QuietStepView, ExplainingView):
         return text if self._content.base is None else Text.assemble((_without_changes(), BOLD), " ", text)
 
     def _output_text(self, result: StepResult) -> Text:
-        text = Text(clean(result.stdout).rstrip("\n"))
-        if result.error is not None:
-            if text.plain:
-                text.append("\n")
-            text.append(clean(result.error.message), BOLD)
-        for note in result.notes:
-            text.append(("\n" if text.plain else "") + clean(note), BOLD)
-        return text
+        said = [*([result.error.message] if result.error is not None else ()), *result.notes]
+        texts = Text(clean(result.stdout).rstrip("\n")), *(Text(clean(each), BOLD) for each in said)
+        return Text("\n").join(each for each in texts if each)
 
     # Layout ------------------------------------------------------------------------------------------------------
 
@@ -274,7 +269,8 @@ class LessonView(QuietStepView, ExplainingView):
         layout = arrange(width, height, self._needs(), self._active)
         self._body.set_class(layout.wide, "wide")
         if self._whatif_open and self._step is not None:
-            self._whatif.remark(self._remark(self._step), whole=self._has_news)
+            text, is_new = self._remark(self._step)
+            self._whatif.remark(text, whole=is_new)
         for panel in (self._explanation, self._whatif):
             panel.set_class(layout.wide, "wide")
         set_height(self._explanation, layout.panel if self.explaining else 0)
@@ -402,14 +398,9 @@ class LessonView(QuietStepView, ExplainingView):
         self._arrange()
         self._whatif.focus_rows()
 
-    @property
-    def _has_news(self) -> bool:
-        """Whether the text in the what-if panel is more than the learner has read before."""
-        return False
-
-    def _remark(self, step: FilledStep) -> Text:
-        """Return the text for the what-if panel: the prose, where it is covered."""
-        return Text() if self._body.has_class("wide") else self._prose_text(step, self._result)
+    def _remark(self, step: FilledStep) -> tuple[Text, bool]:
+        """Return the text for the what-if panel, the prose where it is covered, and whether it is to be read whole."""
+        return Text() if self._body.has_class("wide") else self._prose_text(step, self._result), False
 
     def _end_what_if(self) -> None:
         """Undo all changes to the lesson and close the what-if panel."""

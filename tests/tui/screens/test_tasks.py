@@ -69,9 +69,9 @@ async def _experiment(learner: Learner) -> None:
     await learner.press("w")
     await learner.sees("What if", "Done. Now it is 10")
     await learner.press("escape")
-    await learner.sees("Done before", "Make it smaller", lambda: "what if" not in learner.lines[0])
+    await learner.sees("You have done this before", "Make it smaller", lambda: "what if" not in learner.lines[0])
     await learner.press("w")
-    await learner.sees("What if", "Done before", "Make it smaller")
+    await learner.sees("What if", "You have done this before", "Make it smaller")
 
 
 async def _find_a_cell(learner: Learner) -> None:

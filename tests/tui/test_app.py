@@ -770,7 +770,7 @@ async def test_help_closes_with_any_key_and_nothing_else_happens() -> None:
         await learner.goes_to("attention-classes", "same-numbers")
         before = learner.code
         await learner.press("f1")
-        await learner.sees("An exercise:", "f4     next pane: task, verdict, editor", "Any key closes this.")
+        await learner.sees("An exercise:", "f4     next pane: task, verdict, code", "Any key closes this.")
         await learner.press("z")
         await learner.sees(lambda: "Any key" not in learner.text)
         assert learner.code == before

@@ -294,8 +294,8 @@ EXERCISE: Lines = (
     BLANK,
     Note(
         "kept",
-        "Your code is saved as you type. Each check runs it on inputs that were generated for this check alone. If you "
-        "pass over an exercise, it is marked as skipped, unless it is a side step.",
+        "Your code is saved as you type. Each check runs it on new inputs. An exercise that you pass over is marked "
+        "as skipped, unless it is a side step.",
     ),
 )
 

@@ -456,7 +456,6 @@ def attention_classes(given: Given) -> Table:
     steps = scaled(gradients, -0.1)
     moved = Weights(*add(list(v1), steps))
 
-    unscaled = softmax_rows(one.scores)
     v2 = given.matrices("v2", "v2")
     two = head(INPUTS, v2)
 
@@ -518,8 +517,6 @@ def attention_classes(given: Given) -> Table:
         "v1/loose": one.context,
         "find-parameter/context": one.context,
         "find-parameter/W_value": v1.value,
-        "members/marked": drawn(0, 1),
-        "members/plain": drawn(0, 1),
         "prepared/marked": given("members", "holder.marked"),
         "gradient/gradient": gradients[0],
         "gradient/W_query": v1.query,
@@ -533,7 +530,6 @@ def attention_classes(given: Given) -> Table:
         "which-way/step": steps[0],
         "downhill/losses": [loss(v1), loss(moved)],
         "downhill/W_query": moved.query,
-        "grad-fn/weights": unscaled,
         "last-operation/scores": one.scores,
         "last-operation/mixed": matmul(one.weights, INPUTS),
         "more-names/first_queries": [one.queries[0]] * 2,
@@ -544,6 +540,7 @@ def attention_classes(given: Given) -> Table:
         "one-seed/context_2": head(INPUTS, Weights(*map(transpose, stretched))).context,
         "v2/context": two.context,
         "v2/context_v1": one.context,
+        "inner-weights/of_your": [of_789[0], of_42[0], unseeded[0]],
         "inner-weights/weights_789": of_789,
         "inner-weights/weights_42": of_42,
         "inner-weights/unseeded": unseeded,
@@ -631,7 +628,6 @@ def causal_mask(given: Given) -> Table:
         "blind-row/blind_weights": weights_of(blind),
         "false-masks/added": weights_of(add(scores, above)),
         "false-masks/multiplied": each(lambda score, hidden: -math.inf if hidden else math.nan, scores, above),
-        "false-masks/right": masked,
         "causal-weights/weights": causal.weights,
         "causal-weights/renormalized": causal.weights,
         "cost/written": [36 + 6 + 36, 36],
@@ -715,8 +711,7 @@ def dropout(given: Given) -> Table:
         "not-again/average": product(
             weights, [[mean([factor[i][j] for factor in thousand]) for j in range(6)] for i in range(6)]
         ),
-        "not-again/weights": weights,
-        "not-again/repaired": divide_by_row_sums([product(weights, factor)[0] for factor in thousand[:8]]),
+        "not-again/repaired": divide_by_row_sums([product(weights, factor)[0][:1] for factor in thousand[:8]]),
         "unmasked/open_dropped": thinned("unmasked", free.weights),
         "unmasked/open_weights": free.weights,
         "places/on_context": product(causal.context, by_output),

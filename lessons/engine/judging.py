@@ -19,7 +19,7 @@ from lessons.engine import child_failures, repairing, replies, verdict_words
 from lessons.engine.launchers import ChildProcess, output
 from lessons.engine.replies import failure_of
 from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
-from lessons.reading import mistake_edits
+from lessons.reading import line_exercises, mistake_edits
 from lessons.results.result import (
     AnswerComparison,
     AnswerDifference,
@@ -222,6 +222,11 @@ def _check(
     )
     if diagnosis == "line" and _is_open(judgement, answer) and not cancelled():
         judgement = _with_repair(judgement, judge, hidden, request, child)
+    gap = line_exercises.gap_line(request.exercise.starter, request.code.decode(errors="replace"))
+    if request.exercise.form == "line" and judgement.verdict == "failed" and judgement.line and gap:
+        # Nothing else is the learner's own, and a line such as `pass` computes nothing that would tell.
+        at_gap = tuple(replace(item, line=gap) for item in judgement.mistakes)
+        judgement = replace(judgement, line=gap, mistakes=at_gap)
     return replace(judgement, crash=crash, symptom=answer.symptom if judgement.verdict == "error" else "")
 
 

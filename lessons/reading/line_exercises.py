@@ -24,6 +24,15 @@ def fill_in(step: Any) -> None:
         step.update(probe=judged["probe"].replace(FUNCTION, str(defined[0])), checks=judged["checks"])
 
 
+def gap_line(starter: str, answer: str) -> int | None:
+    """Return the line of an answer that fills the gap of a starter; None if more than this line was changed."""
+    given, lines = starter.rstrip().splitlines(), answer.rstrip().splitlines()
+    at = next((index for index, line in enumerate(given) if "..." in line), None)
+    if at is None or len(lines) != len(given):
+        return None
+    return at + 1 if [*given[:at], *given[at + 1 :]] == [*lines[:at], *lines[at + 1 :]] else None
+
+
 def shared_checks() -> list[dict[str, Any]]:
     """Return the data of the checks that exercises in one line have if they give none. Raises `LessonError`."""
     checks: list[dict[str, Any]] = _read()["checks"]

@@ -189,7 +189,9 @@ class ExperimentSession(LessonView):
         elif judgement is not None:
             text.append(f"{no} {say('not-yet', 'Not yet.')} " if self._phase == "open" else "", BAD)
             if judgement.mistakes:
-                text.append(f"{judgement.mistakes[0].name.capitalize()}: ", BOLD)
+                # Not `capitalize`, which would change the letters of a name such as W_query.
+                name = judgement.mistakes[0].name
+                text.append(f"{name[:1].upper()}{name[1:]}: ", BOLD)
             text.append_text(self._marked_up(judgement.message))
         elif self._phase == "passed":
             text.append(f"{yes} {say('done-before', 'You have done this before.')}", GOOD)

@@ -61,6 +61,33 @@ def test_numbers_are_shown_beside_each_other(worker: Session) -> None:
     assert judgement.message.startswith("the right numbers: Your first row of numbers begins with")
 
 
+def test_the_line_of_the_gap_is_to_blame_also_if_it_computes_nothing(worker: Session) -> None:
+    unused = {
+        "id": "unused",
+        "name": "unused",
+        "why": "No.",
+        "edits": [{"find": "twice = 2 * x", "replace": "twice = x"}],
+    }
+    for filled in ("x", "x   # nothing"):
+        judgement = worker.check(exercise(mistakes=[unused]), STARTER.replace("...", filled), 1, 1)
+        assert [(item.id, item.line) for item in judgement.mistakes] == [("unused", 5)]
+        assert judgement.line == 5
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        (STARTER, 5),
+        (STARTER.replace("...", "2 * x") + "\n\n", 5),
+        (STARTER.replace("twice = ...", "pass"), 5),
+        (STARTER.replace("...", "x\n    twice = 2 * twice"), None),
+        (STARTER.replace("return twice", "return x"), None),
+    ],
+)
+def test_the_line_of_the_gap_is_known_as_long_as_nothing_else_is_changed(answer: str, line: int | None) -> None:
+    assert line_exercises.gap_line(STARTER, answer) == line
+
+
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [

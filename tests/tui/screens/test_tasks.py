@@ -15,6 +15,10 @@ from tests.lessons.question_builders import DEFAULTS
 from tests.tui.learner import Learner, tutor
 
 CODE = "import torch\nsource = torch.tensor([3.0, 2.0])\npair = source * 10\ntotal = pair.sum()\n"
+HOLDER = """\
+holder = torch.nn.Linear(2, 1, bias=False)
+weighted = (source * holder.weight)[0]
+"""
 
 
 def find(name: str, **fields: Any) -> dict[str, Any]:
@@ -26,6 +30,18 @@ LESSON = lesson_of(
     code_step("make", CODE, "pair", prose="Look here."),
     STEP | {"show": [{"name": "source", "kind": "vector"}, {"name": "pair", "kind": "vector"}]},
     find("origin", target="cell", on="source", start="pair[1]", answer="source == 2"),
+    find(
+        "inside",
+        show=[
+            {"name": "weighted", "kind": "vector"},
+            {"name": "weight", "expr": "holder.weight", "kind": "vector"},
+        ],
+        code=HOLDER,
+        target="cell",
+        on="weight",
+        start="weighted[1]",
+        answer="torch.tensor([[False, True]])",
+    ),
     find("box", target="box", answer="['source']", wrong=[{"is": "['pair']", "why": "That comes later."}]),
 )
 
@@ -37,17 +53,17 @@ def course(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def _text_beside_the_panel(learner: Learner) -> None:
     await learner.press("enter")
-    await learner.sees("step 1 of 4", "live", "Look here.", lambda: "w what if" in learner.keys)
+    await learner.sees("step 1 of 5", "live", "Look here.", lambda: "w what if" in learner.keys)
     await learner.press("w")
     # The panel stands where the text was, and the text tells what to do with it.
     await learner.sees("What if", "> pair[0]", "Look here.")
     await learner.press("escape")
-    await learner.sees("step 1 of 4", lambda: "What if" not in learner.text)
+    await learner.sees("step 1 of 5", lambda: "What if" not in learner.text)
 
 
 async def _experiment(learner: Learner) -> None:
     await learner.press("n")
-    await learner.sees("step 2 of 4", "live", "Make it smaller", lambda: "f3 hint" in learner.keys)
+    await learner.sees("step 2 of 5", "live", "Make it smaller", lambda: "f3 hint" in learner.keys)
     await learner.press("f3")
     await learner.sees("Hint 1 of 3: Ask.")
     await learner.press("w")
@@ -63,7 +79,7 @@ async def _experiment(learner: Learner) -> None:
     # What was written has no name of its own on the way of the numbers.
     assert "→  →" not in learner.text
     await learner.press("tab", "n")
-    await learner.sees("step 3 of 4", lambda: "what if" not in learner.lines[0])
+    await learner.sees("step 3 of 5", lambda: "what if" not in learner.lines[0])
     await learner.press("b")
     await learner.sees("Done", "what if")
     await learner.press("w")
@@ -76,7 +92,7 @@ async def _experiment(learner: Learner) -> None:
 
 async def _find_a_cell(learner: Learner) -> None:
     await learner.press("n")
-    await learner.sees("step 3 of 4", "live", "pair[1] = 20", lambda: "enter explain" in learner.keys)
+    await learner.sees("step 3 of 5", "live", "pair[1] = 20", lambda: "enter explain" in learner.keys)
     await learner.press("a")
     await learner.sees("The answer is in source")
     await learner.press("left", "enter")
@@ -95,13 +111,23 @@ async def _find_a_cell(learner: Learner) -> None:
     assert learner.progress.passed("origin")
 
 
+async def _find_in_an_attribute(learner: Learner) -> None:
+    """The tensor has one name in the explanation, `holder.weight`, and another one where it is shown."""
+    await learner.press("n")
+    await learner.sees("step 4 of 5", "live", "weighted[1] = ", lambda: "enter explain" in learner.keys)
+    await learner.press("enter")
+    await learner.sees("holder.weight[0,1]", lambda: "a this is it" in learner.keys)
+    await learner.press("down", "a")
+    await learner.sees("Right: weight[0")
+
+
 async def _find_a_box(learner: Learner) -> None:
     await learner.press("n")
-    await learner.sees("step 4 of 4", "live", lambda: "f flow" in learner.keys)
+    await learner.sees("step 5 of 5", "live", lambda: "f flow" in learner.keys)
     await learner.press("f")
     await learner.sees("Flow: Find box", "pair = source * 10", lambda: "a this is it" in learner.keys)
     await learner.press("a")
-    await learner.sees("step 4 of 4", "✗ pair", "That comes later.")
+    await learner.sees("step 5 of 5", "✗ pair", "That comes later.")
     await learner.press("f")
     await learner.sees("pair = source * 10", lambda: "a this is it" in learner.keys)
     await learner.press("up", "a")
@@ -114,4 +140,5 @@ async def test_changes_are_judged_and_hold_in_the_experiment_and_what_is_found_i
         await _text_beside_the_panel(learner)
         await _experiment(learner)
         await _find_a_cell(learner)
+        await _find_in_an_attribute(learner)
         await _find_a_box(learner)

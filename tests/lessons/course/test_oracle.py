@@ -1176,8 +1176,8 @@ def test_moved_number_is_noticed(case: Cases) -> None:
         ("causal-mask", "renormalized = zeroed / row_sums", "renormalized = zeroed", "renormalized/renormalized"),
         (
             "causal-mask",
-            "(torch.ones_like(scores), diagonal=1)",
-            "(torch.ones_like(scores))",
+            "(torch.ones(context_length, context_length), diagonal=1)",
+            "(torch.ones(context_length, context_length))",
             "minus-inf/mask proof/context",
         ),
         ("dropout", "dropped = dropout(weights)", "dropped = dropout(weights) / 2", "dropped-weights/dropped"),

@@ -67,7 +67,7 @@ def rows(
     found: list[WhatIfRow] = []
     own = next((cell for cell in changes.cells if spot and (cell.name, cell.index) == (spot.name, spot.index)), None)
     if spot is not None:
-        hint = AS_IT_WAS if own else say("type-or-digit", "{keys}, or a digit: another number", keys=TYPE)
+        hint = AS_IT_WAS if own else say("type-or-digit", "{keys} or digit: new value", keys=TYPE)
         value = str(own.value) if own else spot.value
         found.append(WhatIfRow("spot", spot.label, value, changed=own is not None, hint=hint, cell=own))
     for cell in changes.cells:

@@ -208,6 +208,11 @@ def test_a_row_fits(width: int, index: int, chosen: bool, unicode: bool) -> None
     assert unicode or text.plain.isascii()
 
 
+def test_the_hint_of_a_cell_fits_on_80_columns() -> None:
+    row = rows(spot=Spot("weights", (0, 0), "0.20983472"))["weights[0,0]"]
+    assert row_text(row, 78, True, True).plain.rstrip().endswith("enter or digit: new value")
+
+
 def test_the_text_of_a_row() -> None:
     assert row_text(knob("heads"), 78, False, True).plain.split() == ["Heads", "2"]
     assert row_text(knob("heads"), 78, True, True).plain.split() == [

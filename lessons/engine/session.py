@@ -30,9 +30,12 @@ from lessons.results.result import (
     Training,
     TrainingSnapshot,
 )
+from lessons.texts.wording import Wording
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker import channel
 from lessons.worker.messages import LessonDone, RunLesson, StepReport
+
+say = Wording("engine/session")
 
 QUESTION_CPU = 600.0
 """Processor seconds that a child may spend on questions about what it has run."""
@@ -178,7 +181,8 @@ class Session:
         try:
             trained_models.save(folder, lesson, step, cells, data)
         except OSError as error:
-            return replace(ended, error=Failure("error", f"What was trained could not be kept: {error.strerror}."))
+            problem = say("training-not-kept", "What was trained could not be kept: {reason}.", reason=error.strerror)
+            return replace(ended, error=Failure("error", problem))
         return ended
 
     def run_code(self, run: Run, request: CodeRequest[Any, T]) -> tuple[T, bool] | None:

@@ -84,6 +84,7 @@ def answers(runs: int) -> dict[str, list[float]]:
         with _at(lesson, step, {}) as terminal:
             _until_still(terminal)
             terminal.send(ENTER, "   live", seconds=60)
+            _to_cells(terminal)
             # A different cell each time, within the rows of a matrix of six tokens.
             for _, move in zip(range(runs), itertools.cycle([DOWN] * 5 + [UP] * 5), strict=False):
                 timed(name, terminal, ENTER, "go on")
@@ -109,6 +110,7 @@ def bytes_sent(environ: dict[str, str]) -> dict[str, list[int]]:
     with _at("gpt2-size", "weights", environ) as terminal:
         bytes_of["start"].append(len(_until_still(terminal)))
         terminal.send(ENTER, "   live")
+        _to_cells(terminal)
         bytes_of["arrow in a matrix"] = [len(terminal.send(key)) for key in (RIGHT, RIGHT, DOWN, DOWN)]
         bytes_of["page of a large matrix"] = [len(terminal.send(PAGE_DOWN)) for _ in range(4)]
     bytes_of["next step"], bytes_of["key in the editor"] = [], []
@@ -135,6 +137,7 @@ def catch_ups(runs: int) -> dict[str, list[float]]:
         with _at("gpt2-size", "weights", {"TERM": "xterm-256color", **environ}) as terminal:
             _until_still(terminal)
             terminal.send(ENTER, "   live", seconds=60)
+            _to_cells(terminal)
             for key, back, name in ((DOWN, UP, "arrow"), (PAGE_DOWN, PAGE_UP, "page down")):
                 # Down and up in turn: neither end of the matrix is reached.
                 for _, each in zip(range(runs), itertools.cycle((key, back)), strict=False):
@@ -184,6 +187,12 @@ def _at(lesson: str, step: str, environ: dict[str, str]) -> Pty:
 def _until_still(terminal: Pty) -> bytes:
     """Return what is sent until PyTorch is loaded."""
     return terminal.send(b"", lambda: LAST_LESSON in terminal.text and "loading" not in terminal.text, seconds=180)
+
+
+def _to_cells(terminal: Pty) -> None:
+    """Leave the overview on which a large matrix opens."""
+    if "arrows block" in terminal.text:
+        terminal.send(ESCAPE, "arrows cell")
 
 
 def _shows(terminal: Pty, title: str, live: bool) -> Callable[[], bool]:

@@ -146,7 +146,9 @@ async def test_a_large_matrix_asks_for_what_it_shows() -> None:
     session = FakeSession()
     async with tutor(session) as learner:
         await learner.goes_to("gpt2-size", "weights")
-        await learner.sees("1024×1024", "live, 2 ms", "batch 0 of 1  head 0 of 12   [ ] head")
+        await learner.sees("1024×1024", "live, 2 ms", "max of weights[0,0,0:", "arrows block   enter in   esc cells")
+        await learner.press("escape")
+        await learner.sees("batch 0 of 1  head 0 of 12   [ ] head")
         await learner.press("ctrl+end")
         await learner.sees("weights[0,0,1023,1023] = 1024.023")
         await learner.press("right_square_bracket")
@@ -161,6 +163,8 @@ async def test_a_large_matrix_asks_for_what_it_shows() -> None:
 async def test_a_large_matrix_zooms_out() -> None:
     async with tutor(FakeSession()) as learner:
         await learner.goes_to("gpt2-size", "weights")
+        await learner.sees("live, 2 ms", "max of weights[0,0,0:", "arrows block   enter in   esc cells")
+        await learner.press("escape")
         await learner.sees("live, 2 ms", "o overview")
         await learner.press("o")
         await learner.sees("max of weights[0,0,0:", "arrows block   enter in   esc cells")

@@ -208,6 +208,7 @@ def test_arrows_and_pages_of_a_large_matrix(course: Course, tutor: Pty) -> None:
     lesson = course.lesson("gpt2-size")
     go_to(tutor, lesson, lesson.step("weights"))
     tutor.send(b"", "   live", silent=True, quiet=0.1)
+    tutor.send(ESCAPE, "arrows cell", quiet=0.1)
     # The last columns and rows of the window are passed, so the window scrolls.
     for key in (RIGHT,) * 9 + (DOWN,) * 9 + (LEFT, UP):
         assert len(tutor.send(key, quiet=0.1)) <= ARROW
@@ -227,6 +228,9 @@ def test_overviews_of_a_large_matrix(course: Course, tutor: Pty) -> None:
     def shows(what: str) -> Callable[[], bool]:
         return lambda: re.search(what, tutor.text) is not None
 
+    # A matrix of this size opens on its overview.
+    tutor.send(b"", shows(r"max of weights\[0,0,0:\d+,0:\d+\] = 1\.0 "), silent=True, quiet=0.15)
+    assert len(tutor.send(ESCAPE, "arrows cell", quiet=0.15)) <= PAGE
     assert len(tutor.send(b"o", shows(r"max of weights\[0,0,0:\d+,0:\d+\] = 1\.0 "), quiet=0.15)) <= PAGE
     for key in (RIGHT, DOWN, DOWN, LEFT, UP):
         assert len(tutor.send(key, quiet=0.1)) <= ARROW
@@ -250,6 +254,8 @@ EXPLAINED = [("causal-mask", "causal-weights"), ("stacked-heads", "head-weights"
 def test_explanations(lesson: str, step: str, course: Course, tutor: Pty) -> None:
     go_to(tutor, course.lesson(lesson), course.lesson(lesson).step(step))
     tutor.send(b"", "   live", silent=True, quiet=0.1)
+    if "arrows block" in tutor.text:
+        tutor.send(ESCAPE, "arrows cell", quiet=0.1)
     tutor.send(DOWN, quiet=0.1)
     assert len(tutor.send(ENTER, "esc close", quiet=0.15)) <= EXPLAIN
     at = next(y for y, line in enumerate(tutor.screen.display) if line.startswith(" weights["))
@@ -268,6 +274,8 @@ def test_explanations(lesson: str, step: str, course: Course, tutor: Pty) -> Non
 def test_what_if(lesson: str, step: str, course: Course, tutor: Pty) -> None:
     go_to(tutor, course.lesson(lesson), course.lesson(lesson).step(step))
     tutor.send(b"", "   live", silent=True, quiet=0.1)
+    if "arrows block" in tutor.text:
+        tutor.send(ESCAPE, "arrows cell", quiet=0.1)
     before = tutor.screen.display[10:]
     assert len(tutor.send(b"w", "esc restore", quiet=0.15)) <= WHAT_IF
     for _ in course.lesson(lesson).knobs:

@@ -25,6 +25,15 @@ Wanted = tuple[tuple[int, ...], int, int, How]
 
 MOST_GRIDS = 64
 
+LARGE = 100_000
+"""The number of cells from which on a matrix opens on its overview: a screen shows less than a hundredth of them."""
+
+
+def opening_level(tensor: Tensor) -> Level:
+    """Return the zoom level on which a tensor opens: blocks if a screen shows next to nothing of its cells."""
+    rows, cols = tensor.matrix_shape
+    return "blocks" if rows * cols >= LARGE else "cells"
+
 
 class Zoom:
     """The zoom level and the blocks that it shows.

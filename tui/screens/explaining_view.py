@@ -61,7 +61,7 @@ class ExplainingView(Box):
         """Initialize a view with `most` matrices; `names` is the prefix of their ids and that of the detail line."""
         super().__init__(id=id)
         self._terminal = terminal
-        self._matrices = [MatrixView(terminal, id=f"{names}{index}") for index in range(most)]
+        self._matrices = [MatrixView(terminal, opens_far=True, id=f"{names}{index}") for index in range(most)]
         self._active = -1
         self._step_names: Mapping[str, str] = {}
         self._result = StepResult("")

@@ -34,7 +34,7 @@ from tui.drawings.grid import form_at, forms
 from tui.drawings.heads import Heads, draw_heads
 from tui.drawings.marks import NO_MARKS, UNMARKED, Marked, Marks
 from tui.drawings.styled_line import Runs, differing_width, over
-from tui.drawings.zoom import Level, Zoom
+from tui.drawings.zoom import Level, Zoom, opening_level
 from tui.render.numbers import visible
 from tui.render.palette import palette
 from tui.render.row_text import TOP, row_text
@@ -58,8 +58,8 @@ class MatrixView(LineWidget, can_focus=True):
     If its lesson asks for it, the tensor is drawn as bars or as memory (`Drawing`), with the same cursor, keys and
     messages. Tensors of 0 to 4 dimensions can be shown. Of a large tensor, only the visible part is drawn and held; the
     widget requests missing values with `Missing` and receives them through `add`. All of the tensor can be seen as an
-    overview of blocks, and all heads side by side; even then the cursor is on a cell, the one that represents the
-    current block.
+    overview of blocks, on which a large one may open, and all heads side by side; even then the cursor is on a cell,
+    the one that represents the current block.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("matrix")]
@@ -133,16 +133,20 @@ class MatrixView(LineWidget, can_focus=True):
         def __rich_repr__(self) -> rich.repr.Result:
             yield "question", self.question
 
-    def __init__(self, terminal: Terminal, *, id: str | None = None, classes: str | None = None) -> None:
+    def __init__(
+        self, terminal: Terminal, *, opens_far: bool = False, id: str | None = None, classes: str | None = None
+    ) -> None:
         """Initialize the matrix.
 
         Args:
             terminal: What the terminal can do.
+            opens_far: Whether a large matrix is first seen from afar, as an overview.
             id: The ID of the widget in the DOM.
             classes: The CSS classes of the widget.
         """
         super().__init__(id=id, classes=classes)
         self._palette = palette(terminal)
+        self._opens_far = opens_far
         self._face: Face | None = None
         self._tall = 1
         self._drawing: Drawing = MATRIX
@@ -226,7 +230,9 @@ class MatrixView(LineWidget, can_focus=True):
             self._face = replace(self._face, tensor=hidden)
         if before is None or before.shape != tensor.shape or self._drawing is not drawing:
             self._corner = (0, 0)
-            self._zoom.level, self._statistics = "cells", False
+            opens_far = self._opens_far and self._drawing is MATRIX and not blank
+            self._zoom.level = opening_level(tensor) if opens_far else "cells"
+            self._statistics = False
             self.set_reactive(MatrixView.lead, (0,) * len(tensor.lead_shape))
             self.set_reactive(MatrixView.cursor, (0, 0))
         self._update(lines=None)

@@ -259,6 +259,24 @@ class OverviewApp(MatrixApp):
                     self.matrix.add(event.tensor.name, stats)
 
 
+@pytest.mark.parametrize(("shape", "opens"), [((12, 1024, 1024), True), ((12, 1024, 64), False), ((2, 6, 6), False)])
+async def test_a_large_matrix_opens_on_its_overview_if_asked_to(shape: tuple[int, ...], opens: bool) -> None:
+    example = replace(large(), shape=shape)
+    app = OverviewApp(None)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.matrix._opens_far = True
+        app.matrix.show(example)
+        await pilot.pause()
+        assert app.matrix.overview == opens
+        assert ("max of 56×128" in app.lines[0]) == opens
+        await pilot.press("escape", "down")
+        assert not app.matrix.overview
+        # New values of the same tensor do not zoom out again.
+        app.matrix.show(replace(example, high=0.5))
+        await pilot.pause()
+        assert not app.matrix.overview
+
+
 async def test_the_overview_and_back() -> None:
     app = OverviewApp(large())
     async with app.run_test(size=(80, 24)) as pilot:

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 from lessons.results.line_shapes import LineShapes
 from lessons.results.verdict import Verdict
+from lessons.texts.wording import Wording
 
 if TYPE_CHECKING:  # it brings pydantic along
     from lessons.format.base_steps import Drawing
+
+say = Wording("results/lines")
 
 WHOLE = 4096
 """Elements of a tensor up to which it travels whole; only windows of a larger one do."""
@@ -43,6 +46,17 @@ class Failure:
     kind: FailureKind
     message: str
     line: int | None = None
+
+    @property
+    def unmentioned_line(self) -> int | None:
+        """The line of the failure, unless the message already names it."""
+        return _unmentioned(self.line, self.message)
+
+
+def _unmentioned(line: int | None, message: str) -> int | None:
+    """Return a line, None if a message names it in the words that the learner's language has for it."""
+    named = re.escape(say("line", "line {line}", line=line))
+    return None if re.search(rf"(?<!\d){named}(?!\d)", message) else line
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,9 +300,7 @@ class Judgement:
     @property
     def unmentioned_line(self) -> int | None:
         """The line of the answer, unless the message already names it."""
-        if self.line is None or re.search(rf"\bline {self.line}\b", self.message):
-            return None
-        return self.line
+        return _unmentioned(self.line, self.message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,8 +73,8 @@ def entry(code: str, result: PromptResult, theme: str, unicode: bool = True) -> 
     for tensor in result.tensors:
         text.append(f"{outline(tensor, unicode)}\n", DIM)
     if result.error is not None:
-        number, message = result.error.line, clean(result.error.message)
-        if number and "\n" in code and f"line {number}" not in message:
+        number, message = result.error.unmentioned_line, clean(result.error.message)
+        if number and "\n" in code:
             message = say("at-line", "line {number}: {message}", number=number, message=message)
         text.append(f"{message}\n", BOLD)
     return text

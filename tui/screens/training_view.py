@@ -277,9 +277,8 @@ class TrainingView(LessonView):
         """Return the error of the training, or other notes about it."""
         lines = [self._failure_text] if self._failure_text else []
         if self._replay.failure is not None:
-            line = self._replay.failure.line
-            message = self._replay.failure.message
-            lines.append(at_line(line, message) if line and f"line {line}" not in message else message)
+            failure, line = self._replay.failure, self._replay.failure.unmentioned_line
+            lines.append(at_line(line, failure.message) if line else failure.message)
         elif not self._replay.busy:
             if result.error is not None:
                 lines.append(result.error.message)

@@ -170,6 +170,32 @@ def next_token_losses(logits: Tensor, tokens: Tensor) -> Tensor:
     return F.cross_entropy(predictions, tokens[:, 1:], reduction="none")
 
 
+@torch.no_grad()
+def losses_by_distance(model: AttentionOnly, distances: Sequence[int], count: int = 50, num_tokens: int = 20) -> Tensor:
+    """Measure the mean loss of the tokens that can be known in `count` new sequences for each distance: (distances,)."""
+    losses = []
+    for distance in distances:
+        tokens, known = repeated_sequences(count, model.unembed.out_features, num_tokens, [distance])
+        losses.append(next_token_losses(model(tokens), tokens)[known].mean())
+    return torch.stack(losses)
+
+
+def two_heads(tokens: Tensor, strength: float) -> tuple[Tensor, Tensor]:
+    """Compose a previous-token head and an induction head by hand, without any parameter.
+
+    ``tokens`` is (token, vocab_size), one-hot. The first head carries to each token the one before it. The second one
+    compares tokens with what was carried, with scores that are multiplied by ``strength``, and copies what it finds.
+
+    Returns the weights of the second head, (query, key), and what it copies, (token, vocab_size).
+    """
+    n = len(tokens)
+    previous = torch.diag(torch.ones(n - 1), -1)
+    before = previous @ tokens
+    scores = strength * tokens @ before.T
+    weights = torch.softmax(scores.masked_fill(causal_mask(n).bool(), -torch.inf), dim=-1)
+    return weights, weights @ tokens
+
+
 def previous_token_score(weights: Tensor) -> Tensor:
     """Measure how much attention goes to the token right before, on average: (..., query, key) -> a number, 0 to 1."""
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean()

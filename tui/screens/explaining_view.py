@@ -117,7 +117,7 @@ class ExplainingView(Box):
         `beside` are the columns and lines of what comes before them and stands to their left.
         """
         left, before = beside
-        places = layout.places(ranks) if layout.beside > 1 else ()
+        places = layout.places(ranks) if layout.widths else ()
         for index, view in enumerate(self._matrices):
             view.make_tall(layout.tall)
             lines = layout.matrices[index] if index < len(layout.matrices) else 0

@@ -105,11 +105,15 @@ class AttentionOnly(nn.Module):
         positions = torch.arange(tokens.shape[1], device=tokens.device)
         return self.token_embedding(tokens) + self.position_embedding(positions)
 
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Compute the logits of every next token: (batch, token) -> (batch, token, vocab_size)."""
+    def forward(self, tokens: Tensor, switches: Tensor | None = None) -> Tensor:
+        """Compute the logits of every next token: (batch, token) -> (batch, token, vocab_size).
+
+        ``switches``, (layer,), multiply what each layer adds: 0 leaves it out.
+        """
         x = self.embed(tokens)
-        for layer in self.layers:
-            x = x + layer(x)
+        for number, layer in enumerate(self.layers):
+            added = layer(x)
+            x = x + (added if switches is None else switches[number] * added)
         return self.unembed(x)
 
     @torch.no_grad()
@@ -172,7 +176,7 @@ def next_token_losses(logits: Tensor, tokens: Tensor) -> Tensor:
 
 @torch.no_grad()
 def losses_by_distance(model: AttentionOnly, distances: Sequence[int], count: int = 50, num_tokens: int = 20) -> Tensor:
-    """Measure the mean loss of the tokens that can be known in `count` new sequences for each distance: (distances,)."""
+    """Measure the mean loss of the tokens that can be known, in `count` new sequences for each of the distances."""
     losses = []
     for distance in distances:
         tokens, known = repeated_sequences(count, model.unembed.out_features, num_tokens, [distance])

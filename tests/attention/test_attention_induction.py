@@ -16,9 +16,11 @@ from attention.induction import (
     AttentionOnly,
     induction_score,
     induction_targets,
+    losses_by_distance,
     next_token_losses,
     previous_token_score,
     repeated_sequences,
+    two_heads,
 )
 
 
@@ -78,6 +80,15 @@ def test_model_adds_each_layer_to_the_stream() -> None:
     for ours, theirs in zip(found, weights, strict=True):
         assert torch.equal(ours, theirs)
         assert not ours.requires_grad
+
+
+def test_switches_multiply_what_layers_add() -> None:
+    net, tokens = model(), torch.randint(0, 26, (2, 9))
+    x, (first, last) = net.embed(tokens), net.layers
+    assert torch.allclose(net(tokens, torch.ones(2)), net(tokens))
+    assert torch.allclose(net(tokens, torch.tensor([0.0, 1.0])), net.unembed(x + last(x)))
+    assert torch.allclose(net(tokens, torch.tensor([1.0, 0.0])), net.unembed(x + first(x)))
+    assert torch.allclose(net(tokens, torch.zeros(2)), net.unembed(x))
 
 
 def test_model_computes_where_its_tokens_are() -> None:
@@ -216,6 +227,28 @@ def test_induction_score_is_a_mean_of_weights() -> None:
             if places:
                 found += [float(weights[batch, head, i, places].sum()) for head in range(2)]
     assert float(induction_score(weights, tokens)) == pytest.approx(sum(found) / len(found), rel=1e-5)
+
+
+def test_losses_by_distance() -> None:
+    net = model()
+    torch.manual_seed(3)
+    losses = losses_by_distance(net, [2, 9], count=4)
+    torch.manual_seed(3)
+    for distance, loss in zip([2, 9], losses, strict=True):
+        tokens, known = repeated_sequences(4, 26, 20, [distance])
+        assert loss == next_token_losses(net(tokens), tokens)[known].mean()
+
+
+def test_two_heads_by_hand_copy_what_followed() -> None:
+    tokens = torch.tensor([4, 1, 3, 4, 1, 3, 4])
+    letters = torch.eye(6)[tokens]
+    weights, copied = two_heads(letters, 50.0)
+    assert torch.allclose(weights.sum(dim=-1), torch.ones(7))
+    assert induction_score(weights[None, None], tokens[None]) > 0.99
+    assert copied[3:-1].argmax(dim=-1).tolist() == tokens[4:].tolist()
+    # Nothing has been carried to the first place, and no place sees a later one.
+    assert torch.equal(weights.triu(1), torch.zeros(7, 7))
+    assert copied[0].tolist() == letters[0].tolist()
 
 
 # What can be learned -------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ IDS: frozenset[str] = frozenset(
         "causal-mask",
         "dropout",
         "causal-class",
+        "stacked-heads",
         "multi-head-class",
         "induction",
     }

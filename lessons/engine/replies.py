@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from math import prod
@@ -154,7 +154,8 @@ def step_result(lesson: Lesson, step: FilledStep, report: StepReport, job: Child
         stdout=output(job.out, *report.stdout),
         error=failure_of(report.error),
         tensors=with_letters(
-            tensor_of(lesson, spec, tensor, report.blob) for spec, tensor in zip(shown, report.tensors, strict=False)
+            tensor_of(lesson, spec, tensor, report.blob, report.text)
+            for spec, tensor in zip(shown, report.tensors, strict=False)
         ),
         text=report.text,
         seconds=report.seconds,
@@ -163,9 +164,18 @@ def step_result(lesson: Lesson, step: FilledStep, report: StepReport, job: Child
     )
 
 
-def tensor_of(lesson: Lesson, shown: ShownTensor, report: TensorReport, blob: bytes) -> Tensor:
-    """Return a tensor from the worker's report and its blob. Raises `ValueError` if they do not fit together."""
-    return _tensor(shown, report, blob, *axis_labels.names_and_labels(lesson, shown, report.shape))
+def tensor_of(
+    lesson: Lesson,
+    shown: ShownTensor,
+    report: TensorReport,
+    blob: bytes,
+    filled: Mapping[str, str] = axis_labels.NOTHING,
+) -> Tensor:
+    """Return a tensor from the worker's report and its blob; `filled` is what the run has filled in.
+
+    Raises `ValueError` if the report and the blob do not fit together.
+    """
+    return _tensor(shown, report, blob, *axis_labels.names_and_labels(lesson, shown, report.shape, filled))
 
 
 def _tensor(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from lessons.format import template
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.texts.wording import Wording
 
@@ -9,14 +12,22 @@ say = Wording("tensor/axis-labels")
 
 LABELED_WITH_WORDS = ("token", "query", "key")
 FEATURES = ("dim", "head_dim")
+NOTHING: Mapping[str, str] = {}
 
 
 def names_and_labels(
-    lesson: Lesson, shown: ShownTensor, shape: tuple[int, ...]
+    lesson: Lesson, shown: ShownTensor, shape: tuple[int, ...], filled: Mapping[str, str] = NOTHING
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the axis names of a shown tensor and the labels along each axis; an unnamed axis is called `index`."""
+    """Return the axis names of a shown tensor and the labels along each axis; an unnamed axis is called `index`.
+
+    `filled` is what the run has filled in; it gives the number of heads whose features stand side by side.
+    """
     names: tuple[str, ...] = tuple(shown.axes) if len(shown.axes) == len(shape) else ("index",) * len(shape)
-    return names, tuple(_labels(lesson, shown, name, size) for name, size in zip(names, shape, strict=True))
+    labels = [_labels(lesson, shown, name, size) for name, size in zip(names, shape, strict=True)]
+    heads = filled.get(template.fact(shown.heads).key, "") if shown.heads else ""
+    if heads.isdecimal() and int(heads) and shape and shape[-1] % int(heads) == 0:
+        labels[-1] = _labels_of_heads(int(heads), shape[-1] // int(heads))
+    return names, tuple(labels)
 
 
 def declaration_of(lesson: Lesson, step_id: str, name: str, dims: int) -> ShownTensor | None:
@@ -71,3 +82,8 @@ def _label(axis: str, position: int) -> str:
     if axis == "batch":
         return say("text", "text {number}", number=position)
     return str(position)
+
+
+def _labels_of_heads(heads: int, width: int) -> tuple[str, ...]:
+    """Return the labels of the features of several heads, one head after another."""
+    return tuple(f"h{head} d{feature}" for head in range(heads) for feature in range(width))

@@ -36,7 +36,8 @@ class ShownTensor(Model):
     """One tensor that a step shows, as a matrix with labeled rows and columns unless `draw` says otherwise.
 
     `expr` is the Python expression for it (default: the name itself). `axes` names every axis, outermost
-    first; `labels` replaces the usual labels of an axis.
+    first; `labels` replaces the usual labels of an axis. `heads` is an expression for the number of heads whose
+    features stand side by side along the last axis, so that the label of a feature says which head it belongs to.
     """
 
     name: Name
@@ -45,6 +46,7 @@ class ShownTensor(Model):
     axes: tuple[AxisName, ...] = ()
     expr: OptionalExpression = ""
     labels: dict[AxisName, tuple[Text, ...]] = {}
+    heads: OptionalExpression = ""
 
     @property
     def expression(self) -> str:
@@ -161,6 +163,12 @@ class RunningStep(FilledStep):
     def tensors_with_paths(self) -> list[tuple[Path, ShownTensor]]:
         """All tensors that the run shows, in order, each with its path in the step."""
         return with_paths("show", self.show)
+
+    @property
+    def fields(self) -> tuple[template.Field, ...]:
+        """Everything that a run fills in; also the numbers of heads in the tensors that it shows."""
+        heads = [template.fact(shown.heads) for shown in self.tensors if shown.heads]
+        return tuple(dict.fromkeys([*super().fields, *heads]))
 
     @property
     def programs(self) -> tuple[tuple[str, str], ...]:

@@ -30,15 +30,16 @@ def _step_from_json(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepR
     step = lesson.step(step_id)
     shown = {spec.name: spec for spec in step.tensors} if isinstance(step, RunningStep) else {}
     tensors = tuple(
-        _tensor_from_json(lesson, shown[name], entry) for name, entry in data["tensors"].items() if name in shown
+        _tensor_from_json(lesson, shown[name], entry, data["text"])
+        for name, entry in data["tensors"].items() if name in shown
     )
     lines = line_shapes.of_json(data.get("shapes", []))
     return StepResult(step_id, stdout=data["stdout"], text=data["text"], tensors=tensors, shapes=lines)
 
 
-def _tensor_from_json(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any]) -> Tensor:
+def _tensor_from_json(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any], text: dict[str, str]) -> Tensor:
     shape = tuple(entry["shape"])
-    names, texts = axis_labels.names_and_labels(lesson, spec, shape)
+    names, texts = axis_labels.names_and_labels(lesson, spec, shape, text)
 
     def exact(values: list[float | str]) -> tuple[float, ...]:
         if entry["dtype"] in SINGLE_PRECISION:

@@ -816,7 +816,12 @@ def stacked_heads(given: Given) -> Table:
     one, two = (head(INPUTS, given.matrices("two-heads", name), causal=True) for name in ("head_1", "head_2"))
     three = [head(INPUTS, given.matrices("stacked-shape", f"three.heads[{i}]"), causal=True) for i in range(3)]
     first, last = (head(INPUTS, given.matrices("wrapper", f"wrapper.heads[{i}]"), causal=True) for i in range(2))
+    joined = [join_columns(first.context, last.context)] * 2
+    looks = [[float(place == word) for place in range(6)] for word in (1, 4)]
+    looks.append([(one + two) / 2 for one, two in zip(*looks, strict=True)])
     return {
+        "views/weights": looks,
+        "views/context": matmul(looks, INPUTS),
         "two-heads/Z_1": [one.context] * 2,
         "two-heads/Z_2": [two.context] * 2,
         "what-a-head-reads/batch": [INPUTS] * 2,
@@ -824,18 +829,29 @@ def stacked_heads(given: Given) -> Table:
         "cat-shape/Z_1": [one.context] * 2,
         "cat-shape/Z_2": [two.context] * 2,
         "cat-shape/side_by_side": [join_columns(one.context, two.context)] * 2,
-        "stacked-shape/batch": [INPUTS] * 2,
-        "stacked-shape/side_by_side": [join_columns(*(part.context for part in three))] * 2,
-        "wrapper/context": [join_columns(first.context, last.context)] * 2,
-        "whose-number/context": [join_columns(first.context, last.context)] * 2,
-        "concatenate/joined": [join_columns(first.context, last.context)] * 2,
+        "one-column/moved": [0.0] * 4,
+        "one-column/W_query": given("two-heads", "head_2.W_query.weight"),
+        "one-column/W_value": given("two-heads", "head_2.W_value.weight"),
+        "one-column/batch": [INPUTS] * 2,
+        "wrapper/context": joined,
+        "wrapper/Z_1": [one.context] * 2,
+        "concatenate/joined": joined,
         "concatenate/first": [first.context] * 2,
         "concatenate/last": [last.context] * 2,
-        "head-weights/weights": [first.weights, last.weights],
+        "stacked-shape/batch": [INPUTS] * 2,
+        "stacked-shape/joined_three": [join_columns(*(part.context for part in three))] * 2,
+        "module-list/by_plain": joined,
+        "module-list/context": joined,
         # Two heads, each with three matrices of 3 by 2; a plain list hides them all.
         "module-list/parameters": [2 * 3 * 3 * 2, 0],
         "one-head-twice/repeated": [join_columns(first.context, first.context)] * 2,
+        "one-head-twice/context": joined,
+        "whose-number/context": joined,
+        "whose-number/batch": [INPUTS] * 2,
+        "head-weights/weights": [first.weights, last.weights],
         "one-after-another/products": [3 * num_heads for num_heads in (1, 2, 4, 12)],
+        "remember/built": joined,
+        "remember/batch": [INPUTS] * 2,
     }
 
 

@@ -16,6 +16,7 @@ IDS: frozenset[str] = frozenset(
         "dropout",
         "causal-class",
         "stacked-heads",
+        "weight-split",
         "multi-head-class",
         "induction",
     }

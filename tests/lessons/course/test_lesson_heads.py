@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 import re
 
 import pytest
@@ -70,9 +72,27 @@ def test_linear_layers_are_counted_correctly(results: CourseRuns) -> None:
 def test_strides_in_the_prose(results: CourseRuns) -> None:
     steps = results["weight-split"]
     assert steps["memory"].text["row.stride()"] == "(12, 4, 1)"
-    assert steps["memory-cut"].text["cut_row.stride()"] == "(12, 4, 2, 1)"
-    assert steps["memory-swap"].text["swap_row.stride()"] == "(12, 2, 4, 1)"
+    assert steps["memory"].text["swap_row.stride()"] == "(12, 2, 4, 1)"
+    assert steps["memory-cut"].text["pieces_of.stride()"] == "(12, 4, 2, 1)"
+    assert steps["memory-cut"].text["int((shared.flatten() == -1).nonzero())"] == "6"
     assert [tensor.draw for tensor in steps["memory-back"].tensors] == ["memory", "memory"]
+
+
+def test_drawings_of_memory_differ(results: CourseRuns) -> None:
+    """One storage is drawn twice, to show that nothing moves; every other drawing has different numbers in its places."""
+
+    def places(step: str, name: str) -> list[float]:
+        tensor = next(tensor for tensor in results["weight-split"][step].tensors if tensor.name == name)
+        assert tensor.values is not None
+        assert tensor.layout is not None
+        indices = itertools.product(*map(range, tensor.shape))
+        offsets = [sum(map(operator.mul, index, tensor.layout.strides)) for index in indices]
+        return [number for _, number in sorted(zip(offsets, tensor.values, strict=True))]
+
+    drawn = [("memory", "row"), ("memory", "swap_row"), ("memory-cut", "shared"), ("memory-back", "back")]
+    row, swapped, shared, back = (places(*item) for item in drawn)
+    assert row == swapped == places("memory-back", "copied")
+    assert len({tuple(found) for found in (row, shared, back)}) == 3
 
 
 def test_error_messages_in_the_prose(results: CourseRuns) -> None:
@@ -93,7 +113,7 @@ def test_wrong_divisor_flattens_the_weights(results: CourseRuns) -> None:
 
 
 def test_only_the_output_projection_mixes_heads(results: CourseRuns) -> None:
-    moved = numbers(results, "weight-split/out-proj/moved")
+    moved = numbers(results, "weight-split/who-changes/moved")
     assert [value > 0 for value in moved] == [True, True, False, False, True, True, True, True]
 
 

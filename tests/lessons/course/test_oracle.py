@@ -862,7 +862,7 @@ OUTPUT = ("out_proj.weight", "out_proj.bias")
     "weight-split",
     {
         "project": ["W_query.weight"],
-        "out-proj": OUTPUT,
+        "who-changes": OUTPUT,
     },
 )
 def weight_split(given: Given) -> Table:
@@ -877,8 +877,10 @@ def weight_split(given: Given) -> Table:
     merged = join_columns(*(part.context for part in heads))
     silent = [[0.0, 0.0, *row[2:]] for row in merged]
 
+    output = given("who-changes", "out_proj.weight"), given("who-changes", "out_proj.bias")
+
     def project(rows: Matrix) -> Matrix:
-        return linear(rows, given("out-proj", "out_proj.weight"), given("out-proj", "out_proj.bias"))
+        return linear(rows, *output)
 
     def largest_change(one: Matrix, other: Matrix) -> Vector:
         return [max(column) for column in transpose(distance(one, other))]
@@ -886,6 +888,12 @@ def weight_split(given: Given) -> Table:
     row = [[[float(4 * token + place) for place in range(4)] for token in range(3)]]
     cut_row = [[[token[:2], token[2:]] for token in row[0]]]
     swap_row = [split_heads(row[0], 2)]
+    # The seventh of the twelve places was overwritten.
+    shared = [[[-1.0 if number == 6 else number for number in token] for token in row[0]]]
+    pieces_of = [[[token[:2], token[2:]] for token in shared[0]]]
+    written = [
+        matmul([line[at : at + 2] for line in merged], transpose([line[at : at + 2] for line in output[0]])) for at in (0, 2)
+    ]
 
     many_queries, many_keys = given.redraw("sharpest-divisor", lambda: torch.randn(2, 12, 16, 64))
     many = [dots(*pair) for pair in zip(many_queries, many_keys, strict=True)]
@@ -895,18 +903,19 @@ def weight_split(given: Given) -> Table:
         return mean([max(softmax(scaled(scores, 1 / root))) for rows in many for scores in rows])
 
     return {
-        "four-axes/a": [a],
-        "batched/products": [[dots(part, part) for part in a]],
-        "batched/a": [a],
-        "head-by-head/first": dots(a[0], a[0]),
-        "head-by-head/second": dots(a[1], a[1]),
         "project/queries": [queries] * 2,
-        "same-product/piece": [split[0]] * 2,
+        "project/by_block": [split[0]] * 2,
+        "same-product/joined": [queries] * 2,
         "same-product/queries": [queries] * 2,
         "cut-shape/queries": [queries] * 2,
         "cut/cut": [cut] * 2,
         "cut/queries": [queries] * 2,
         "must-divide/left_over": [4 % num_heads for num_heads in (1, 2, 3, 4)],
+        "four-axes/a": [a],
+        "four-axes/product_of_a": [[dots(part, part) for part in a]],
+        "batched/products": [[dots(part, part) for part in a]],
+        "batched/first": dots(a[0], a[0]),
+        "batched/second": dots(a[1], a[1]),
         "heads-last/cut": [cut] * 2,
         "heads-last/at_once": [[dots(token, token) for token in cut]] * 2,
         "swap-shape/cut": [cut] * 2,
@@ -916,18 +925,22 @@ def weight_split(given: Given) -> Table:
         "where-it-lands/marked": [
             [[float((b, n, place) == (0, 4, 2)) for place in range(4)] for n in range(6)] for b in range(2)
         ],
-        "memory/row": row,
-        "memory-cut/cut_row": cut_row,
-        "strides/cut_row": cut_row,
-        "memory-swap/swap_row": swap_row,
+        "which-row/split": [split] * 2,
+        "which-row/W_query": given("project", "W_query.weight"),
         # Head 0 gets the first three tokens, head 1 the others: the numbers are only read in order.
         "wrong-view/wrong": [nested(list(flat(queries)), (2, 6, 2))] * 2,
         "wrong-view/split": [split] * 2,
-        "sharpest-divisor/roots": roots,
+        "sharpest-divisor/divisors": roots,
         "sharpest-divisor/largest": [sharpness(root) for root in roots],
         "divisors/spread": [std(many) / root for root in (1, math.sqrt(64), math.sqrt(768))],
         "attend/weights": [[part.weights for part in heads]] * 2,
-        "attend/masked": [[part.masked for part in heads]] * 2,
+        "attend/contexts": [[part.context for part in heads]] * 2,
+        "memory/row": row,
+        "memory/swap_row": swap_row,
+        "memory-cut/shared": shared,
+        "memory-cut/pieces_of": pieces_of,
+        "strides/row": row,
+        "strides/turned_row": [transpose(row[0])],
         "which-call-fails/parts": [split] * 2,
         "which-call-fails/back": [cut] * 2,
         "merge/merged": [merged] * 2,
@@ -936,7 +949,13 @@ def weight_split(given: Given) -> Table:
         "memory-back/copied": cut_row,
         "who-changes/silent": [silent] * 2,
         "who-changes/merged": [merged] * 2,
-        "out-proj/moved": [largest_change(merged, silent), largest_change(project(merged), project(silent))],
+        "who-changes/moved": [largest_change(merged, silent), largest_change(project(merged), project(silent))],
+        "out-proj/written": written,
+        "out-proj/output": [project(merged)] * 2,
+        "cut-off-head/reach": largest_change(project(merged), project(silent)),
+        "cut-off-head/out_proj": output[0],
+        "remember/built": [project(merged)] * 2,
+        "remember/output": [project(merged)] * 2,
     }
 
 

@@ -31,7 +31,8 @@ def _step_from_json(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepR
     shown = {spec.name: spec for spec in step.tensors} if isinstance(step, RunningStep) else {}
     tensors = tuple(
         _tensor_from_json(lesson, shown[name], entry, data["text"])
-        for name, entry in data["tensors"].items() if name in shown
+        for name, entry in data["tensors"].items()
+        if name in shown
     )
     lines = line_shapes.of_json(data.get("shapes", []))
     return StepResult(step_id, stdout=data["stdout"], text=data["text"], tensors=tensors, shapes=lines)

@@ -14,6 +14,7 @@ from attention.causal import CausalAttention
 from attention.multi_head import MultiHeadAttention, MultiHeadAttentionWrapper
 from lessons.format import template
 from lessons.format.lesson import Course, RunningStep
+from lessons.reading import recorded_outputs
 from tests.lessons.course_runs import CourseRuns
 
 LESSONS = ("stacked-heads", "weight-split", "multi-head-class", "gpt2-size")
@@ -47,6 +48,13 @@ def test_first_columns_are_the_first_head(results: CourseRuns) -> None:
     for path, name in enumerate(("Z_1", "Z_2")):
         alone = torch.tensor(numbers(results, f"stacked-heads/two-heads/{name}")).view(2, 6, 2)
         assert torch.equal(context[..., 2 * path : 2 * path + 2], alone)
+
+
+def test_columns_of_joined_heads_say_which_head_wrote_them(results: CourseRuns, course: Course) -> None:
+    recorded = recorded_outputs.load(course.lesson("stacked-heads"))
+    for step in (results["stacked-heads"]["wrapper"], recorded["wrapper"]):
+        labels = {tensor.name: tensor.col_labels for tensor in step.tensors}
+        assert labels == {"context": ("h0 d0", "h0 d1", "h1 d0", "h1 d1"), "Z_1": ("d0", "d1")}
 
 
 def test_linear_layers_are_counted_correctly(results: CourseRuns) -> None:

@@ -832,7 +832,6 @@ def stacked_heads(given: Given) -> Table:
         "one-column/moved": [0.0] * 4,
         "one-column/W_query": given("two-heads", "head_2.W_query.weight"),
         "one-column/W_value": given("two-heads", "head_2.W_value.weight"),
-        "one-column/batch": [INPUTS] * 2,
         "wrapper/context": joined,
         "wrapper/Z_1": [one.context] * 2,
         "concatenate/joined": joined,
@@ -892,7 +891,8 @@ def weight_split(given: Given) -> Table:
     shared = [[[-1.0 if number == 6 else number for number in token] for token in row[0]]]
     pieces_of = [[[token[:2], token[2:]] for token in shared[0]]]
     written = [
-        matmul([line[at : at + 2] for line in merged], transpose([line[at : at + 2] for line in output[0]])) for at in (0, 2)
+        matmul([line[at : at + 2] for line in merged], transpose([line[at : at + 2] for line in output[0]]))
+        for at in (0, 2)
     ]
 
     many_queries, many_keys = given.redraw("sharpest-divisor", lambda: torch.randn(2, 12, 16, 64))

@@ -205,6 +205,23 @@ def test_labels_of_axes(worker: Session) -> None:
     assert (x.row_labels, x.col_labels) == (("a", "b", "c"), ("d0", "d1"))
 
 
+@pytest.mark.parametrize(
+    ("heads", "labels"),
+    [
+        (2, ("h0 d0", "h0 d1", "h1 d0", "h1 d1")),
+        (4, ("h0 d0", "h1 d0", "h2 d0", "h3 d0")),
+        (3, ("d0", "d1", "d2", "d3")),
+        (0, ("d0", "d1", "d2", "d3")),
+    ],
+)
+def test_labels_of_joined_heads(worker: Session, heads: int, labels: tuple[str, ...]) -> None:
+    """The run says how many heads there are; numbers that do not divide the features leave the usual labels."""
+    shown = {"name": "x", "kind": "vector", "axes": ["token", "dim"], "heads": "heads"}
+    lesson = lesson_of(code_step("only", f"heads = {heads}\nx = torch.zeros(3, 4)", shown), setup="import torch")
+    (x,) = run_steps(worker, lesson)[0].tensors
+    assert x.col_labels == labels
+
+
 def test_too_few_labels_are_replaced_by_numbers(worker: Session) -> None:
     shown = {"name": "x", "kind": "vector", "axes": ["token", "index"], "labels": {"index": ["one"]}}
     lesson = lesson_of(code_step("one", "import torch\nx = torch.zeros(3, 2)", shown), tokens=["a", "b"])

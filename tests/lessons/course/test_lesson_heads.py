@@ -87,7 +87,7 @@ def test_strides_in_the_prose(results: CourseRuns) -> None:
 
 
 def test_drawings_of_memory_differ(results: CourseRuns) -> None:
-    """One storage is drawn twice, to show that nothing moves; every other drawing has different numbers in its places."""
+    """One storage is drawn twice, since nothing moves; every other drawing has different numbers in its places."""
 
     def places(step: str, name: str) -> list[float]:
         tensor = next(tensor for tensor in results["weight-split"][step].tensors if tensor.name == name)

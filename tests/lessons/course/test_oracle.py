@@ -955,7 +955,7 @@ def weight_split(given: Given) -> Table:
         "cut-off-head/reach": largest_change(project(merged), project(silent)),
         "cut-off-head/out_proj": output[0],
         "remember/built": [project(merged)] * 2,
-        "remember/output": [project(merged)] * 2,
+        "remember/before": project(merged)[-1],
     }
 
 

@@ -364,11 +364,11 @@ class QuestionView(ExplainingView):
         code = [self._code] if self._code_plain.plain else []
         if self.explaining:
             return [*figures, *code, self._explanation]
-        order = [first, *figures, *code]
+        # The end of a task that is cut off is what the learner wants to see next.
+        task = [self._prose] if self._prose.longer else []
+        order = [first, *task, *figures, *code]
         if self._answer.word.text and (not self._state.is_open or self._answer.word.longer):
             order.append(self._answer.word)
-        if self._prose.longer:
-            order.append(self._prose)
         return list(dict.fromkeys(order))
 
     def focus_active(self) -> None:

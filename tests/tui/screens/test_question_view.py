@@ -26,6 +26,7 @@ from lessons.results.result import Failure, StepResult, WorkerError
 from lessons.results.tensor_questions import FollowQuestion
 from tests.tui.fake_session import FakeSession
 from tests.tui.painted import painted_lines
+from tui.screens.question_panes import QuestionPanes
 from tui.screens.question_view import QuestionView
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane
@@ -386,6 +387,16 @@ async def test_a_long_task_leaves_an_explanation_all_lines_that_it_wants() -> No
         await pilot.press("e")
         pane = app.query_one(ExplanationPane)
         assert pane.size.height == pane.wanted(pane.size.width)
+
+
+async def test_a_task_that_is_cut_off_is_the_next_pane() -> None:
+    app = QuestionApp("largest")
+    app.step = app.step.model_copy(update={"blank": False, "prose": "word " * 300})
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert app.view.query_one(QuestionPanes).prose.longer
+        app.action_pane(1)
+        await pilot.pause()
+        assert app.focused is app.view.query_one(QuestionPanes).prose
 
 
 async def test_a_double_click_points() -> None:

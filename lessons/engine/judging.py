@@ -109,8 +109,8 @@ class _Answer:
     """The outcome of the learner's program: its values (`actual`), still encoded, or a failure; and its output.
 
     `operation` is the operation that failed; `missing` are the names that the program does not define. `suggestions`
-    are the ones that the message of the failure could make, and `untried` is the message without any; `symptom` is the
-    message without any advice. `reported` is False if the child ended before it told the outcome.
+    are the ones that the message of the failure could make, and `untried` is the message without any. `reported` is
+    False if the child ended before it told the outcome.
     """
 
     actual: object = None
@@ -121,7 +121,6 @@ class _Answer:
     missing: tuple[str, ...] = ()
     untried: str = ""
     suggestions: tuple[SuggestionReport, ...] = ()
-    symptom: str = ""
     reported: bool = True
 
     @property
@@ -227,7 +226,8 @@ def _check(
         # Nothing else is the learner's own, and a line such as `pass` computes nothing that would tell.
         at_gap = tuple(replace(item, line=gap) for item in judgement.mistakes)
         judgement = replace(judgement, line=gap, mistakes=at_gap)
-    return replace(judgement, crash=crash, symptom=answer.symptom if judgement.verdict == "error" else "")
+    symptom = answer.failure.symptom if answer.failure and judgement.verdict == "error" else ""
+    return replace(judgement, crash=crash, symptom=symptom)
 
 
 def _is_open(judgement: Judgement, answer: _Answer) -> bool:
@@ -370,7 +370,6 @@ def _with_error(answer: _Answer, error: ErrorReport | None) -> _Answer:
         operation=error.operation,
         untried=error.untried,
         suggestions=error.suggestions,
-        symptom=error.symptom,
     )
 
 

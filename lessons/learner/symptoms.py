@@ -10,7 +10,7 @@ from lessons.texts.wording import Wording
 if TYPE_CHECKING:
     from lessons.format.lesson import Exercise
     from lessons.learner.progress import Progress
-    from lessons.results.result import Judgement
+    from lessons.results.result import Judgement, StepResult
 
 say = Wording("progress/symptoms")
 
@@ -22,20 +22,25 @@ def of_first_check(progress: Progress, exercise: Exercise, judgement: Judgement)
     exception, but neither the name of the mistake nor its line nor advice, so that the learner looks for the cause. A
     hint counts as a check. Call this before the outcome is recorded.
     """
-    name = exercise.exercise
     diagnosed = bool(judgement.mistakes or judgement.difference or judgement.symptom)
-    if (
-        getattr(exercise, "form", "") != "repair"
-        or judgement.passed
-        or judgement.stopped
-        or not diagnosed
-        or progress.attempts(name)
-        or progress.hints_used(name)
-        or progress.passed(name)
-    ):
+    if judgement.passed or judgement.stopped or not diagnosed or not _is_new_hunt(progress, exercise):
         return judgement, ""
     # Where an exception stopped the code is a symptom; the line that a comparison blames is not.
     line = judgement.line if judgement.verdict == "error" else None
     held_back = say("check-again", "Look for the cause. Check again, or take a hint, and you are told more about it.")
     message = judgement.symptom or judgement.message
     return replace(judgement, message=message, mistakes=(), difference=None, line=line), held_back
+
+
+def of_first_run(progress: Progress, exercise: Exercise, result: StepResult) -> StepResult:
+    """Return what to show of a scratch run: before the first check of a bug hunt, an exception without advice."""
+    if result.error is None or not result.error.symptom or not _is_new_hunt(progress, exercise):
+        return result
+    return replace(result, error=replace(result.error, message=result.error.symptom))
+
+
+def _is_new_hunt(progress: Progress, exercise: Exercise) -> bool:
+    """Tell whether an exercise has a bug in its starter, and the learner has neither checked it nor taken a hint."""
+    name = exercise.exercise
+    known = progress.attempts(name) or progress.hints_used(name) or progress.passed(name)
+    return getattr(exercise, "form", "") == "repair" and not known

@@ -41,11 +41,15 @@ FailureKind = Literal["error", "timeout", "memory", "crash", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reason why a program did not finish: one sentence for people, and the line of their code if it is known."""
+    """The reason why a program did not finish: one sentence for people, and the line of their code if it is known.
+
+    `symptom` is the message without any advice, if it has advice on an exception.
+    """
 
     kind: FailureKind
     message: str
     line: int | None = None
+    symptom: str = ""
 
     @property
     def unmentioned_line(self) -> int | None:

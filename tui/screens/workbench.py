@@ -447,7 +447,7 @@ class Workbench(QuietStepView, Box):
             return
         if self._openings != opened:
             return
-        result = run.result(STEP) or StepResult(STEP)
+        result = symptoms.of_first_run(self._progress, step, run.result(STEP) or StepResult(STEP))
         yours = with_code.step(STEP)
         assert isinstance(yours, RunStep)
         if result.error is not None and result.error.kind == "stopped":

@@ -11,7 +11,7 @@ from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep
 from lessons.learner import symptoms
 from lessons.learner.progress import Progress
-from lessons.results.result import Judgement, NamedMistake
+from lessons.results.result import Failure, Judgement, NamedMistake, StepResult
 from lessons.results.verdict import Verdict
 from tests.course import COURSE
 from tests.lessons.lesson_builders import doubling_exercise
@@ -59,6 +59,16 @@ def test_bug_hunts_of_the_course_that_stop_do_not_name_their_bug(progress: Progr
     shown, _ = symptoms.of_first_check(progress, hunt, judgement)
     assert shown.message == "TypeError: unsupported operand type(s) for @: 'Tensor' and 'Linear'"
     assert shown.line is not None
+
+
+def test_a_run_before_the_first_check_shows_the_exception_alone(progress: Progress) -> None:
+    failed = StepResult("s", error=Failure("error", "TypeError: it fails. Call the layer.", 2, "TypeError: it fails"))
+    assert symptoms.of_first_run(progress, HUNT, failed).error == Failure(
+        "error", "TypeError: it fails", 2, "TypeError: it fails"
+    )
+    assert symptoms.of_first_run(progress, doubling_exercise(), failed) is failed
+    progress.use_hint(HUNT.exercise, 1)
+    assert symptoms.of_first_run(progress, HUNT, failed) is failed
 
 
 @pytest.mark.parametrize("known", ["attempt", "hint"])

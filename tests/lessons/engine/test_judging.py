@@ -240,7 +240,7 @@ DIFFERENT = {
     "parameters in the same memory": (
         "\n".join(f"v2.{name}.weight = nn.Parameter(v1.{name}.T)" for name in NAMES),
         "failed",
-        "v1 apart from v2: .* W_query, W_key, W_value of `v1` changes too",
+        "v1 apart from v2: .* also changes W_query, W_key, W_value of `v1`",
         "shared-weights",
     ),
     "data in the same memory": (

@@ -60,10 +60,12 @@ def _way(names: Sequence[str], room: int, *, unicode: bool) -> Text:
     """Return names joined by arrows, the last one lit; the first ones give way if there is no room for all.
 
     A name that comes again, as one that is changed in place does, stands only where it comes last. What has no name,
-    such as a number that the learner has written, is passed over.
+    such as a number that the learner has written, or an expression, is passed over on the way.
     """
     arrow, more = (" → ", "…") if unicode else (" > ", "~")
-    once = tuple(dict.fromkeys(filter(None, reversed(names))))[::-1]
+    *before_last, last = [name for name in names if name] or [""]
+    named = [name for name in before_last if all(part.isidentifier() for part in name.split("."))]
+    once = tuple(dict.fromkeys(reversed([*named, last])))[::-1]
     short = [truncated(visible(name), LONGEST_NAME, more) for name in once]
     for first in range(len(short) - 1):
         before = arrow.join([*([more] if first else []), *short[first:-1]]) + arrow

@@ -28,6 +28,10 @@ def test_a_name_stands_only_where_it_comes_last() -> None:
 
 
 def test_what_has_no_name_is_passed_over() -> None:
+    unnamed = ("from outside", "inputs", "", "scores", "torch.cat((by_d", "v1.W_query", "", "weights")
+    assert rule(80, 0, 2, unnamed, unicode=True).plain.endswith(" inputs → scores → v1.W_query → weights ─")
+    assert rule(60, 0, 2, ("inputs", "(a + b)"), unicode=True).plain.endswith(" inputs → (a + b) ─")
+    assert rule(60, 0, 2, ("", ""), unicode=True) == rule(60, 0, 2, unicode=True)
     plain = rule(60, 0, 2, ("inputs", "", "scores", "", "weights"), unicode=True).plain
     assert plain.endswith("inputs → scores → weights ─")
 

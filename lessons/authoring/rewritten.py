@@ -18,6 +18,7 @@ IDS: frozenset[str] = frozenset(
         "stacked-heads",
         "weight-split",
         "multi-head-class",
+        "gpt2-size",
         "induction",
     }
 )

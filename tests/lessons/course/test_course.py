@@ -400,7 +400,7 @@ def test_equal_sentences_of_a_batch_give_equal_numbers(results: CourseRuns, path
 def test_numbers_of_the_large_layer(results: CourseRuns) -> None:
     steps = results["gpt2-size"]
     assert steps["layer"].text["total:,"] == "2,360,064"
-    assert steps["whole-model"].text["total:,"] == "124,439,808"
+    assert steps["whole-model"].text["total_model:,"] == "124,439,808"
     weights = shown_tensor(results, "gpt2-size/weights/weights")
     assert weights.shape == (1, 12, 1024, 1024)
     assert weights.window is not None

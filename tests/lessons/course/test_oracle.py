@@ -926,6 +926,8 @@ def weight_split(given: Given) -> Table:
             [[float((b, n, place) == (0, 4, 2)) for place in range(4)] for n in range(6)] for b in range(2)
         ],
         "which-row/split": [split] * 2,
+        "double-heads/queries": [queries] * 2,
+        "double-heads/heads_weight": given("project", "W_query.weight"),
         "which-row/W_query": given("project", "W_query.weight"),
         # Head 0 gets the first three tokens, head 1 the others: the numbers are only read in order.
         "wrong-view/wrong": [nested(list(flat(queries)), (2, 6, 2))] * 2,
@@ -952,8 +954,6 @@ def weight_split(given: Given) -> Table:
         "who-changes/moved": [largest_change(merged, silent), largest_change(project(merged), project(silent))],
         "out-proj/written": written,
         "out-proj/output": [project(merged)] * 2,
-        "cut-off-head/reach": largest_change(project(merged), project(silent)),
-        "cut-off-head/out_proj": output[0],
         "remember/built": [project(merged)] * 2,
         "remember/before": project(merged)[-1],
     }

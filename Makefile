@@ -44,7 +44,7 @@ test lint: export PYTHONDONTWRITEBYTECODE =
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 
-.PHONY: help learn test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk record screens tour clean
+.PHONY: help learn test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk record screens tour finale clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -117,6 +117,9 @@ screens: $(READY) ## take the pictures in docs/screens
 
 tour: $(READY) ## walk through the first minutes and write docs/tour.md
 	$(PY) -m bench.tour
+
+finale: $(READY) ## walk through the last lesson's trainings and write docs/finale.md
+	$(PY) -m bench.finale
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) .venv-lowest build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -10,7 +10,7 @@ import asyncio
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,12 +34,14 @@ that are named, and copies the screen.
 class Stop(NamedTuple):
     """A moment of the walk: what the learner does, the keys for that, and a text that is on the screen then.
 
-    A key that is longer than one character and begins with a quotation mark is text to type.
+    A key that is longer than one character and begins with a quotation mark is text to type. A stop with a `place`, the
+    ids of a lesson and a step, begins there.
     """
 
     does: str
     keys: tuple[str, ...]
     expected: str
+    place: tuple[str, str] | None = None
 
 
 STOPS: tuple[Stop, ...] = (
@@ -75,14 +77,21 @@ STOPS: tuple[Stop, ...] = (
 """The walk."""
 
 
-async def walk() -> list[tuple[Stop, str]]:
+async def walk(
+    stops: Sequence[Stop] = STOPS, size: tuple[int, int] = SIZE, terminal: Terminal | None = None
+) -> list[tuple[Stop, str]]:
     """Return each stop with its screen."""
-    app = TutorApp(Terminal())
+    app = TutorApp(terminal or Terminal())
     screens: list[tuple[Stop, str]] = []
     try:
-        async with app.run_test(size=SIZE) as pilot:
+        async with app.run_test(size=size) as pilot:
             await _until(pilot, app, "course map", ready=True)
-            for stop in STOPS:
+            for stop in stops:
+                if stop.place is not None:
+                    lesson, step = stop.place
+                    app.open_when_made(lesson, step)
+                    await _until(pilot, app, app.state.course.lesson(lesson).step(step).title)
+                    await _until(pilot, app, stop.expected if not stop.keys else "live,")
                 for key in stop.keys:
                     for each in key[1:] if key.startswith('"') and len(key) > 1 else (key,):
                         await pilot.press("space" if each == " " else each)
@@ -108,12 +117,12 @@ async def _settled(pilot: Pilot[None], app: TutorApp) -> str:
     while (now := text_of(app)) != before:
         before = now
         await pilot.pause(1.0)
-    return re.sub(r"live, \d+ ms", "live, 2 ms", now)
+    return re.sub(r"(trained here in|recorded in|about) \d+ s", r"\1 20 s", re.sub(r"live, \d+ ms", "live, 2 ms", now))
 
 
-def markdown(screens: list[tuple[Stop, str]]) -> Iterator[str]:
+def markdown(screens: list[tuple[Stop, str]], introduction: str = INTRODUCTION) -> Iterator[str]:
     """Yield the lines of the document."""
-    yield INTRODUCTION
+    yield introduction
     for number, (stop, screen) in enumerate(screens, 1):
         keys = " ".join(f"`{key.removeprefix(chr(34)) if len(key) > 1 else key}`" for key in stop.keys)
         yield f"## {number}. {stop.does}\n"

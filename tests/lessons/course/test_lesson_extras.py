@@ -97,7 +97,7 @@ def test_function_gives_zeros_for_a_row_that_is_hidden_entirely() -> None:
 
 
 def test_keys_joined_on_another_axis_are_refused() -> None:
-    """`grown-keys`: an error, unless sizes happen to fit."""
+    """`write-append`: an error, unless sizes happen to fit."""
     old, new = torch.randn(2, 5, 2), torch.randn(2, 1, 2)
     for axis in (0, 2):
         with pytest.raises(RuntimeError, match="must match"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import pickle
+from pathlib import Path
 
 import pytest
 import torch
@@ -57,7 +59,7 @@ def test_parameters_are_counted_as_the_library_counts_them(results: CourseRuns) 
 
 def test_quoted_messages_are_real(results: CourseRuns) -> None:
     assert "should be (8, 8)" in results["library-attention"]["longer"].text["refusal"]
-    assert "same dtype" in results["buffers"]["precision"].text["refusal"]
+    assert "same dtype" in results["buffers"]["precision"].text["mixed_types"]
     text = results["buffers"]["strict"].text
     assert text["missing"] == 'Missing key(s) in state_dict: "mask".'
     assert text["unexpected"] == 'Unexpected key(s) in state_dict: "mask".'
@@ -121,17 +123,38 @@ def test_multiplications_agree_with_the_counter_of_torch(results: CourseRuns) ->
     assert told == counted
 
 
-def test_mask_left_behind_on_another_device_is_an_error() -> None:
-    """`device-error` quotes it: the first call on the device meta takes seconds, too long for a step."""
-    kept, plain = CausalAttention(3, 2, 6, 0.0), CausalAttentionWithoutBuffers(3, 2, 6, 0.0)
-    x = torch.empty(2, 6, 3, device="meta")
-    with pytest.raises(RuntimeError, match="Tensor on device meta is not on the expected device cpu!"):
-        plain.to("meta")(x)
-    assert kept.to("meta")(x).shape == (2, 6, 2)
-    step = COURSE.lesson("buffers").step("device-error")
-    assert "Tensor on device meta is not on the expected device cpu!" in " ".join(step.prose.split())
+def test_mask_left_behind_on_another_device_is_an_error(results: CourseRuns) -> None:
+    """`device-error` makes the error; the line that the learner writes before repairs it."""
+    text = results["buffers"]["device-error"].text
+    assert text["refusal"] == "Tensor on device meta is not on the expected device cpu!"
+    assert text["tuple(result.shape)"] == "(2, 6, 2)"
+    plain = CausalAttentionWithoutBuffers(3, 2, 6, 0.0).to("meta")
     plain.mask = plain.mask.to("meta")
-    assert plain(x).shape == (2, 6, 2)
+    assert plain(torch.empty(2, 6, 3, device="meta")).shape == (2, 6, 2)
+
+
+def test_frozen_truth_values_cannot_be_thawed() -> None:
+    """`mask-as-frozen-parameter`: a mask of truth values has no gradient, so thawing is refused."""
+    module = nn.Module()
+    module.mask = nn.Parameter(torch.ones(2, 2).bool(), requires_grad=False)
+    assert list(dict(module.named_parameters())) == ["mask"]
+    with pytest.raises(RuntimeError, match="floating point"):
+        module.requires_grad_(True)
+
+
+def test_load_opens_no_whole_module_by_default(tmp_path: Path) -> None:
+    """`edited`, `weights-only`: `weights_only=True` is the default since PyTorch 2.6."""
+    torch.save(CausalAttention(3, 2, 6, 0.0), tmp_path / "module.pt")
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        torch.load(tmp_path / "module.pt")
+
+
+def test_load_copies_what_fits_before_it_complains() -> None:
+    """`fit-longer` shows rows of masks, not weights: they arrive in spite of the error."""
+    old, longer = CausalAttention(3, 2, 6, 0.0), CausalAttention(3, 2, 8, 0.0)
+    with pytest.raises(RuntimeError, match="size mismatch for mask"):
+        longer.load_state_dict(old.state_dict())
+    assert torch.equal(longer.W_query.weight, old.W_query.weight)
 
 
 def test_mask_that_is_no_buffer_is_left_behind_by_any_move() -> None:
@@ -157,9 +180,9 @@ def test_forward_changes_a_buffer_and_an_optimizer_does_not() -> None:
     """`running`: one step of an optimizer, without the buffer among its parameters and with it."""
     norm = nn.BatchNorm1d(3)
     assert norm.running_mean is not None
-    optimiser = torch.optim.SGD(norm.parameters(), lr=1.0)
+    optimizer = torch.optim.SGD(norm.parameters(), lr=1.0)
     before = norm.running_mean.clone()
-    optimiser.step()
+    optimizer.step()
     assert torch.equal(norm.running_mean, before)
     norm(torch.randn(5, 3))
     assert not torch.equal(norm.running_mean, before)

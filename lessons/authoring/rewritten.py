@@ -19,6 +19,7 @@ IDS: frozenset[str] = frozenset(
         "weight-split",
         "multi-head-class",
         "gpt2-size",
+        "library-attention",
         "buffers",
         "key-value-cache",
         "induction",

@@ -89,6 +89,33 @@ def test_is_causal_alone_is_refused_by_the_module() -> None:
         nn.MultiheadAttention(4, 2, batch_first=True)(x, x, x, is_causal=True)
 
 
+def test_mask_is_dropped_with_is_causal_unless_weights_or_the_fast_path_need_it() -> None:
+    """`ignore-mask`, `fast-path` and the mistake `mask-against-is-causal`."""
+    x, causal = torch.randn(2, 6, 4), torch.ones(6, 6).triu(1).bool()
+    odd = causal.clone()
+    odd[1:, 0] = True
+    module = nn.MultiheadAttention(4, 2, batch_first=True)
+
+    def result(mask: torch.Tensor, is_causal: bool, need_weights: bool) -> torch.Tensor:
+        context: torch.Tensor = module(x, x, x, attn_mask=mask, is_causal=is_causal, need_weights=need_weights)[0]
+        return context
+
+    usual, asked = result(causal, False, False), result(odd, False, False)
+    assert not torch.allclose(usual, asked, atol=1e-4)
+    for training in (True, False):
+        module.train(training)
+        assert torch.allclose(result(odd, True, False), usual, atol=1e-6)
+        assert torch.allclose(result(odd, True, True), asked, atol=1e-6)
+    with torch.no_grad():
+        assert torch.allclose(result(odd, True, False), asked, atol=1e-6)
+
+
+def test_row_with_nothing_to_see_is_nan_or_the_bias(results: CourseRuns) -> None:
+    """`two-senses`: by the weights wanted, by `eval()` and by `no_grad`."""
+    shown = shown_tensor(results, "library-attention/two-senses", "is_nan")
+    assert [list(shown.row((), i, 0, 3) or ()) for i in (0, 1)] == [[1, 1, 1], [0, 0, 1]]
+
+
 def test_function_gives_zeros_for_a_row_that_is_hidden_entirely() -> None:
     """`two-senses`: nan from the module, 0 from the function."""
     x = torch.randn(3, 4)

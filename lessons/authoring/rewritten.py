@@ -21,6 +21,7 @@ IDS: frozenset[str] = frozenset(
         "gpt2-size",
         "library-attention",
         "buffers",
+        "speed",
         "key-value-cache",
         "induction",
     }

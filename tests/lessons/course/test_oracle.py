@@ -998,7 +998,6 @@ def multi_head_class(given: Given) -> Table:
     below = layer("drop-in", "joint", 2)
     tiny = layer("forgotten-scaling", "tiny", 2)
     return {
-        "why/merged": [merged] * 2,
         "why/loose": [loose] * 2,
         "joint-shape/batch": [INPUTS] * 2,
         "joint-shape/output": [layer("joint-shape", "wider", 3)] * 2,

@@ -175,7 +175,7 @@ def test_a_cell_that_does_not_exist_is_known_before_anything_runs(
     for cell in ("keep[9,9]=1", "zeroed:keep[0]=1"):
         status, out, err = command("run", "causal-mask", "--cell", cell)
         assert (status, out) == (2, "")
-        assert "there is no such cell" in err
+        assert "keep has the shape (6, 6), so it has no such cell." in err
 
 
 def test_a_cell_too_large_for_its_tensor_is_refused(command: Command) -> None:

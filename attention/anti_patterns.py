@@ -30,12 +30,22 @@ class EverythingProjectedTwice(nn.Module):
     mask: Tensor
 
     def __init__(
-        self, d_in: int, d_out: int, context_length: int, dropout: float, num_heads: int, qkv_bias: bool = False
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        num_heads: int,
+        qkv_bias: bool = False,
     ) -> None:
         super().__init__()
         check_sizes(d_in=d_in, d_out=d_out, context_length=context_length)
         check_heads(d_out, num_heads)
-        self.multihead_attn = nn.MultiheadAttention(d_out, num_heads, dropout)
+        self.multihead_attn = nn.MultiheadAttention(
+            d_out,
+            num_heads,
+            dropout,
+        )
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
@@ -48,11 +58,18 @@ class EverythingProjectedTwice(nn.Module):
         n = inputs.shape[1]
         hidden = self.mask[:n, :n].bool()  # (query, key)
 
-        # (token, batch, d_out): without batch_first the library wants the tokens on the first axis
+        # Without batch_first, tokens are on the first axis:
+        # (token, batch, d_out).
         queries = self.W_query(inputs).transpose(0, 1)
         keys = self.W_key(inputs).transpose(0, 1)
         values = self.W_value(inputs).transpose(0, 1)
-        attended, _ = self.multihead_attn(queries, keys, values, attn_mask=hidden, need_weights=False)
+        attended, _ = self.multihead_attn(
+            queries,
+            keys,
+            values,
+            attn_mask=hidden,
+            need_weights=False,
+        )
 
         # (batch, query, d_out)
         projected = self.out_proj(attended.transpose(0, 1))
@@ -75,13 +92,29 @@ class OutputProjectedTwice(nn.Module):
     mask: Tensor
 
     def __init__(
-        self, d_in: int, d_out: int, context_length: int, dropout: float, num_heads: int, qkv_bias: bool = True
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        num_heads: int,
+        qkv_bias: bool = True,
     ) -> None:
         super().__init__()
         check_sizes(d_in=d_in, d_out=d_out, context_length=context_length)
-        check_same_width(d_in, d_out, "nn.MultiheadAttention returns tokens as wide as the ones it gets")
+        check_same_width(
+            d_in,
+            d_out,
+            "nn.MultiheadAttention keeps the width of the tokens",
+        )
         check_heads(d_out, num_heads)
-        self.multihead_attn = nn.MultiheadAttention(d_out, num_heads, dropout, bias=qkv_bias, batch_first=True)
+        self.multihead_attn = nn.MultiheadAttention(
+            d_out,
+            num_heads,
+            dropout,
+            bias=qkv_bias,
+            batch_first=True,
+        )
         self.out_proj = nn.Linear(d_out, d_out)
         self.register_buffer("mask", causal_mask(context_length))
 
@@ -92,7 +125,13 @@ class OutputProjectedTwice(nn.Module):
         hidden = self.mask[:n, :n].bool()  # (query, key)
 
         # (batch, query, d_out)
-        attended, _ = self.multihead_attn(inputs, inputs, inputs, attn_mask=hidden, need_weights=False)
+        attended, _ = self.multihead_attn(
+            inputs,
+            inputs,
+            inputs,
+            attn_mask=hidden,
+            need_weights=False,
+        )
         projected = self.out_proj(attended)
         return projected
 

@@ -80,6 +80,11 @@ class CausalAttentionWithoutBuffers(CausalAttention):
     does not contain it, and so a saved change to it is lost.
     """
 
-    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+    def register_buffer(
+        self,
+        name: str,
+        tensor: Tensor | None,
+        persistent: bool = True,
+    ) -> None:
         """Assign the tensor instead of registering it: PyTorch does not know about ordinary attributes."""
         setattr(self, name, tensor)

@@ -384,12 +384,12 @@ def test_two_wide_in_another_form_passes(worker: Session, course: Course, text: 
         (build(f"{WRAPPER}(d_in, 1, context_length, 0.0, 1)"), "failed", "for every token is 1 wide"),
         (build(f"{WRAPPER}(d_in, 0.5, context_length, 0.0, 2)"), "error", "ValueError: d_out is 0.5"),
         (build("MultiHeadAttention(d_in, 2, context_length, 0.0, 2)"), "failed", "should hold 2 heads"),
-        (build(f"{WRAPPER}(d_in, 1, context_length, 0.0, 2, qkv_bias=True)"), "failed", "there should be no bias"),
+        (build(f"{WRAPPER}(d_in, 1, context_length, 0.0, 2, qkv_bias=True)"), "failed", "The heads should have no bias"),
         (build(f"{WRAPPER}(d_in, 1, context_length, 0.5, 2)"), "failed", r"no dropout: .* 0\.5"),
         (build(f"{WRAPPER}(3, 1, context_length, 0.0, 2)"), "error", "features|d_in|shape|size"),
         (build(f"{WRAPPER}(d_in, 1, 2, 0.0, 2)"), "error", "tokens|context_length"),
-        (build("MultiHeadAttentionWrapper"), "error", "build\\(\\) must return the module, but it returned <class"),
-        (build("None"), "error", "build\\(\\) must return the module, but it returned None"),
+        (build("MultiHeadAttentionWrapper"), "failed", "a module comes back: `build` should return"),
+        (build("None"), "failed", "a module comes back: `build` should return"),
         (heads(axis=1), "failed", "the right numbers: "),
         (heads(masking="pass"), "failed", "the right numbers: "),
         (heads(masking=MASK.format("0.0")), "failed", "the right numbers: "),
@@ -409,6 +409,7 @@ def test_wrong_two_wide_is_explained(worker: Session, course: Course, text: str,
 def test_wrong_axis_of_the_published_solution_is_not_causal(worker: Session, course: Course) -> None:
     judgement = judge_answer(worker, course, "3.2", source_of(heads(axis=1)))
     assert [check.name for check in judgement.checks if check.passed] == [
+        "a module comes back",
         "two numbers for every token",
         "two heads",
         "one number from each head",
@@ -429,7 +430,9 @@ def test_only_matrices_that_differ_are_named(worker: Session, course: Course) ->
     """
     judgement = judge_answer(worker, course, "3.2", source_of(heads() + one_wider))
     (wrong,) = [check for check in judgement.checks if check.name == "one number from each head"]
-    assert set(re.findall(r"heads\.\d\.W_\w+", wrong.message)) == {"heads.1.W_query", "heads.1.W_key"}
+    named = set(re.findall(r"heads\.\d\.W_\w+", wrong.message))
+    assert named
+    assert named <= {"heads.1.W_query", "heads.1.W_key"}
 
 
 # 3.3 -----------------------------------------------------------------------------------------------------------------
@@ -453,16 +456,16 @@ def test_gpt2_in_another_form_passes(worker: Session, course: Course, call: str)
 @pytest.mark.parametrize(
     ("call", "verdict", "reason"),
     [
-        ("MultiHeadAttention(768, 768, 1024, 0.0, 1)", "failed", "12 heads, the right numbers: .* num_heads is 1"),
-        ("MultiHeadAttention(768, 768, 1024, 0.0, 6)", "failed", "12 heads, the right numbers: .* num_heads is 6"),
-        ("MultiHeadAttention(768, 768, 1024, 0.0, 64)", "failed", "12 heads, the right numbers: .* num_heads is 64"),
+        ("MultiHeadAttention(768, 768, 1024, 0.0, 1)", "failed", "12 heads, the right numbers: .* `num_heads` is 1\\."),
+        ("MultiHeadAttention(768, 768, 1024, 0.0, 6)", "failed", "12 heads, the right numbers: .* `num_heads` is 6\\."),
+        ("MultiHeadAttention(768, 768, 1024, 0.0, 64)", "failed", "12 heads, the right numbers: .* `num_heads` is 64\\."),
         ("MultiHeadAttention(768, 768, 256, 0.0, 12)", "failed", "made for 256 tokens. It should be made for 1024."),
         ("MultiHeadAttention(1024, 768, 768, 0.0, 12)", "failed", "768 wide at both ends"),
         ("MultiHeadAttention(768, 64, 1024, 0.0, 12)", "error", "d_out|num_heads|divi"),
         ("MultiHeadAttention(768, 60, 1024, 0.0, 12)", "failed", r"768 wide at both ends: .* shape \(\d, \d, 60\)"),
         ("MultiHeadAttentionWrapper(768, 64, 1024, 0.0, 12)", "failed", "1,769,472 parameters"),
         ("MultiHeadAttentionWrapper(768, 768, 1024, 0.0, 12)", "failed", r"shape \(\d, \d, 9216\)"),
-        ("MultiHeadAttention", "error", "must return the module"),
+        ("MultiHeadAttention", "failed", "768 wide at both ends: `build\\(\\)` returns a `type"),
     ],
 )
 def test_wrong_gpt2_is_explained(worker: Session, course: Course, call: str, verdict: str, reason: str) -> None:

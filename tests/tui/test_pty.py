@@ -28,7 +28,7 @@ START, ARROW, PAGE, NEXT, EDITOR_KEY, PASTE = 6 * KB, 700, 3328, 4 * KB, 256, 3 
 # A view of an exercise is a new screen of text, as the next step is; the text after giving up is longer.
 CHECKED, VIEW = 1536, 3328
 # A panel moves everything below it, so most of the screen is new.
-EXPLAIN, FURTHER, WHAT_IF, KNOB = 3328, 1536, 3328, 1280
+EXPLAIN, FURTHER, WHAT_IF, KNOB = 3328, 1536, 3 * KB, KB
 ENTER, ESCAPE, BACKSPACE = b"\r", b"\x1b", b"\x7f"
 UP, DOWN, RIGHT, LEFT, PAGE_DOWN = b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[6~"
 F2, F3, F5, F6 = b"\x1bOQ", b"\x1bOR", b"\x1b[15~", b"\x1b[17~"

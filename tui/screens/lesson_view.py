@@ -56,11 +56,6 @@ say = Wording("screen/lesson")
 DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
-def _without_changes() -> str:
-    """Say that the text of a step does not know what the learner has changed."""
-    return say("without-changes", "(This text describes the lesson before your changes.)")
-
-
 class LessonView(QuietStepView, ExplainingView):
     """The panes of a lesson step, with the panels of explanations and of what-if changes."""
 
@@ -252,8 +247,7 @@ class LessonView(QuietStepView, ExplainingView):
 
     def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
         prose = template.fill(step.prose, result.text)
-        text = rich_text(prose if self._terminal.unicode else in_ascii(prose))
-        return text if self._content.base is None else Text.assemble((_without_changes(), BOLD), " ", text)
+        return rich_text(prose if self._terminal.unicode else in_ascii(prose))
 
     def _output_text(self, result: StepResult) -> Text:
         said = [*([result.error.message] if result.error is not None else ()), *result.notes]
@@ -274,7 +268,7 @@ class LessonView(QuietStepView, ExplainingView):
         for panel in (self._explanation, self._whatif):
             panel.set_class(layout.wide, "wide")
         set_height(self._explanation, layout.panel if self.explaining else 0)
-        set_height(self._whatif, 0 if self.explaining else layout.panel)
+        self._whatif.take_room(width, 0 if self.explaining else layout.panel)
         if (layout.wide, layout.text_width) != self._text_layout:
             self._text_layout = (layout.wide, layout.text_width)
             self._text.styles.width = layout.text_width

@@ -460,7 +460,7 @@ class TrainingView(LessonView):
         for panel in (self._explanation, self._whatif):
             panel.set_class(layout.wide, "wide")
         set_height(self._explanation, layout.panel if self.explaining else 0)
-        set_height(self._whatif, 0 if self.explaining else layout.panel)
+        self._whatif.take_room(width, 0 if self.explaining else layout.panel)
         if (layout.wide, layout.text_width) != self._text_layout:
             self._text_layout = (layout.wide, layout.text_width)
             self._text.styles.width = layout.text_width

@@ -10,6 +10,7 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Input
@@ -220,6 +221,7 @@ class WhatIfPanel(Box):
         self._remark = TextPane(ellipsis=terminal.ellipsis)
         self._remark.display = False
         self._whole = False
+        self._room = Size()
         self._lesson: Lesson | None = None
         self._step = ""
         self._knobs: tuple[Knob, ...] = ()
@@ -251,17 +253,24 @@ class WhatIfPanel(Box):
         self._whole = whole
         self._arrange()
 
+    def take_room(self, columns: int, lines: int) -> None:
+        """Take this room, none with 0 lines: what the panel shows is arranged for it before it is painted."""
+        set_height(self, lines)
+        self._room = Size(columns, lines) - self.styles.gutter.totals
+        self._arrange()
+
     def on_resize(self) -> None:
         """Share the new room between the rows and the remark."""
+        self._room = self.size
         self._arrange()
 
     def _arrange(self) -> None:
         """Give the rows the lines that they need, and the remark the rest, of which it gets at least a few."""
-        room = self.size.height - 1 - int(self.typing)
+        room = self._room.height - 1 - int(self.typing)
         self._remark.display = bool(self._remark.text) and room > FEWEST_LINES
         if self._remark.display:
             most = max(room // 2, room - 1 - FEWEST_ROWS) if self._whole else room // 2
-            wanted = min(self._remark.lines_at(self.size.width), most)
+            wanted = min(self._remark.lines_at(self._room.width), most)
             rows = min(len(self._rows.rows), room - wanted - 1)
             set_height(self._rows, rows)
             set_height(self._remark, room - rows - 1)
@@ -294,9 +303,11 @@ class WhatIfPanel(Box):
     def _say(self, problem: str) -> None:
         """Show the title, or what is wrong with a value."""
         title = Text(f" {say('what-if', 'What if')} {self._terminal.ellipsis}", TITLE)
-        cautions = [row.knob.caution for row in self._rows.rows if row.changed and row.knob and row.knob.caution]
-        if cautions:
-            title.append(f"   ({'; '.join(cautions)})", DIM)
+        if self.history.current != UNCHANGED:
+            cautions = [row.knob.caution for row in self._rows.rows if row.changed and row.knob and row.knob.caution]
+            # Not in the text itself, which would move and be painted anew.
+            before = say("text-is-older", "the text describes the lesson before your changes")
+            title.append(f"   ({'; '.join([*cautions, before])})", DIM)
         self._title.set(Text(f" {problem}", Style(bold=True)) if problem else title)
 
     def _do(self, changes: Changes) -> None:

@@ -335,17 +335,18 @@ async def test_what_is_typed_replaces_the_words() -> None:
 
 
 async def test_a_wrong_value_stays_with_an_explanation() -> None:
+    changed = " What if …   (the text describes the lesson before your changes)"
     app = Asking()
     async with app.run_test(size=(80, 12)) as pilot:
         await pilot.press("down", "down", "1", "x", "enter")
         assert app.lines[0] == " '1x' is not a seed. A seed is a whole number from 0 to 4294967295."
         assert (app.view.typing, app.written, app.changed) == (True, "1x", [])
         await pilot.press("backspace", "enter")
-        assert (app.lines[0], app.changed[-1].settings) == (" What if …", {"seed": 1})
+        assert (app.lines[0], app.changed[-1].settings) == (changed, {"seed": 1})
         await pilot.press(*["down"] * 4, "enter", "x", "enter")
         assert app.lines[0].startswith(" 'x' does not say which cell to change")
         await pilot.press("escape")
-        assert (app.lines[0], app.view.typing, app.closed) == (" What if …", False, 0)
+        assert (app.lines[0], app.view.typing, app.closed) == (changed, False, 0)
         assert len(app.changed) == 1
         await pilot.press("escape")
         assert app.closed == 1

@@ -102,6 +102,8 @@ def _same(one: ast.AST, other: ast.AST) -> bool:
 
 def _kinds(one: ast.expr, other: ast.expr, around: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
     """Yield the kinds that fit an expression and what should be in its place, the most telling one first."""
+    if isinstance(one, ast.Constant) and one.value is Ellipsis:
+        yield "gap", one
     yield from _of_node_around(one, other, around)
     yield from _of_containing(one, other)
     if isinstance(one, ast.BinOp | ast.Compare) and type(one) is type(other):

@@ -141,6 +141,8 @@ class LessonView(QuietStepView, ExplainingView):
             self._show(self._lesson, self._step, content)
 
     def _show(self, lesson: Lesson, step: FilledStep, content: StepContent) -> None:
+        # The explanation was about the numbers of a different run. It goes while the matrices still show that run.
+        self._close_explanation()
         fresh = (lesson, step.id) != (self._lesson, self._step.id if self._step else "")
         altered = apply(lesson, content.changes)
         other_code = fresh or altered is not self._altered
@@ -152,8 +154,6 @@ class LessonView(QuietStepView, ExplainingView):
             self._mode = "after"
             # The changes stay, but the panel must not cover the text of a different step.
             self._whatif_open = False
-        # The explanation was about the numbers of a different run.
-        self._close_explanation()
         if other_code:
             # The text does not depend on the result, so it is not highlighted again when the live result arrives.
             self._code_plain = self._code_text(altered.step(step.id))

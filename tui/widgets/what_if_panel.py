@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -215,6 +216,8 @@ class WhatIfPanel(Box):
         super().__init__(id=id)
         self._terminal = terminal
         self._title = TextLine(ellipsis=terminal.ellipsis)
+        self._second = TextLine(ellipsis=terminal.ellipsis)
+        self._second.display = False
         self._rows = Rows(terminal)
         self._input = Input(compact=True, select_on_focus=False)
         self._input.display = False
@@ -231,7 +234,7 @@ class WhatIfPanel(Box):
 
     def compose(self) -> ComposeResult:
         """Yield the title, the rows, the line to type in, and the remark."""
-        yield from (self._title, self._rows, self._input, self._remark)
+        yield from (self._title, self._second, self._rows, self._input, self._remark)
 
     @property
     def typing(self) -> bool:
@@ -266,7 +269,7 @@ class WhatIfPanel(Box):
 
     def _arrange(self) -> None:
         """Give the rows the lines that they need, and the remark the rest, of which it gets at least a few."""
-        room = self._room.height - 1 - int(self.typing)
+        room = self._room.height - 1 - int(self._second.display) - int(self.typing)
         self._remark.display = bool(self._remark.text) and room > FEWEST_LINES
         if self._remark.display:
             most = max(room // 2, room - 1 - FEWEST_ROWS) if self._whole else room // 2
@@ -301,14 +304,19 @@ class WhatIfPanel(Box):
             self._arrange()
 
     def _say(self, problem: str) -> None:
-        """Show the title, or what is wrong with a value."""
+        """Show the title, or what is wrong with a value, in two lines if it is long."""
         title = Text(f" {say('what-if', 'What if')} {self._terminal.ellipsis}", TITLE)
         if self.history.current != UNCHANGED:
             cautions = [row.knob.caution for row in self._rows.rows if row.changed and row.knob and row.knob.caution]
             # Not in the text itself, which would move and be painted anew.
             before = say("text-is-older", "the text describes the lesson before your changes")
             title.append(f"   ({'; '.join([*cautions, before])})", DIM)
-        self._title.set(Text(f" {problem}", Style(bold=True)) if problem else title)
+        lines = textwrap.wrap(problem, max(1, self._room.width - 2))
+        self._title.set(Text(f" {lines[0]}", Style(bold=True)) if lines else title)
+        self._second.set(Text(f" {' '.join(lines[1:])}", Style(bold=True)))
+        if self._second.display != (len(lines) > 1):
+            self._second.display = len(lines) > 1
+            self._arrange()
 
     def _do(self, changes: Changes) -> None:
         self._go_to(self.history.do(changes))

@@ -45,7 +45,7 @@ def exercise(**fields: Any) -> ExerciseStep:
     ("expression", "message"),
     [
         ("x + x", "All checks pass."),
-        ("...", "a tensor comes back: The gap is still open. Write an expression in place of `...`."),
+        ("...", "a tensor comes back: The gap is still open. Write an expression in place of the dots."),
         ("None", "a tensor comes back: Your function returns nothing. It should return a tensor of shape (2, 3)."),
         ("[x]", "a tensor comes back: Your function returns a `list`. It should return a tensor of shape (2, 3)."),
         ("2 * x.T", "the right shape: Your result has the shape (3, 2). It should have the shape (2, 3)."),

@@ -57,6 +57,8 @@ from lessons.reading.repair_kinds import LAST, LEAVING, kind_of, kind_texts
         ("statement-extra", "", "a = 1\nb = 2", "a = 1"),
         ("statement-missing", "", "a = 1", "a = 1\nb = a"),
         ("return-missing", "", "a = 1", "a = 1\nreturn a"),
+        ("gap", "...", "x = ...", "x = y + 1"),
+        ("gap", "...", "x[0] = ...", "x[0] = y[0] * 2"),
         ("result-not-kept", "", "x.clamp(0)", "x = x.clamp(0)"),
         ("result-not-returned", "", "build(x)", "return build(x)"),
     ],

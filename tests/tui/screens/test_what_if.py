@@ -344,7 +344,10 @@ async def test_a_wrong_value_stays_with_an_explanation() -> None:
         await pilot.press("backspace", "enter")
         assert (app.lines[0], app.changed[-1].settings) == (changed, {"seed": 1})
         await pilot.press(*["down"] * 4, "enter", "x", "enter")
-        assert app.lines[0].startswith(" 'x' does not say which cell to change")
+        assert app.lines[:2] == [
+            " 'x' does not say which cell to change. Write it like 'inputs[1,0]=0.9' or",
+            " 'STEP:weights[0,2]=0'.",
+        ]
         await pilot.press("escape")
         assert (app.lines[0], app.view.typing, app.closed) == (changed, False, 0)
         assert len(app.changed) == 1

@@ -106,3 +106,14 @@ async def test_code_in_part_shows_the_line_that_made_the_matrix() -> None:
         await learner.goes_to("key-value-cache", "by-hand")
         await learner.sees("context  6×4", "whole  6×4", "9  context = torch.stack")
         assert "1  keys, values" not in learner.text
+
+
+async def test_a_step_with_more_matrices_follows_one_whose_explanation_is_open() -> None:
+    """It ended the tutor."""
+    async with tutor() as learner:
+        await learner.goes_to("one-query", "scores")
+        await learner.sees("live, 2 ms")
+        await learner.press("enter")
+        await learner.sees("scores[0] = ")
+        await learner.goes_to("one-query", "softmax")
+        await learner.sees("weights  6", "exps  6", "live, 2 ms")

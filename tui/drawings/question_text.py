@@ -134,9 +134,10 @@ class QuestionText:
             text.append(f"{self._yes} {say('answered-before', 'Answered before:')} ", GOOD)
             text.append_text(self._prose(answer)).append(go_on, DIM)
         else:
-            said = answer if isinstance(step, ChoiceStep) else self._listed(state.answers[-1][0])
             text.append(f"{self._yes} {say('right', 'Right:')} ", GOOD)
-            text.append_text(self._prose(clean(said))).append(go_on, DIM)
+            # What a learner has typed is no prose: in 12*1024*1024, the stars are products.
+            typed = Text(clean(self._listed(state.answers[-1][0])))
+            text.append_text(self._prose(answer) if isinstance(step, ChoiceStep) else typed).append(go_on, DIM)
         text.append("\n").append_text(self._prose(clean(question_words.why(step, self.result))))
         if isinstance(step, ChoiceStep):
             for each in question_words.choices(step, self.result):

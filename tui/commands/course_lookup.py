@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from lessons.format.lesson import Course, Exercise, Lesson
+from lessons.format.lesson import Course, Exercise, Lesson, Step
 from lessons.reading import kept_course
 from lessons.reading.findings import LessonError
 from lessons.texts.wording import Wording
@@ -60,3 +61,14 @@ def find_exercise(course: Course, name: str) -> tuple[Lesson, Exercise]:
 def no_exercise(name: str) -> str:
     """Say that the course has no exercise of this id or number."""
     return say("no-exercise", "There is no exercise '{name}'. Run 'attn-tutor list' to see all of them.", name=name)
+
+
+def no_running_step(lesson: Lesson, name: str, running: Iterable[Step]) -> str:
+    """Say that a lesson has no step of this id that runs code, and which steps do."""
+    return say(
+        "no-running-step",
+        "Lesson '{lesson}' has no step '{step}' that runs code. The steps that do are: {known}",
+        lesson=lesson.id,
+        step=name,
+        known=", ".join(step.id for step in running),
+    )

@@ -9,7 +9,7 @@ from lessons.engine import explanation_tree
 from lessons.format.lesson import Lesson, RunningStep
 from lessons.texts.wording import Wording
 from tui.commands import documents, own_program
-from tui.commands.course_lookup import find_lesson, read_course
+from tui.commands.course_lookup import find_lesson, no_running_step, read_course
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
@@ -107,13 +107,5 @@ def _lesson_that_shows(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
         lesson = find_lesson(read_course(), name)
         return own_program.with_shown_tensor(lesson, step, tensor), step
     except KeyError:
-        known = ", ".join(step.id for step in lesson.steps if isinstance(step, RunningStep) and not step.is_exercise)
-        raise UsageError(
-            say(
-                "no-step",
-                "Lesson '{lesson}' has no step '{step}' that runs code. The steps that do are: {known}",
-                lesson=lesson.id,
-                step=step,
-                known=known,
-            )
-        ) from None
+        running = (item for item in lesson.steps if isinstance(item, RunningStep) and not item.is_exercise)
+        raise UsageError(no_running_step(lesson, step, running)) from None

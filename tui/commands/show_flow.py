@@ -11,7 +11,7 @@ from lessons.results.flow import Flow
 from lessons.results.tensor_questions import FlowQuestion
 from lessons.texts.wording import Wording
 from tui.commands import documents, own_program
-from tui.commands.course_lookup import find_lesson, read_course
+from tui.commands.course_lookup import find_lesson, no_running_step, read_course
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
@@ -76,15 +76,7 @@ def _what_runs(name: str, step: str) -> tuple[Lesson, str]:
     if own_program.is_program(name):
         return own_program.read_program(name), own_program.STEP
     lesson = find_lesson(read_course(), name)
-    if not any(item.id == step and isinstance(item, FilledStep) for item in lesson.steps):
-        known = ", ".join(item.id for item in lesson.steps if isinstance(item, FilledStep))
-        raise UsageError(
-            say(
-                "no-step",
-                "Lesson '{lesson}' has no step '{step}' that runs code. The steps that do are: {known}",
-                lesson=lesson.id,
-                step=step,
-                known=known,
-            )
-        )
+    running = [item for item in lesson.steps if isinstance(item, FilledStep)]
+    if step not in {item.id for item in running}:
+        raise UsageError(no_running_step(lesson, step, running))
     return lesson, step

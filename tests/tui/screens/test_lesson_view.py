@@ -84,7 +84,7 @@ async def test_changes_are_posted_as_a_new_history() -> None:
 async def test_the_tutor_owns_the_changes_of_a_lesson() -> None:
     """Changes apply to the next step of the lesson too, and end with the lesson."""
     async with tutor(FakeSession()) as learner:
-        await learner.goes_to("all-queries", "weights")
+        await learner.goes_to("one-query", "trace")
         await learner.sees("live, 2 ms")
         await learner.press("w", "9", "enter")
         steps = learner.app.parts.steps
@@ -96,9 +96,9 @@ async def test_the_tutor_owns_the_changes_of_a_lesson() -> None:
 
 
 async def test_a_matrix_beside_text_has_fewer_digits_rather_than_fewer_columns() -> None:
-    async with tutor(FakeSession(), size=(100, 40)) as learner:
-        await learner.goes_to("induction", "copies")
-        await learner.sees("some_raised  6×6", lambda: not re.search(r"\+\d+ (right|below)", learner.text))
+    async with tutor(FakeSession(), size=(160, 50)) as learner:
+        await learner.goes_to("one-query", "trace")
+        await learner.sees("turns  6×7", "▐0.14▌", "sum2", lambda: not re.search(r"\+\d+ (right|below)", learner.text))
 
 
 async def test_code_in_part_shows_the_line_that_made_the_matrix() -> None:

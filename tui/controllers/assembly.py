@@ -53,7 +53,13 @@ def assemble(
     steps = StepController(frame, state, step_views, show_map)
     side_panel = SidePanel(terminal, id="side")
     side = SideController(frame, state, steps, side_panel)
-    steps.on_open, steps.on_result = side.open, side.arrive
+    flow = FlowController(frame, state.async_session, steps, flow_view)
+
+    def arrive() -> None:
+        side.arrive()
+        flow.arrive()
+
+    steps.on_open, steps.on_result = side.open, arrive
     return Assembly(
         views=tuple(dict.fromkeys([*step_views.values(), prompt_view, glossary_view, flow_view])),
         step_views=step_views,
@@ -61,7 +67,7 @@ def assemble(
         trainings=TrainingController(frame, state, steps),
         prompt=PromptController(frame, state.async_session, steps, prompt_view),
         glossary=GlossaryController(frame, state.course, steps, glossary_view),
-        flow=FlowController(frame, state.async_session, steps, flow_view),
+        flow=flow,
         beside=side_panel,
         beside_step=side,
     )

@@ -45,6 +45,11 @@ class FlowController:
         self._view.open(subject, self._steps.lesson)
         self._frame.show_lines()
 
+    def arrive(self) -> None:
+        """Ask again for the flow of a step that had not run when the learner opened the view."""
+        if self._frame.view_id == FLOW and not self._view.loaded:
+            self._view.ask_again()
+
     async def fetch(self, question: FlowQuestion) -> None:
         """Fetch a flow for the view, if it still waits for it then."""
         reply = await self._async_session.ask(question)

@@ -108,6 +108,16 @@ class FlowView(ExplainingView):
         """The question whose reply the view shows, or waits for."""
         return self._subject.question
 
+    @property
+    def loaded(self) -> bool:
+        """Whether a flow has been shown since the view was opened."""
+        return self._loaded
+
+    def ask_again(self) -> None:
+        """Ask once more for the flow that could not be drawn yet."""
+        self._why_not = ""
+        self._ask(self.question)
+
     def open(self, subject: FlowSubject, lesson: Lesson) -> None:
         """Clear the view, and ask for a flow of a run of a lesson."""
         self._step_names = names_of_steps(lesson)

@@ -116,7 +116,9 @@ class Trace:
                 arrows[before.writer.group, here.group] = None
         if event.view:
             base = next(event.operands(), None)
-            made = here if event.time in self._tails else self._maker(base) if base is not None else None
+            # A library that detaches a tensor, as `state_dict()` does with each, has not made it.
+            hands_on = event.time in self._tails and (event.direct or event.op not in ASIDE)
+            made = here if hands_on else self._maker(base) if base is not None else None
             for region in event.outs:
                 content = self._contents.get(region.storage)
                 if content is not None and made is not None:

@@ -106,6 +106,8 @@ async def test_a_flow_before_the_step_has_run() -> None:
         session._run = None
         await learner.press("f")
         await learner.sees("The flow can be drawn once this step has run.")
+        learner.app.parts.steps.run()
+        await learner.sees("╭ weights 6×6 ╮")
         await learner.press("escape")
         await learner.sees(" Softmax along the rows")
 

@@ -169,6 +169,15 @@ def test_views_are_boxes_where_the_code_names_them() -> None:
     assert drawn(flow) == {"a": [], "heads": ["a"], "turned": ["heads"], "b": ["turned"]}
 
 
+def test_a_list_of_tensors_is_no_source_of_them() -> None:
+    lines = "listed = list(layer.state_dict())\ny = layer(torch.rand(2, 3))\n"
+    flow = flow_of(f"layer = torch.nn.Linear(3, 3)\n{lines}", shown="y")
+    assert "listed" not in drawn(flow)["y"]
+    named = "w = layer.weight.detach()\ny = w + 1\n"
+    flow = flow_of(f"layer = torch.nn.Linear(3, 3)\n{named}", shown="y")
+    assert drawn(flow)["y"] == ["w"]
+
+
 def test_a_training_is_read_as_written() -> None:
     source = """
 model = torch.nn.Linear(4, 1)

@@ -40,7 +40,17 @@ def pauses_end_when_nothing_is_left_to_do(monkeypatch: pytest.MonkeyPatch) -> No
     """End the key presses and pauses of a pilot when the event loop rests.
 
     Textual looks at processor time instead: on an idle machine it waits longer than needed, and on a busy
-    machine it takes a process that is not scheduled for one that has finished.
+    machine it takes a process that is not scheduled for one that has finished. It also sends each widget a message and
+    waits for all of them, which takes longer than most keys; a loop that rests has no message left to handle.
     """
-    for module in (textual.app, textual.pilot):
-        monkeypatch.setattr(module, "wait_for_idle", wait_until_loop_rests)
+
+    async def wait_for_screen(_: textual.pilot.Pilot[object], timeout: float = 30) -> bool:
+        await wait_until_loop_rests(max_sleep=timeout)
+        return True
+
+    async def has_waited(min_sleep: float = 0, max_sleep: float = 1) -> None:
+        """Return at once: whatever a pilot does, it waits for the screen first."""
+
+    monkeypatch.setattr(textual.app, "wait_for_idle", wait_until_loop_rests)
+    monkeypatch.setattr(textual.pilot, "wait_for_idle", has_waited)
+    monkeypatch.setattr(textual.pilot.Pilot, "_wait_for_screen", wait_for_screen)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from textual.app import App, ComposeResult
-from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -41,6 +41,13 @@ MOST_BLANK = 1 / 3
 """The largest part of the rows of a large screen that may be blank."""
 
 
+class _Unpainted(Screen[None]):
+    """A screen that is laid out, and painted when somebody looks at it."""
+
+    def _compositor_refresh(self) -> None:
+        self._dirty_widgets.clear()
+
+
 class _Bench(App[None]):
     """An app with the views of steps, laid out as in the tutor."""
 
@@ -56,6 +63,10 @@ class _Bench(App[None]):
         self.views = ViewSwitcher(*map(_widget, dict.fromkeys(self.step_views.values())), id="views")
         self.side = SidePanel(context.terminal, id="side")
         self.middle = Middle(self.views, self.side, id="middle")
+
+    def get_default_screen(self) -> Screen[None]:
+        """Return the screen on which nothing is painted until it is looked at."""
+        return _Unpainted(id="_default")
 
     def compose(self) -> ComposeResult:
         yield from (TextLine(id="title"), TextLine(id="rule"), self.middle, TextLine(id="keys"))
@@ -111,7 +122,7 @@ async def _measure(
 ) -> list[Finding]:
     found: list[Finding] = []
     app = _Bench()
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size):
         recorded = RecordedResults()
         for before, lesson in pairwise([None, *lessons]):
             assert lesson is not None
@@ -122,22 +133,25 @@ async def _measure(
                 beside = side_controller.steps_with_flow(lesson, position)
                 app.side.show_flow(largest(flows.get((lesson.id, id), EMPTY) for id in beside))
                 side_controller.show_earlier(app.side, view, lesson, position, recorded.result, before)
-                await _lay_out(app, pilot)
+                await _lay_out(app)
                 for field, problem, remedy in problems(app, view):
                     where = position_of(locate(root, ("steps", position, field))[1].start_mark)
                     found.append(Finding(*where, problem, remedy))
     return found
 
 
-async def _lay_out(app: _Bench, pilot: Pilot[None]) -> None:
+async def _lay_out(app: _Bench) -> None:
     """Wait until the layout of the screen stands still.
 
-    A pause without a length would wait until this process computes nothing, which other threads may not let it.
+    A pilot's pause would send each widget a message, which takes longer than the layout.
     """
+    loop = asyncio.get_running_loop()
     before = None
-    while (sizes := [widget.size for widget in app.middle.query("*")]) != before:
+    while (sizes := [widget.size for widget in app.middle.walk_children(Widget)]) != before:
         before = sizes
-        await pilot.pause(0)
+        while loop._ready:  # type: ignore[attr-defined]
+            await asyncio.sleep(0)
+        app.screen._on_timer_update()
 
 
 def _unfit(app: _Bench, view: StepView) -> Iterator[tuple[str, str, str]]:

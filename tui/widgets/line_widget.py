@@ -7,6 +7,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.containers import Container
 from textual.geometry import Region, Size
+from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.drawings.styled_line import over
@@ -74,10 +75,22 @@ class LineWidget(StableWidget):
 
     ALLOW_SELECT = False
 
+    _painted_on: tuple[Style | None] | None = None
+
     @property
     def ground(self) -> Style | None:
         """The style of empty cells, None in an ANSI theme, where a piece without a style needs no escape sequence."""
+        if self._painted_on is not None:
+            return self._painted_on[0]
         return None if self.app.native_ansi_color else self.rich_style
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint some lines, all on one ground: to look it up takes longer than to paint most lines."""
+        self._painted_on = (self.ground,)
+        try:
+            return super().render_lines(crop)
+        finally:
+            self._painted_on = None
 
     def over(self, style: Style | None) -> Style | None:
         """Return a style on top of the ground."""

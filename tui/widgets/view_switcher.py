@@ -65,7 +65,7 @@ class Middle(Box):
     @property
     def alone(self) -> bool:
         """Whether nothing stands beside the view."""
-        return self.has_class("alone") or not self.query("SidePanel")
+        return self.has_class("alone") or len(self.children) == 1
 
     @alone.setter
     def alone(self, alone: bool) -> None:

@@ -26,7 +26,7 @@ from tui.render.step_layout import WIDE
 from tui.screens.map_view import MapView
 from tui.screens.tutor_screen import TutorScreen
 from tui.state.purpose import Purpose
-from tui.tty.exit_codes import ExitCode
+from tui.tty.exit_codes import ExitCode, ended_by
 from tui.tty.input_queue import OrderedInputApp
 from tui.tty.terminal import Terminal, theme
 from tui.widgets.help_pane import HelpPane
@@ -101,7 +101,7 @@ class TutorApp(OrderedInputApp):
         """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGHUP, signal.SIGTERM):
-            loop.add_signal_handler(number, partial(self.exit, None, 0))
+            loop.add_signal_handler(number, partial(self.exit, None, ended_by(number)))
         reading = asyncio.create_task(asyncio.to_thread(startup.read))
         await asyncio.wait([reading], timeout=HEAD_START)
         if reading.done():

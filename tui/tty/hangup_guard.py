@@ -7,6 +7,8 @@ import select
 import signal
 import threading
 import time
+from contextlib import suppress
+from pathlib import Path
 
 from tui.tty.exit_codes import ended_by
 
@@ -30,4 +32,17 @@ def _wait(terminal: int) -> None:
     ended = any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll())
     if ended:
         time.sleep(GRACE)
+        # They end by themselves when this process is gone, unless something has stopped them.
+        for child in _children():
+            with suppress(OSError):
+                os.kill(child, signal.SIGKILL)
         os._exit(ended_by(signal.SIGHUP))
+
+
+def _children() -> list[int]:
+    """Return the process ids of the children of this process; none where the system does not list them."""
+    found: list[int] = []
+    for listed in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):
+            found += map(int, listed.read_text().split())
+    return found

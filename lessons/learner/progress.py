@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+import stat
 import threading
 import weakref
 from collections.abc import Callable, Iterable
@@ -90,7 +91,7 @@ class Progress:
         if ours:
             with suppress(OSError):
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                path.parent.chmod(0o700)
+                _keep_private(path.parent)
         progress = cls(path, background=background)
         progress._flush()
         if not progress.saved:
@@ -389,3 +390,10 @@ class Progress:
 def _attempt(code: str, verdict: str, time: str, mistake: str, message: str) -> Attempt:
     """Make an attempt from the columns of `_ATTEMPT`."""
     return Attempt(code, cast(Verdict, verdict), time, mistake, message)
+
+
+def _keep_private(folder: Path) -> None:
+    """Take a folder's rights from everybody else; those of the learner may have been set on purpose."""
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if mode & ~stat.S_IRWXU:
+        folder.chmod(mode & stat.S_IRWXU)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+import stat
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -30,9 +31,20 @@ RETRY_PATIENCE = 0.3
 # What a file system, SQLite and odd paths (a NUL, no home) may raise when a file is opened, read or written.
 TROUBLE = (OSError, sqlite3.Error, ValueError, RuntimeError)
 
+# A message of SQLite about a damaged file may quote bytes that are no text.
+_UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 # SQLITE_ERROR means that the tables are not ours.
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
+
+MOST_VERSION = 1000
+"""The largest version that a later attn-tutor may have; a larger one in a file is damage."""
+
+_FORMATS = (b"\1", b"\2")
+"""What SQLite writes at `_FORMAT_AT`. A file with anything else it only reads, without calling it damaged."""
+
+_FORMAT_AT = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +90,7 @@ class ProgressFile:
             try:
                 conflicts = tables.merge(self._connection, rows, live=live)
                 return Exchange(self._read_changed(self._connection), tuple(conflicts))
-            except sqlite3.Error as error:
+            except _UNREADABLE as error:
                 # A fresh connection may work: the file was moved, deleted or damaged under this one.
                 self._fail(error)
         try:
@@ -93,7 +105,7 @@ class ProgressFile:
             return Exchange()
         try:
             return Exchange(self._read_changed(self._connection))
-        except sqlite3.Error as error:
+        except _UNREADABLE as error:
             self._fail(error)
             return self.write({})
 
@@ -123,8 +135,8 @@ class ProgressFile:
         rows, notice = self._everything(), None
         try:
             connection, exchange = self._connect(path, rows)
-        except (_Damaged, sqlite3.Error) as error:
-            if not isinstance(error, _Damaged) and _error_code(error) not in _DAMAGED:
+        except (_Damaged, *_UNREADABLE) as error:
+            if not _is_damage(error):
                 raise
             salvaged = salvage(path)
             # Another session may have replaced the file in the meantime.
@@ -148,14 +160,17 @@ class ProgressFile:
 
     def _connect(self, path: Path, rows: Rows) -> tuple[sqlite3.Connection, Exchange]:
         """Open a file that is whole, ours and writable, and exchange all rows with it."""
+        _check_format(path)
         file = open_database(path, "mode=rwc", PATIENCE if self.problem is None else RETRY_PATIENCE)
         try:
             file.execute("PRAGMA synchronous = FULL")
             # Taking the write lock first keeps a second session from seeing half a schema.
             file.execute("BEGIN IMMEDIATE")
             (version,) = file.execute("PRAGMA user_version").fetchone()
-            if version > VERSION:
+            if VERSION < version <= MOST_VERSION:
                 raise _Newer
+            if not 0 <= version <= VERSION:
+                raise _Damaged
             if file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                 raise _Damaged
             tables.make_tables(file)
@@ -212,8 +227,36 @@ def default_path() -> Path:
     return path / "progress.db"
 
 
+def _check_format(path: Path) -> None:
+    """Raise `_Damaged` for a file whose header names a format that SQLite has never written."""
+    if _is_special(path):
+        return  # not read here, since that could take forever
+    try:
+        with path.open("rb") as file:
+            file.seek(_FORMAT_AT)
+            found = file.read(1)
+    except OSError:
+        return  # SQLite says what is wrong
+    if found and found not in _FORMATS:
+        raise _Damaged
+
+
+def _is_special(path: Path) -> bool:
+    """Return whether a path leads to a pipe, a device or a socket, from which SQLite would read forever."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
 def open_database(path: Path, how: str, patience: float) -> sqlite3.Connection:
-    """Open a file, `how` as in an SQLite URI; the connection waits so many seconds for a lock."""
+    """Open a file, `how` as in an SQLite URI; the connection waits so many seconds for a lock.
+
+    Raises `OSError` for what is no file, and what `sqlite3.connect` raises.
+    """
+    if _is_special(path):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
     file = sqlite3.connect(
         f"{path.as_uri()}?{how}", uri=True, timeout=patience, isolation_level=None, check_same_thread=False
     )
@@ -236,7 +279,7 @@ def salvage(path: Path) -> dict[str, list[dict[str, str]]]:
                             rows[table].append(row)
                 return rows
         except TROUBLE as error:
-            if _error_code(error) in _BUSY | _DAMAGED:
+            if _is_damage(error) or _error_code(error) in _BUSY:
                 break
     return rows
 
@@ -260,6 +303,11 @@ def _file_identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _is_damage(error: Exception) -> bool:
+    """Return whether an error means that the file is not a whole database of ours."""
+    return isinstance(error, _Damaged | UnicodeDecodeError) or _error_code(error) in _DAMAGED
 
 
 def _error_code(error: Exception) -> int | None:
@@ -295,7 +343,7 @@ def _describe_problem(error: Exception, path: Path | None) -> str:
             "attn-tutor, or set XDG_STATE_HOME to a folder where you may write, and start again.",
             file=file,
         )
-    if isinstance(error, _Damaged) or code in _DAMAGED:
+    if _is_damage(error):
         return say(
             "damaged",
             "Your progress is not saved, because {file} is damaged and cannot be moved. Rename it, or set "
@@ -328,6 +376,13 @@ def _describe_problem(error: Exception, path: Path | None) -> str:
             "is-folder",
             "Your progress is not saved, because {file} is a folder. Rename it, or set XDG_STATE_HOME to a folder "
             "where you may write, and start again.",
+            file=file,
+        )
+    if system == errno.EINVAL and path is not None and _is_special(path):
+        return say(
+            "is-no-file",
+            "Your progress is not saved, because {file} is a pipe or a device. Rename it, or set XDG_STATE_HOME to a "
+            "folder where you may write, and start again.",
             file=file,
         )
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):

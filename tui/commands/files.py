@@ -11,18 +11,32 @@ from tui.commands.errors import UsageError
 say = Wording("command/files")
 
 
+MEBIBYTE = 1024 * 1024
+
+MOST = 32 * MEBIBYTE
+"""The largest file that is read, in bytes. Exported progress has a few; a device has no end."""
+
+
 def read_file(file: str) -> bytes:
     """Return the content of a file, or of standard input for `-`. Raises `UsageError`."""
     if file == "-":
         if sys.stdin is None:
             raise UsageError(say("no-input", "Nothing can be read, because standard input is closed."))
-        return sys.stdin.buffer.read()
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise UsageError(
-            say("cannot-read", "{file} cannot be read: {reason}.", file=file, reason=error.strerror)
-        ) from None
+        content = sys.stdin.buffer.read(MOST + 1)
+    else:
+        try:
+            with Path(file).open("rb") as opened:
+                content = opened.read(MOST + 1)
+        except OSError as error:
+            raise UsageError(
+                say("cannot-read", "{file} cannot be read: {reason}.", file=file, reason=error.strerror)
+            ) from None
+    if len(content) > MOST:
+        most = MOST // MEBIBYTE
+        if file == "-":
+            raise UsageError(say("input-too-large", "Standard input has more than {most} MiB.", most=most))
+        raise UsageError(say("too-large", "{file} has more than {most} MiB.", file=file, most=most))
+    return content
 
 
 def read_code(file: str) -> str:

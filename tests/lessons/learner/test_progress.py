@@ -567,6 +567,46 @@ def test_file_that_is_read_only_on_purpose_stays_so(path: Path, session: Open) -
     assert stat.S_IMODE(path.stat().st_mode) == 0o400
 
 
+@pytest.mark.parametrize("mode", [0o500, 0o700, 0o750])
+def test_only_others_lose_rights_to_the_folder(home: Path, mode: int) -> None:
+    folder = home / "xdg_state_home" / "attn-tutor"
+    folder.mkdir(parents=True)
+    folder.chmod(mode)
+    Progress.open().close()
+    left = stat.S_IMODE(folder.stat().st_mode)
+    folder.chmod(0o700)
+    assert left == mode & 0o700
+
+
+def test_a_pipe_in_place_of_the_file_is_not_read(path: Path, session: Open) -> None:
+    path.parent.mkdir()
+    os.mkfifo(path)
+    progress = session()
+    assert not progress.saved
+    assert progress.problem == (
+        f"Your progress is not saved, because {path} is a pipe or a device. Rename it, or set XDG_STATE_HOME to a "
+        "folder where you may write, and start again."
+    )
+    fill(progress)
+    path.unlink()
+    progress.set_state("two", "step", "seen")
+    assert progress.saved
+
+
+def test_names_that_are_no_text_in_a_damaged_file(path: Path, session: Open) -> None:
+    """SQLite's message about such a file cannot be decoded."""
+    first = session()
+    fill(first)
+    first.close()
+    whole = path.read_bytes()
+    at = whole.index(b"CREATE TABLE drafts") + 13
+    path.write_bytes(whole[:at] + b"\x9a" * 6 + whole[at + 6 :])
+    progress = session()
+    assert progress.saved
+    assert progress.problem is not None
+    assert "damaged-1" in progress.problem
+
+
 def test_folder_without_room_for_a_journal_is_read(path: Path, session: Open) -> None:
     fill(session())
     journal = path.with_name("progress.db-journal")
@@ -745,7 +785,28 @@ def damage_schema(path: Path) -> None:
         file.executescript("CREATE TABLE drafts (colour TEXT); PRAGMA user_version = 1;")
 
 
-@pytest.mark.parametrize("damage", [damage_header, damage_pages, damage_length, damage_schema])
+def damage_format(path: Path) -> None:
+    """Name a format of the file that SQLite would only read."""
+    flip(path, 18)
+
+
+def damage_version(path: Path) -> None:
+    """Turn the version of the tables into one that no release will have."""
+    flip(path, 60)
+
+
+def flip(path: Path, at: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        (byte,) = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte ^ 0xFF]))
+
+
+DAMAGES = [damage_header, damage_pages, damage_length, damage_schema, damage_format, damage_version]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_file_is_moved_aside(path: Path, session: Open, damage: Callable[[Path], None]) -> None:
     first = session()
     fill(first, size=20_000)
@@ -795,7 +856,9 @@ def test_invalid_values_are_ignored(path: Path, session: Open) -> None:
     assert "half" not in data
     assert "hint-many" not in data
     assert session().hints_used("task") == 2
-    assert "1.5" not in data
+    # The times have points too.
+    assert '"1.5"' not in data
+    assert ": 1.5" not in data
 
 
 def test_damaged_file_that_cannot_be_moved_stays(path: Path, session: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -546,6 +546,12 @@ def test_finding_in_yaml_that_is_not_a_lesson(text: str, message: str) -> None:
     assert findings(text) == [f"lesson.yaml:{message}"]
 
 
+@pytest.mark.parametrize("bracket", ["[", "- ", "{a: "])
+def test_text_that_is_nested_too_deeply(bracket: str) -> None:
+    (found,) = findings(bracket * 50_000)
+    assert found == f"lesson.yaml:1:{100 * len(bracket) + 1}: more than 100 levels. Write it flatter."
+
+
 def test_value_that_contains_itself() -> None:
     assert "not known here" in findings(VALID + "more: &loop [*loop]\n")[0]
     assert "not known here" in findings(VALID + "more: &loop {again: *loop}\n")[0]
@@ -598,6 +604,23 @@ def test_file_that_is_a_folder(tmp_path: Path) -> None:
     (tmp_path / "01-scores" / "lesson.yaml").mkdir(parents=True)
     (found,) = findings_in(tmp_path / "01-scores")
     assert (found.problem, found.remedy) == ("cannot be read: Is a directory", "Check the file and its rights.")
+
+
+def test_file_that_is_a_pipe_or_a_device(tmp_path: Path) -> None:
+    pipe, device = tmp_path / "01-pipe", tmp_path / "02-device"
+    for folder in (pipe, device):
+        folder.mkdir()
+    os.mkfifo(pipe / "lesson.yaml")
+    (device / "lesson.yaml").symlink_to("/dev/zero")
+    for folder in (pipe, device):
+        (found,) = findings_in(folder)
+        assert (found.problem, found.remedy) == ("this is a pipe or a device", "Put a text file in its place.")
+
+
+def test_file_that_is_too_large(tmp_path: Path) -> None:
+    os.truncate(write(tmp_path / "01-scores"), 5 * 1024**2)
+    (found,) = findings_in(tmp_path / "01-scores")
+    assert (found.problem, found.remedy) == ("the file has more than 4 MiB", "Split it.")
 
 
 def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:

@@ -79,6 +79,17 @@ def test_wrong_usage(command: Command, arguments: Sequence[str], sentence: str) 
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("verb", [("import",), ("check", "3.2")])
+def test_a_file_without_an_end(command: Command, tmp_path: Path, verb: Sequence[str]) -> None:
+    large = tmp_path / "large"
+    large.touch()
+    os.truncate(large, 33 * 1024**2)
+    for file in (str(large), "/dev/zero"):
+        status, out, err = command(*verb, file)
+        assert (status, out) == (2, "")
+        assert f"{file} has more than 32 MiB." in err
+
+
 def test_version_and_help(command: Command) -> None:
     assert command("--version") == (0, f"attn-tutor {cli.VERSION}\n", "")
     status, out, _ = command("--help")

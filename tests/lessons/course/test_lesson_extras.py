@@ -112,9 +112,9 @@ def test_mask_is_dropped_with_is_causal_unless_weights_or_the_fast_path_need_it(
 
 
 def test_row_with_nothing_to_see_is_nan_or_the_bias(results: CourseRuns) -> None:
-    """`two-senses`: by the weights wanted, by `eval()` and by `no_grad`."""
-    shown = shown_tensor(results, "library-attention/two-senses", "is_nan")
-    assert [list(shown.row((), i, 0, 3) or ()) for i in (0, 1)] == [[1, 1, 1], [0, 0, 1]]
+    """`nan-or-not`: by the weights wanted, by `eval()` and by `no_grad`."""
+    shown = shown_tensor(results, "library-attention/nan-or-not", "is_nan")
+    assert [list(shown.row((), i, 0, 2) or ()) for i in (0, 1, 2)] == [[1, 0], [1, 0], [1, 1]]
 
 
 def test_function_gives_zeros_for_a_row_that_is_hidden_entirely() -> None:

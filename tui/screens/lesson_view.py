@@ -386,8 +386,7 @@ class LessonView(QuietStepView, ExplainingView):
             return
         self._close_explanation()
         self._whatif.show(self._lesson, self._step.id, self._spot())
-        if not self._whatif_open:
-            self._whatif.choose_spot()
+        self._whatif.choose_spot(if_moved=self._whatif_open)
         self._whatif_open = True
         self._arrange()
         self._whatif.focus_rows()

@@ -196,7 +196,8 @@ class MatrixView(LineWidget, can_focus=True):
     def show(self, tensor: Tensor | None, note: str = "", *, blank: bool = False) -> None:
         """Show a different tensor, or new values of the same one.
 
-        Cursor and leading indices stay if the shape is the same. Only lines that differ are repainted.
+        The cursor stays if the shape is the same, and the leading indices if the name is the same too: a text about a
+        different tensor starts from its first matrix. Only lines that differ are repainted.
 
         Args:
             tensor: The tensor, or None for an empty matrix.
@@ -235,6 +236,8 @@ class MatrixView(LineWidget, can_focus=True):
             self._statistics = False
             self.set_reactive(MatrixView.lead, (0,) * len(tensor.lead_shape))
             self.set_reactive(MatrixView.cursor, (0, 0))
+        elif before.name != tensor.name:
+            self.set_reactive(MatrixView.lead, (0,) * len(tensor.lead_shape))
         self._update(lines=None)
         self._post_moved()
 

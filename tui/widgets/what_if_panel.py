@@ -229,6 +229,7 @@ class WhatIfPanel(Box):
         self._step = ""
         self._knobs: tuple[Knob, ...] = ()
         self._spot: Spot | None = None
+        self._asked_about = ""
         self.history = ChangeHistory()
         """The changes that were made, and those that can be undone or redone."""
 
@@ -280,10 +281,16 @@ class WhatIfPanel(Box):
         else:
             self._rows.styles.height = "1fr"
 
-    def choose_spot(self) -> None:
-        """Choose the row of the cell under the cursor, the first one if there is such a cell."""
-        if self._spot is not None:
-            self._rows.choose(self._spot.label)
+    def choose_spot(self, *, if_moved: bool = False) -> None:
+        """Choose the row of the cell under the cursor, the first one if there is such a cell.
+
+        With `if_moved`, the chosen row stays unless this is a different cell than at the last call: a learner who has
+        gone to a different cell and comes back means that cell.
+        """
+        spot = self._spot.label if self._spot else ""
+        if spot and not (if_moved and spot == self._asked_about):
+            self._rows.choose(spot)
+        self._asked_about = spot
 
     def set_spot(self, spot: Spot | None) -> None:
         """Take over the new cell under the cursor."""

@@ -325,6 +325,23 @@ async def test_the_panel_opens_on_the_cell_under_the_cursor() -> None:
         assert app.chosen == "Your own words"
 
 
+async def test_coming_back_from_a_different_cell_means_that_cell() -> None:
+    """On the way, the learner may have been in a pane without cells, where the changed cell had a row of its own."""
+    app = Asking()
+    async with app.run_test(size=(80, 12)) as pilot:
+        app.view.choose_spot()
+        await pilot.press("0", "enter")
+        app.view.set_spot(None)
+        app.view.set_spot(Spot("x", (0, 2), "0.445"))
+        app.view.choose_spot(if_moved=True)
+        assert app.chosen == "x[0,2]"
+        # Without a move, the row that was chosen stays.
+        await pilot.press("down", "down")
+        chosen = app.chosen
+        app.view.choose_spot(if_moved=True)
+        assert app.chosen == chosen != "x[0,2]"
+
+
 async def test_what_is_typed_replaces_the_words() -> None:
     app = Asking()
     async with app.run_test(size=(80, 12)) as pilot:

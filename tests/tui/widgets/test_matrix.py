@@ -593,6 +593,19 @@ async def test_leading_axes() -> None:
         assert app.matrix.describe().startswith("context[0,1,1,0] = 6.0   row: token 1")
 
 
+async def test_a_different_tensor_of_the_same_shape_starts_at_its_first_matrix() -> None:
+    """A text about a new tensor speaks of its first head; new values of the same tensor stay at the chosen one."""
+    values = [float(value) for value in range(2 * 2 * 2)]
+    axes = ("head", "token", "dim")
+    app = MatrixApp(tensor("split", values, (2, 2, 2), axes))
+    async with app.run_test() as pilot:
+        await pilot.press("right_square_bracket", "down")
+        app.matrix.show(tensor("split", values[::-1], (2, 2, 2), axes))
+        assert (app.matrix.lead, app.matrix.cursor) == ((1,), (1, 0))
+        app.matrix.show(tensor("wrong", values, (2, 2, 2), axes))
+        assert (app.matrix.lead, app.matrix.cursor) == ((0,), (1, 0))
+
+
 async def test_go_to() -> None:
     app = MatrixApp(large())
     async with app.run_test() as pilot:

@@ -20,7 +20,7 @@ def test_a_mistake_that_the_exercise_does_not_list_is_named_with_its_line(worker
     judgement = worker.check(attention_exercise(), TIMES, seed=1)
     [named] = judgement.mistakes
     assert (named.id, named.line, judgement.line) == ("place-by-place", 7, 7)
-    assert "With a matrix product in `weights * values` every check passes." in named.text
+    assert "With a matrix product in `weights * values`, every check passes." in named.text
 
 
 def test_an_exception_has_the_line_where_it_was_raised(worker: Session) -> None:

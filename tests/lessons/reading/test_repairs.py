@@ -31,7 +31,7 @@ def test_a_repair_has_the_learners_names_and_layout_in_its_code() -> None:
     [repair] = found(wrong)
     assert (repair.kind, repair.lines) == ("axis", (3,))
     assert repair.code == ast.unparse(ast.parse(wrong.replace("dim=0", "dim=-1")))
-    assert repair.mistake.text.startswith("With another axis in `torch.softmax(s, dim=0)` every check passes.")
+    assert repair.mistake.text.startswith("With a different axis in `torch.softmax(s, dim=0)`, every check passes.")
 
 
 def test_the_model_that_an_answer_is_most_like_comes_first() -> None:

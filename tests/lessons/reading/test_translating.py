@@ -184,7 +184,7 @@ def test_glossary_is_translated_with_its_links(folder: Path) -> None:
 def test_kinds_of_repairs_are_told_in_the_learners_language(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert repair_kinds.kind_text("axis") == repair_kinds.kind_texts()["axis"]
     pseudo_language.speak(monkeypatch, folder)
-    assert repair_kinds.kind_text("axis").name == "⟦another axis⟧"
+    assert repair_kinds.kind_text("axis").name == "⟦wrong axis⟧"
     assert "{code}" in repair_kinds.kind_text("axis").why
 
 

@@ -7,7 +7,7 @@ from tests.tui.commands.command_line import Command, document
 
 def test_texts_of_a_group_are_printed_with_their_ids(command: Command) -> None:
     _, out, _ = command("texts", "repairs")
-    assert out.startswith("repairs/axis/name: another axis\n")
+    assert out.startswith("repairs/axis/name: wrong axis\n")
     _, out, _ = command("texts", "all-queries")
     assert out.startswith("all-queries/title: ")
 

@@ -50,7 +50,8 @@ def training_status(replay: TrainingReplay, about: float | None = None) -> Train
                 again = mention("training.go", say("train-about", "train it here, about {time}", time=seconds(lasts)))
             if not replay.snapshots or replay.untouched:
                 untrained = say("not-trained", "not trained yet")
-                return TrainingStatus(None, untrained + GAP + again, current, untrained + GAP + train)
+                # Where room is short, the name of the snapshot says that nothing has been trained yet.
+                return TrainingStatus(None, untrained + GAP + again, current, train)
             return TrainingStatus(None, took + GAP + again, current, recorded + GAP + train)
         case "starting":
             return TrainingStatus(0.0, say("starting", "starting: the steps before it run first"), "")

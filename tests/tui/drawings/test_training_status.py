@@ -182,6 +182,8 @@ def test_the_status() -> None:
     fresh = TrainingReplay([snapshot(0), snapshot(40)], seconds=19.8)
     assert training_status(fresh).message == "not trained yet   g: train it here, about 20 s"
     assert training_status(fresh).current == "step 0, before training"
+    # A column of 57 beside the maps of a large screen has room for the key and the snapshot, and for nothing else.
+    assert training_status(fresh).short == "g: train it here"
     assert training_status(TrainingReplay()).message == "not trained yet   g: train it here"
     assert training_status(TrainingReplay()).current == ""
     training = TrainingReplay(state="starting", clock=clock)

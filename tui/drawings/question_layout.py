@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tui.render.step_layout import WIDE, Needs, arrange, stacked, text_width
+from tui.render.step_layout import WIDE, Needs, arrange, fewest_lines, stacked, text_width
 
 BESIDE = 4
 """Lines that the matrices keep beside an explanation and the task: two rows below the names of the columns."""
@@ -65,6 +65,8 @@ class QuestionLayout:
         wide: whether matrices stand at the right.
         text_width: columns of the text; all columns if not `wide`.
         panel: lines of the explanation.
+        widths: columns of the matrices if some stand beside each other, otherwise nothing.
+        places: x and y of these matrices, counted from the first.
         figures: lines of all matrices together; if `wide`, they get what there is.
         answer: lines of the answer box; if `wide`, it gets what the text leaves.
         tall: lines of a row of a matrix.
@@ -79,6 +81,8 @@ class QuestionLayout:
     figures: int
     answer: int
     tall: int = 1
+    widths: tuple[int, ...] = ()
+    places: tuple[tuple[int, int], ...] = ()
 
 
 def lay_out(
@@ -106,7 +110,7 @@ def lay_out(
         beside = arrange(width, body - lines, replace(needs, panel=False), active)
         lay = replace(lay, prose=beside.prose, code=beside.code)
     else:
-        lines = _below(height, wanted, needs)
+        lines = _below(width, height, wanted, needs)
         if answered and needs.matrices and not needs.panel:
             figure = needs.matrices[max(active, 0)][1]
             lines = min(lines, max(LEAST_ANSWER, height - figure - LEAST_TASK))
@@ -114,12 +118,15 @@ def lay_out(
             code = needs.code if height - lines - figure - prose >= needs.code else 0
             needs = replace(needs, prose=prose, code=code)
         lay = arrange(width, height - lines, needs, active)
-    figures = sum(lay.matrices)
+    figures = lay.figure_lines
     # Leave an empty line below the matrices if there is room.
     spare = height - lay.panel - lay.prose - lay.code - figures - lines
     figures += int(spare > 0)
     columns = text_width(width, needs)
-    return QuestionLayout(wide, columns, lay.panel, lay.prose, lay.code, lay.matrices, figures, lines, lay.tall)
+    places = lay.places() if lay.widths else ()
+    return QuestionLayout(
+        wide, columns, lay.panel, lay.prose, lay.code, lay.matrices, figures, lines, lay.tall, lay.widths, places
+    )
 
 
 def beside_explanation(
@@ -141,9 +148,9 @@ def beside_explanation(
     return explained, task, stacked(height - explained - task, matrices, active, in_part=True)
 
 
-def _below(height: int, wanted: int, needs: Needs) -> int:
+def _below(width: int, height: int, wanted: int, needs: Needs) -> int:
     """Return the lines for the answer box below the rest: all it wants if the rest fits, otherwise about half."""
     if needs.panel:
         return wanted if height - wanted >= ROOMY else 0
-    rest = needs.prose + needs.code + sum(lines for _, lines in needs.matrices)
+    rest = needs.prose + needs.code + fewest_lines(width, needs)
     return min(wanted, max(height // 2, height - rest), max(0, height - 2))

@@ -184,6 +184,11 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
     return replace(_narrow(width, height, needs, active, panel), prose=0, panel=panel)
 
 
+def fewest_lines(width: int, needs: Needs) -> int:
+    """Return the lines of all matrices where they have digits and as many as possible stand beside each other."""
+    return min(sum(rows.lines) for rows in _choices(width, needs) if not rows.shades)
+
+
 def _wide(width: int, height: int, needs: Needs, active: int) -> Arrangement:
     prose, code, output = _text(height, needs)
     columns = text_width(width, needs)

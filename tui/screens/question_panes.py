@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from tui.drawings import question_layout
 from tui.drawings.question_layout import QuestionLayout
-from tui.render.step_layout import Needs, text_width, with_gap
+from tui.render.step_layout import WIDE, Needs, text_width, with_gap
 from tui.tty.terminal import Terminal
 from tui.widgets.answer_box import AnswerBox
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
+from tui.widgets.placing import place
 from tui.widgets.text_pane import AFTER_F4, TextPane
 
 
@@ -83,9 +84,7 @@ class QuestionPanes(Box):
         set_height(self.prose, layout.prose)
         set_height(self.code, layout.code)
         self._figures.display = matrices > 0
-        for index, view in enumerate(self._matrices):
-            view.make_tall(layout.tall)
-            set_height(view, layout.matrices[index] if index < len(layout.matrices) else 0)
+        self._place(layout)
         self.answer.display = layout.answer > 0
         self._figures.styles.height = "1fr" if layout.wide else layout.figures
         self.answer.styles.height = "1fr" if layout.wide else max(1, layout.answer)
@@ -100,9 +99,22 @@ class QuestionPanes(Box):
         set_height(self.prose, task)
         set_height(self.code, 0)
         for view, each in zip(self._matrices, lines, strict=False):
-            set_height(view, each)
+            place(view, each)
         self._figures.styles.height = max(1, sum(lines))
         return explained
+
+    def _place(self, layout: QuestionLayout) -> None:
+        """Give the matrices their heights and, where some stand beside others, their columns."""
+        before = 0
+        for index, view in enumerate(self._matrices):
+            view.make_tall(layout.tall)
+            lines = layout.matrices[index] if index < len(layout.matrices) else 0
+            if index < len(layout.places):
+                x, y = layout.places[index]
+                place(view, lines, layout.widths[index], (x, y - before))
+            else:
+                place(view, lines)
+            before += lines
 
     def _needs(self, width: int, matrices: int, *, panel: bool) -> Needs:
         """Return the room that text and matrices need at this width."""
@@ -111,4 +123,6 @@ class QuestionPanes(Box):
         columns = text_width(width, Needs(0, 0, 0, sizes, widest, widest))
         prose, code = with_gap(self.prose.lines_at(columns)), with_gap(self.code.lines_at(columns))
         rows = tuple(view.rows for view in self._matrices[:matrices])
-        return Needs(prose, code, 0, sizes, widest, widest, panel=panel, rows=rows)
+        # On a wide screen they stand beside the text. A question needs their digits, so shades are no choice.
+        forms = () if width >= WIDE else tuple(view.forms()[:-1] for view in self._matrices[:matrices])
+        return Needs(prose, code, 0, sizes, widest, widest, panel=panel, rows=rows, forms=forms)

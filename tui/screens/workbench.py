@@ -367,8 +367,7 @@ class Workbench(QuietStepView, Box):
         elif self._help.solution_is_open:
             self._read_solution()
         elif self._help.hints_left:
-            self._help.use_hint()
-            self.writing.show_hints(self._help.hints)
+            self._use_hint(self._lesson, self._step)
             self.post_message(self.Changed())
         elif not self._help.gives_up_next:
             self._help.gives_up_next = True
@@ -377,6 +376,16 @@ class Workbench(QuietStepView, Box):
             self._help.give_up(self.writing.code)
             self._say(exercise_text.after_giving_up())
             self._read_solution()
+
+    def _use_hint(self, lesson: Lesson | None, step: ExerciseStep) -> None:
+        """Show one more hint; a welcome below the editor says how many are left, so it is said again."""
+        welcome = self._welcome(lesson, step) if lesson is not None else None
+        untouched = self._untouched
+        self._help.use_hint()
+        self.writing.show_hints(self._help.hints)
+        if lesson is not None and self._word[0] == welcome:
+            self._say(self._welcome(lesson, step))
+            self._untouched = untouched
 
     def _read_solution(self) -> None:
         self._help.use_solution()

@@ -48,6 +48,24 @@ def test_beside_an_explanation_the_answer_is_shown_where_there_is_room() -> None
     assert lay_out(80, ROOMY + 4, needs, answer, CODE).answer == 0
 
 
+def test_matrices_stand_beside_each_other_where_they_do_not_fit_below() -> None:
+    two = ((26, 8), (30, 5))
+    needs = Needs(7, 0, 0, two, 20, 20, forms=((26, 20), (30, 24)))
+    layout = lay_out(80, 20, needs, AnswerLines(2, 0, 0, 0), 0)
+    assert layout.matrices == (8, 5)
+    assert layout.figures in (8, 9)
+    (x, y), (right, below) = layout.places
+    assert (x, y, right, below) == (0, 0, layout.widths[0], 0)
+    assert sum(layout.widths) == 80
+    assert layout.prose == 7
+    assert layout.answer == 2
+
+
+def test_matrices_stand_below_each_other_where_they_fit() -> None:
+    needs = Needs(7, 0, 0, ((26, 8), (30, 5)), 20, 20, forms=((26, 20), (30, 24)))
+    assert lay_out(80, 23, needs, AnswerLines(2, 0, 0, 0), 0).places == ()
+
+
 @given(st.integers(3, 60), LINES, LINES, st.lists(st.integers(3, 12), min_size=1, max_size=4), st.integers(0, 3))
 def test_beside_an_explanation_the_task_is_seen_and_a_part_of_a_matrix(
     height: int, explained: int, task: int, matrices: list[int], active: int

@@ -182,6 +182,16 @@ async def test_hints_are_remembered() -> None:
         assert "Hint 2 of" in learner.app.query_one("#task", TextPane).text
 
 
+async def test_each_hint_says_how_many_are_left() -> None:
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.sees(f"f3: hint (there are {len(EXERCISE.hints)})")
+        await learner.press("f3")
+        await learner.sees(f"f3: hint ({len(EXERCISE.hints) - 1} left)")
+        await learner.press(*ALL[1:])
+        await learner.sees("f3: give up")
+
+
 async def test_giving_up_and_taking_it_back() -> None:
     session = FakeSession()
     async with tutor(session) as learner:

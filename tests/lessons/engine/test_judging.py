@@ -406,6 +406,16 @@ def test_wrong_two_wide_is_explained(worker: Session, course: Course, text: str,
     assert re.search(reason, judgement.message), judgement.message
 
 
+def test_dropout_that_never_stops_is_no_leak(worker: Session, course: Course) -> None:
+    _, found = course.exercise("causal-attention")
+    assert isinstance(found, ExerciseStep)
+    always = found.solution.replace("self.dropout(weights)", "nn.functional.dropout(weights, 0.5)")
+    assert always != found.solution
+    judgement = worker.check(found, always, diagnosis="none")
+    said = next(check.message for check in judgement.checks if check.name == "no token sees a later one")
+    assert "Two calls with the same inputs give different results" in said
+
+
 def test_wrong_axis_of_the_published_solution_is_not_causal(worker: Session, course: Course) -> None:
     judgement = judge_answer(worker, course, "3.2", source_of(heads(axis=1)))
     assert [check.name for check in judgement.checks if check.passed] == [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf, isnan
+from math import inf, isinf, isnan
 
 from rich.cells import cell_len
 
@@ -96,7 +96,8 @@ def forms(face: Face) -> tuple[tuple[Face, int], ...]:
     The last form has shades in place of digits, the others have fewer digits.
     """
     numbers, tensor = face.numbers, face.tensor
-    two, tight = fewer_digits(numbers, tensor.low, tensor.high)
+    infinite = any(map(isinf, tensor.values or ()))
+    two, tight = fewer_digits(numbers, tensor.low, tensor.high, infinite=infinite)
     faces = (
         face,
         replace(face, numbers=two),

@@ -93,15 +93,18 @@ def number_format(
     return replace(form, width=max(len(form._bare(low)), len(form._bare(high)), special))
 
 
-def fewer_digits(form: NumberFormat, low: float | None, high: float | None) -> tuple[NumberFormat, ...]:
+def fewer_digits(
+    form: NumberFormat, low: float | None, high: float | None, *, infinite: bool = False
+) -> tuple[NumberFormat, ...]:
     """Return shorter forms of the numbers between `low` and `high`: two decimals, then about two digits.
 
-    The digits of whole numbers, and of those with an exponent, are all needed.
+    The digits of whole numbers, and of those with an exponent, are all needed. If some numbers are `infinite`, each
+    form has room for minus infinity.
     """
     if form.style != "fixed" or low is None or high is None or form.decimals > DECIMALS:
         return (form, form)
     two = replace(form, decimals=min(2, form.decimals))
-    special = form.width > max(len(form._bare(low)), len(form._bare(high)))
+    special = infinite or form.width > max(len(form._bare(low)), len(form._bare(high)))
     two = replace(two, width=max(len(two._bare(low)), len(two._bare(high)), 4 if special else 0))
     whole = max(len(f"{low:.0f}"), len(f"{high:.0f}"))
     return two, replace(two, width=min(two.width, max(4 if special or low < 0 else 3, whole)), tight=True)

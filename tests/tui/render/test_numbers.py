@@ -170,6 +170,13 @@ def test_numbers_with_fewer_digits(
     assert all(len(form.text(value)) == form.width for form in forms for value in values)
 
 
+def test_minus_infinity_is_never_cut() -> None:
+    low, high = 0.0078, 0.4656
+    form = number_format("float32", "score", low, high)
+    for fewer in fewer_digits(form, low, high, infinite=True):
+        assert fewer.text(-inf).strip() == "-inf"
+
+
 @given(st.integers(-(10**8), 10**8), st.integers(-(10**8), 10**8), st.sampled_from((1e4, 1e6, 1e8)))
 def test_fewer_digits_are_rounded_and_never_cut(one: int, other: int, unit: float) -> None:
     low, high = min(one, other) / unit, max(one, other) / unit

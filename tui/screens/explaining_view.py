@@ -23,7 +23,7 @@ from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane
 from tui.widgets.line_widget import Box
 from tui.widgets.matrix import MatrixView
-from tui.widgets.placing import place
+from tui.widgets.slots import fill_slot
 from tui.widgets.text_line import TextLine
 
 say = Wording("screen/explaining")
@@ -124,7 +124,7 @@ class ExplainingView(Box):
             lines = layout.matrices[index] if index < len(layout.matrices) else 0
             x, y = places[index] if index < len(places) else (0, before - beside[1])
             view.squeeze(bool(places))
-            place(view, lines, layout.widths[index] if index < len(places) else None, (left + x, y - before))
+            fill_slot(view, lines, layout.widths[index] if index < len(places) else None, (left + x, y - before))
             before += lines
         # The explanation follows the last of them; elsewhere it is docked.
         self._explanation.styles.offset = (0, layout.figure_lines - before if layout.wide else 0)

@@ -196,10 +196,8 @@ class Workbench(QuietStepView, Box):
 
     def _show_welcome(self, lesson: Lesson, step: ExerciseStep) -> None:
         """Show the text for an exercise on which nothing has been done yet in this session."""
-        welcome, other = (
-            self._welcome(lesson, step),
-            self._drafts.code_of_other_session(step.exercise, self.writing.code),
-        )
+        welcome = self._welcome(lesson, step)
+        other = self._drafts.code_of_other_session(step.exercise, self.writing.code)
         if other is None:
             self._say(welcome)
         else:
@@ -215,14 +213,13 @@ class Workbench(QuietStepView, Box):
 
     def _welcome(self, lesson: Lesson, step: ExerciseStep) -> Text:
         """Return the text below the editor until the exercise is checked."""
-        name = step.exercise
         return exercise_text.welcome(
             step,
             self._help.hints,
             self._help.next,
             reviewed=self._help.under_review,
-            passed=self._progress.passed(name),
-            gave_up=self._progress.gave_up(name),
+            passed=self._progress.passed(step.exercise),
+            gave_up=self._progress.gave_up(step.exercise),
             skips=self._challenged and milestones.first_open(lesson, self._progress) != step.id,
         )
 
@@ -360,14 +357,18 @@ class Workbench(QuietStepView, Box):
 
     def action_hint(self) -> None:
         """Show one more hint; without hints left, give up on the second press. Afterwards show the solution."""
-        if self._step is None:
+        if self._step is None or self._lesson is None:
             return
         if self._current_view is not self.writing:
             self._back()
         elif self._help.solution_is_open:
             self._read_solution()
         elif self._help.hints_left:
-            self._use_hint(self._lesson, self._step)
+            welcomed = self._word[0] == self._welcome(self._lesson, self._step)
+            self._help.use_hint()
+            self.writing.show_hints(self._help.hints)
+            if welcomed:  # It says how many hints are left.
+                self._say(self._welcome(self._lesson, self._step))
             self.post_message(self.Changed())
         elif not self._help.gives_up_next:
             self._help.gives_up_next = True
@@ -376,16 +377,6 @@ class Workbench(QuietStepView, Box):
             self._help.give_up(self.writing.code)
             self._say(exercise_text.after_giving_up())
             self._read_solution()
-
-    def _use_hint(self, lesson: Lesson | None, step: ExerciseStep) -> None:
-        """Show one more hint; a welcome below the editor says how many are left, so it is said again."""
-        welcome = self._welcome(lesson, step) if lesson is not None else None
-        untouched = self._untouched
-        self._help.use_hint()
-        self.writing.show_hints(self._help.hints)
-        if lesson is not None and self._word[0] == welcome:
-            self._say(self._welcome(lesson, step))
-            self._untouched = untouched
 
     def _read_solution(self) -> None:
         self._help.use_solution()

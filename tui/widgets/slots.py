@@ -1,4 +1,4 @@
-"""Where a matrix stands among others, which are laid out from top to bottom."""
+"""The slot of a matrix among others, which are laid out from top to bottom."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tui.widgets.line_widget import set_height
 from tui.widgets.matrix import MatrixView
 
 
-def place(view: MatrixView, lines: int, columns: int | None = None, offset: tuple[int, int] = (0, 0)) -> None:
+def fill_slot(view: MatrixView, lines: int, columns: int | None = None, offset: tuple[int, int] = (0, 0)) -> None:
     """Give a matrix its height and, if it stands beside others, its columns and its offset from where it would be.
 
     Args:

@@ -76,7 +76,7 @@ def describe_shape_error(answer: Index, right: Index) -> str:
 def describe_order_error(answer: Sequence[int], right: Sequence[int]) -> str:
     """Describe how much of an order is right."""
     if tuple(answer) == tuple(reversed(right)):
-        return say("reversed", "Right, but the wrong way round: yours begins where it should end.")
+        return say("reversed", "Right, but the wrong way around: yours begins where it should end.")
     return say.count(
         "some-in-place",
         sum(map(int.__eq__, answer, right)),

@@ -70,9 +70,11 @@ def draw_header(
         ("  ".join(["", *more]), False, False),
     )
     left, with_legend, with_note = next((choice for choice in choices if width(*choice) <= room), choices[-1])
+    # Nobody can tell matrices apart whose names have made room for what is said about them.
+    shown = truncated(name, max(1, room - cell_len(left), room // 2), ellipsis(colors))
     line.add(" ")
-    line.add(truncated(name, max(1, room - cell_len(left)), ellipsis(colors)), colors.name)
-    line.add(left)
+    line.add(shown, colors.name)
+    line.add(truncated(left, max(0, room - cell_len(shown)), ellipsis(colors)))
     right = StyledLine()
     if with_legend:
         for text, style in legend:

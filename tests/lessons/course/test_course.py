@@ -291,7 +291,7 @@ KNOWN: dict[str, dict[int, Sequence[float]]] = {
         0: [0.2098, 0.2006, 0.1981, 0.1242, 0.1220, 0.1452],
         1: [0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581],
     },
-    "all-queries/weights/row_sums": {0: [1.0] * 6},
+    "all-queries/weights/row_sums": {row: [1.0] for row in range(6)},
     "all-queries/context/context": {
         0: [0.4421, 0.5931, 0.5790],
         1: [0.4419, 0.6515, 0.5683],

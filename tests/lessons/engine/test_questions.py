@@ -425,7 +425,7 @@ def test_an_order_is_right_only_if_it_is_the_same(right: list[int], data: st.Dat
 
 def test_feedback_on_a_reversed_order() -> None:
     expected = feedback_on(predict_question("order"), result_with(x=[2, 1, 3]), "3 1 2")
-    assert expected == "Right, but the wrong way round: yours begins where it should end."
+    assert expected == "Right, but the wrong way around: yours begins where it should end."
 
 
 @pytest.mark.parametrize(

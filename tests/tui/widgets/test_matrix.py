@@ -212,6 +212,13 @@ def test_without_room_for_their_line_leading_axes_are_in_the_header() -> None:
     )
 
 
+def test_the_name_stays_in_a_header_that_is_too_narrow_for_what_is_said_of_it() -> None:
+    example = tensor("W_query", [0.0] * 12, (3, 4), ("dim", "dim"))
+    [header, *_] = text(replace(scene(example, width=26), caption="had a different shape before")).splitlines()
+    assert header.startswith(" W_query  had a differen")
+    assert len(header) <= 26
+
+
 def test_a_large_tensor_says_how_much_more_there_is() -> None:
     lines = text(scene(large(), row=492, col=1023, corner=(490, 0))).splitlines()
     assert lines[2].startswith("     ‹   10")

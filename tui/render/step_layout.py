@@ -58,7 +58,7 @@ class Needs:
         widest: columns of the widest line, including what may stand beside the code.
         panel: whether an explanation or the what-if panel is open.
         narrowest: columns that the text needs beside matrices.
-        explained: lines of the explanation that is open, at the width beside the text.
+        explained: lines of the explanation that is open, at the width beside the text or below it; 0 if none is.
         rows: of each matrix, as far as a row may be several lines high.
         forms: columns of each matrix in each of its forms, from all digits to shades; empty if each stands alone.
     """
@@ -177,8 +177,12 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
         # The panel goes below everything else, at full width.
         lines = min(PANEL, height // 3)
         return replace(_wide(width, height - lines, needs, active), panel=lines)
-    # The panel replaces the prose; all matrices but one, and the code, give way to it.
     lines = needs.matrices[active][1] if active >= 0 else 0
+    explained = max(needs.explained, PANEL) if needs.explained else height
+    if height >= LARGE and needs.prose + needs.code + needs.output + explained + lines <= height:
+        # All of it fits, so the text that asked for the explanation stays.
+        return replace(_narrow(width, height - explained, needs, active), panel=explained)
+    # The panel replaces the prose; all matrices but one, and the code, give way to it.
     free = height - needs.code - needs.output - lines
     panel = min(max(needs.prose, min(max(PANEL - 2, free), PANEL + 2)), max(height // 3, height - min(lines, 10)))
     return replace(_narrow(width, height, needs, active, panel), prose=0, panel=panel)

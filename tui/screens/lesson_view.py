@@ -307,7 +307,7 @@ class LessonView(QuietStepView, ExplainingView):
             code=with_gap(self._code.lines_at(columns)),
             output=with_gap(self._output.lines_at(columns)),
             panel=self.explaining or self._whatif_open,
-            explained=self._explanation.wanted(beside) if self.explaining and beside > 0 else 0,
+            explained=self._explanation.wanted(beside if beside > 0 else columns) if self.explaining else 0,
         )
 
     def on_resize(self, event: events.Resize) -> None:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual import events
@@ -311,18 +312,27 @@ class WhatIfPanel(Box):
             self._arrange()
 
     def _say(self, problem: str) -> None:
-        """Show the title, or what is wrong with a value, in two lines if it is long."""
-        title = Text(f" {say('what-if', 'What if')} {self._terminal.ellipsis}", TITLE)
-        if self.history.current != UNCHANGED:
-            cautions = [row.knob.caution for row in self._rows.rows if row.changed and row.knob and row.knob.caution]
-            # Not in the text itself, which would move and be painted anew.
-            before = say("text-is-older", "the text describes the lesson before your changes")
-            title.append(f"   ({'; '.join([*cautions, before])})", DIM)
-        lines = textwrap.wrap(problem, max(1, self._room.width - 2))
-        self._title.set(Text(f" {lines[0]}", Style(bold=True)) if lines else title)
-        self._second.set(Text(f" {' '.join(lines[1:])}", Style(bold=True)))
-        if self._second.display != (len(lines) > 1):
-            self._second.display = len(lines) > 1
+        """Show the title with what the changes mean, or what is wrong with a value, in two lines if it is long."""
+        width = self._room.width - 1
+        if problem:
+            said = [Text(f" {line}", Style(bold=True)) for line in textwrap.wrap(problem, max(1, width - 1))]
+            lines = [said[0], Text(" ").join(said[1:])]
+        else:
+            lines = [Text(f" {say('what-if', 'What if')} {self._terminal.ellipsis}", TITLE), Text()]
+            if self.history.current != UNCHANGED:
+                rows = [row for row in self._rows.rows if row.changed and row.knob and row.knob.caution]
+                cautions = [row.knob.caution for row in rows if row.knob]
+                # Not in the text itself, which would move and be painted anew.
+                before = say("text-is-older", "the text describes the lesson before your changes")
+                remarks = [f"   ({'; '.join([*cautions, before])})", ""]
+                if lines[0].cell_len + cell_len(remarks[0]) > width:
+                    remarks = [f"   ({'; '.join(cautions)})" if cautions else "", f" ({before})"]
+                for line, remark in zip(lines, remarks, strict=True):
+                    line.append(remark, DIM)
+        self._title.set(lines[0])
+        self._second.set(lines[1])
+        if self._second.display != bool(lines[1]):
+            self._second.display = bool(lines[1])
             self._arrange()
 
     def _do(self, changes: Changes) -> None:

@@ -38,7 +38,7 @@ class WordsKnob(Knob):
     @property
     def caution(self) -> str:
         """A warning that the numbers of the words mean nothing."""
-        return say("caution", "toy embeddings, drawn from the letters: they mean nothing")
+        return say("caution", "toy numbers, drawn from the letters: they mean nothing")
 
     def initial(self, lesson: LessonCode) -> Setting:
         """Return the words of the lesson."""

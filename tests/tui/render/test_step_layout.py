@@ -171,6 +171,16 @@ def test_a_large_screen_is_filled() -> None:
     assert explained.panel >= 12
 
 
+def test_the_text_stays_above_an_explanation_where_both_fit() -> None:
+    wanted = Needs(9, 3, 0, (SIX,), 70, rows=(6,), panel=True, explained=9)
+    high = arrange(88, 36, wanted)
+    assert (high.prose, high.code, high.panel >= 9) == (9, 3, True)
+    assert high.prose + high.code + high.panel + sum(high.matrices) <= 36
+    # On a screen of 24 lines, and for the what-if panel, the prose gives way.
+    assert arrange(80, 20, wanted).prose == 0
+    assert arrange(88, 36, replace(wanted, explained=0)).prose == 0
+
+
 @given(sizes, needs, st.lists(st.integers(0, 40), max_size=4), st.integers(0, 30), st.booleans())
 def test_what_fills_a_large_screen_stays_on_it(
     size: tuple[int, int], wanted: Needs, rows: list[int], explained: int, panel: bool

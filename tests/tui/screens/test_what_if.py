@@ -74,7 +74,7 @@ def test_rows() -> None:
         "left, right, or enter a number from 0 to 0.9",
         "left, right: on / off",
     ]
-    assert "toy embeddings" in found["Your own words"].hint
+    assert "toy numbers" in found["Your own words"].hint
 
 
 def test_rows_of_changed_cells() -> None:
@@ -349,6 +349,19 @@ async def test_what_is_typed_replaces_the_words() -> None:
         assert (app.view.typing, app.written) == (True, "Your journey")
         await pilot.press(*"One more word")
         assert app.written == "One more word"
+
+
+async def test_what_the_changes_mean_stands_in_two_lines_if_it_is_long() -> None:
+    app = Asking()
+    async with app.run_test(size=(80, 12)) as pilot:
+        await pilot.press("down", "enter", *"one two three", "enter")
+        assert app.lines[:2] == [
+            " What if …   (toy numbers, drawn from the letters: they mean nothing)",
+            " (the text describes the lesson before your changes)",
+        ]
+        await pilot.press("delete")
+        assert app.lines[0] == " What if …"
+        assert app.lines[1].lstrip().startswith("x[1,0]")
 
 
 async def test_a_wrong_value_stays_with_an_explanation() -> None:

@@ -84,7 +84,7 @@ async def test_changes_are_posted_as_a_new_history() -> None:
 async def test_the_tutor_owns_the_changes_of_a_lesson() -> None:
     """Changes apply to the next step of the lesson too, and end with the lesson."""
     async with tutor(FakeSession()) as learner:
-        await learner.goes_to("one-query", "trace")
+        await learner.goes_to("all-queries", "weights")
         await learner.sees("live, 2 ms")
         await learner.press("w", "9", "enter")
         steps = learner.app.parts.steps

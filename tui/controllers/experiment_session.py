@@ -46,6 +46,8 @@ class ExperimentSession(LessonView):
 
     topic = "experiment"
 
+    text_gets_older = False
+
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("experiment")]
 
     def __init__(self, terminal: Terminal, code_theme: str, progress: Progress, *, id: str | None = None) -> None:

@@ -61,6 +61,9 @@ class LessonView(QuietStepView, ExplainingView):
 
     topic = "lesson"
 
+    text_gets_older: ClassVar[bool] = True
+    """Whether the text describes the lesson without what the learner changes in it."""
+
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("step")]
 
     class Changed(Message):
@@ -82,7 +85,7 @@ class LessonView(QuietStepView, ExplainingView):
         self._earlier = EarlierMatrices(terminal, id="earlier")
         self._text = Box(*self._parts(), self._earlier, id="text")
         self._body = Box(self._text, Box(*self._figure_parts(), self._explanation, id="figures"), id="body")
-        self._whatif = WhatIfPanel(terminal, id="whatif")
+        self._whatif = WhatIfPanel(terminal, beside_older_text=self.text_gets_older, id="whatif")
         self._whatif.display = False
         self._whatif_open = False
         self._lesson: Lesson | None = None

@@ -175,7 +175,10 @@ class Rows(LineWidget, can_focus=True):
 
 
 class WhatIfPanel(Box):
-    """Everything that may be changed at a step. Posts `Changed` with the new history of changes."""
+    """Everything that may be changed at a step. Posts `Changed` with the new history of changes.
+
+    It may stand `beside_older_text`, which does not know what the learner has changed; then the panel says so.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("what-if")]
 
@@ -213,9 +216,10 @@ class WhatIfPanel(Box):
     class Closed(Message):
         """Posted when the learner closes the panel, which undoes all changes."""
 
-    def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
+    def __init__(self, terminal: Terminal, *, beside_older_text: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
         self._terminal = terminal
+        self._beside_older_text = beside_older_text
         self._title = TextLine(ellipsis=terminal.ellipsis)
         self._second = TextLine(ellipsis=terminal.ellipsis)
         self._second.display = False
@@ -320,15 +324,16 @@ class WhatIfPanel(Box):
         else:
             lines = [Text(f" {say('what-if', 'What if')} {self._terminal.ellipsis}", TITLE), Text()]
             if self.history.current != UNCHANGED:
-                rows = [row for row in self._rows.rows if row.changed and row.knob and row.knob.caution]
-                cautions = [row.knob.caution for row in rows if row.knob]
+                knobs = [row.knob for row in self._rows.rows if row.changed and row.knob]
+                cautions = [knob.caution for knob in knobs if knob.caution]
                 # Not in the text itself, which would move and be painted anew.
                 before = say("text-is-older", "the text describes the lesson before your changes")
-                remarks = [f"   ({'; '.join([*cautions, before])})", ""]
-                if lines[0].cell_len + cell_len(remarks[0]) > width:
-                    remarks = [f"   ({'; '.join(cautions)})" if cautions else "", f" ({before})"]
+                older = [before] if self._beside_older_text else []
+                remarks = ["; ".join([*cautions, *older]), ""]
+                if lines[0].cell_len + cell_len(f"   ({remarks[0]})") > width:
+                    remarks = ["; ".join(cautions), "; ".join(older)]
                 for line, remark in zip(lines, remarks, strict=True):
-                    line.append(remark, DIM)
+                    line.append(f"{'   ' if line else ' '}({remark})" if remark else "", DIM)
         self._title.set(lines[0])
         self._second.set(lines[1])
         if self._second.display != bool(lines[1]):

@@ -57,6 +57,8 @@ async def _text_beside_the_panel(learner: Learner) -> None:
     await learner.press("w")
     # The panel stands where the text was, and the text tells what to do with it.
     await learner.sees("What if", "> pair[0]", "Look here.")
+    await learner.press("9", "enter")
+    await learner.sees("What if …   (the text describes the lesson before your changes)", "Look here.")
     await learner.press("escape")
     await learner.sees("step 1 of 5", lambda: "What if" not in learner.text)
 
@@ -70,6 +72,8 @@ async def _experiment(learner: Learner) -> None:
     await learner.sees("What if", "> source[0]", "Make it smaller")
     await learner.press("9", "enter")
     await learner.sees("Not yet. It is still 90.", "what if", lambda: "f3 hint" in learner.keys)
+    # What is said here is about the changes.
+    assert "before your changes" not in learner.text
     await learner.press("f3")
     await learner.sees("Hint 2 of 3: Point.")
     await learner.press("1", "enter")

@@ -239,7 +239,7 @@ class Asking(App[None]):
     def __init__(self, lesson: Lesson = LESSON) -> None:
         super().__init__()
         self.theme = "ansi-dark"
-        self.view = WhatIfPanel(Terminal(depth="16"))
+        self.view = WhatIfPanel(Terminal(depth="16"), beside_older_text=True)
         self.lesson = lesson
         self.history = ChangeHistory()
         """What is to hold, by the last message."""

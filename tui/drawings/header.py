@@ -117,7 +117,7 @@ def index_name(tensor: Tensor, axis: int, label: str, index: int) -> str:
 
 
 def axes_text(tensor: Tensor) -> list[str]:
-    rows, columns = axis_name(tensor, len(tensor.shape) - 2), axis_name(tensor, len(tensor.shape) - 1)
+    rows, columns = _meaning(tensor, len(tensor.shape) - 2), _meaning(tensor, len(tensor.shape) - 1)
     parts = [say("rows", "rows: {name}", name=rows)] if rows else []
     if columns:
         parts.append(say("columns", "columns: {name}", name=columns))
@@ -125,8 +125,14 @@ def axes_text(tensor: Tensor) -> list[str]:
 
 
 def axes_short(face: Face) -> list[str]:
-    names = [axis_name(face.tensor, axis) for axis in range(len(face.tensor.shape))][-2:]
+    names = [_meaning(face.tensor, axis) for axis in range(len(face.tensor.shape))][-2:]
     return [times(face.scale.palette).join(names)] if all(names) else []
+
+
+def _meaning(tensor: Tensor, axis: int) -> str:
+    """Return the name of an axis, "" where it says nothing: the labels of an axis of indices say what they are."""
+    name = axis_name(tensor, axis)
+    return "" if name == "index" else name
 
 
 def _lead_text(tensor: Tensor, lead: tuple[int, ...]) -> str:

@@ -143,6 +143,11 @@ def test_scores() -> None:
     )
 
 
+def test_the_header_leaves_out_axes_that_only_count() -> None:
+    assert " scores  6×6   rows: query   " in text(scene(replace(scores(), axes=("query", "index"))))
+    assert " scores  6×6      " in text(scene(replace(scores(), axes=("index", "index"))))
+
+
 def test_ascii() -> None:
     drawn = text(scene(scores(), row=1, col=1, terminal=ASCII, note="recorded", height=4))
     assert drawn.isascii()

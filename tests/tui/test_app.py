@@ -165,7 +165,7 @@ async def test_a_large_matrix_zooms_out() -> None:
         await learner.goes_to("gpt2-size", "weights")
         await learner.sees("live, 2 ms", "max of weights[0,0,0:", "arrows block   enter in   esc cells")
         await learner.press("escape")
-        await learner.sees("live, 2 ms", "arrows cell")
+        await learner.sees("live, 2 ms", "arrows cell", "o overview")
         await learner.press("o")
         await learner.sees("max of weights[0,0,0:", "arrows block   enter in   esc cells")
         await learner.press("minus")

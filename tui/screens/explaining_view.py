@@ -23,7 +23,7 @@ from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane
 from tui.widgets.line_widget import Box
 from tui.widgets.matrix import MatrixView
-from tui.widgets.slots import fill_slot
+from tui.widgets.slots import fill_slots
 from tui.widgets.text_line import TextLine
 
 say = Wording("screen/explaining")
@@ -117,15 +117,10 @@ class ExplainingView(Box):
 
         `beside` are the columns and lines of what comes before them and stands to their left.
         """
-        left, before = beside
         places = layout.places(ranks) if layout.widths else ()
-        for index, view in enumerate(self._matrices):
-            view.make_tall(layout.tall)
-            lines = layout.matrices[index] if index < len(layout.matrices) else 0
-            x, y = places[index] if index < len(places) else (0, before - beside[1])
+        for view in self._matrices:
             view.squeeze(bool(places))
-            fill_slot(view, lines, layout.widths[index] if index < len(places) else None, (left + x, y - before))
-            before += lines
+        before = fill_slots(self._matrices, layout.matrices, layout.tall, places, layout.widths, beside)
         # The explanation follows the last of them; elsewhere it is docked.
         self._explanation.styles.offset = (0, layout.figure_lines - before if layout.wide else 0)
 

@@ -11,7 +11,7 @@ from tui.tty.terminal import Terminal
 from tui.widgets.answer_box import AnswerBox
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView
-from tui.widgets.slots import fill_slot
+from tui.widgets.slots import fill_slot, fill_slots
 from tui.widgets.text_pane import AFTER_F4, TextPane
 
 
@@ -84,7 +84,7 @@ class QuestionPanes(Box):
         set_height(self.prose, layout.prose)
         set_height(self.code, layout.code)
         self._figures.display = matrices > 0
-        self._fill_slots(layout)
+        fill_slots(self._matrices, layout.matrices, layout.tall, layout.places, layout.widths)
         self.answer.display = layout.answer > 0
         self._figures.styles.height = "1fr" if layout.wide else layout.figures
         self.answer.styles.height = "1fr" if layout.wide else max(1, layout.answer)
@@ -102,19 +102,6 @@ class QuestionPanes(Box):
             fill_slot(view, each)
         self._figures.styles.height = max(1, sum(lines))
         return explained
-
-    def _fill_slots(self, layout: QuestionLayout) -> None:
-        """Give the matrices their heights and, where some stand beside others, their columns."""
-        before = 0
-        for index, view in enumerate(self._matrices):
-            view.make_tall(layout.tall)
-            lines = layout.matrices[index] if index < len(layout.matrices) else 0
-            if index < len(layout.places):
-                x, y = layout.places[index]
-                fill_slot(view, lines, layout.widths[index], (x, y - before))
-            else:
-                fill_slot(view, lines)
-            before += lines
 
     def _needs(self, width: int, matrices: int, *, panel: bool) -> Needs:
         """Return the room that text and matrices need at this width."""

@@ -136,7 +136,7 @@ class ProgressFile:
         try:
             connection, exchange = self._connect(path, rows)
         except (_Damaged, *_UNREADABLE) as error:
-            if not _is_damage(error):
+            if not _is_damage(error) and not _only_read(error, path):
                 raise
             salvaged = salvage(path)
             # Another session may have replaced the file in the meantime.
@@ -160,7 +160,6 @@ class ProgressFile:
 
     def _connect(self, path: Path, rows: Rows) -> tuple[sqlite3.Connection, Exchange]:
         """Open a file that is whole, ours and writable, and exchange all rows with it."""
-        _check_format(path)
         file = open_database(path, "mode=rwc", PATIENCE if self.problem is None else RETRY_PATIENCE)
         try:
             file.execute("PRAGMA synchronous = FULL")
@@ -225,20 +224,6 @@ def default_path() -> Path:
     if not path.is_absolute():
         raise RuntimeError(_no_home())
     return path / "progress.db"
-
-
-def _check_format(path: Path) -> None:
-    """Raise `_Damaged` for a file whose header names a format that SQLite has never written."""
-    if _is_special(path):
-        return  # not read here, since that could take forever
-    try:
-        with path.open("rb") as file:
-            file.seek(_FORMAT_AT)
-            found = file.read(1)
-    except OSError:
-        return  # SQLite says what is wrong
-    if found and found not in _FORMATS:
-        raise _Damaged
 
 
 def _is_special(path: Path) -> bool:
@@ -308,6 +293,19 @@ def _file_identity(path: Path) -> tuple[int, int] | None:
 def _is_damage(error: Exception) -> bool:
     """Return whether an error means that the file is not a whole database of ours."""
     return isinstance(error, _Damaged | UnicodeDecodeError) or _error_code(error) in _DAMAGED
+
+
+def _only_read(error: Exception, path: Path) -> bool:
+    """Return whether SQLite refuses to write a file because its header names a format that SQLite has never written."""
+    # The file is looked at only then: to close it drops the locks that this process may have on it.
+    if _error_code(error) != sqlite3.SQLITE_READONLY:
+        return False
+    try:
+        with path.open("rb") as file:
+            file.seek(_FORMAT_AT)
+            return file.read(1) not in _FORMATS
+    except OSError:
+        return False
 
 
 def _error_code(error: Exception) -> int | None:

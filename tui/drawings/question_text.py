@@ -136,8 +136,9 @@ class QuestionText:
         else:
             text.append(f"{self._yes} {say('right', 'Right:')} ", GOOD)
             # What a learner has typed is no prose: in 12*1024*1024, the stars are products.
-            typed = Text(clean(self._listed(state.answers[-1][0])))
-            text.append_text(self._prose(answer) if isinstance(step, ChoiceStep) else typed).append(go_on, DIM)
+            is_prose = isinstance(step, ChoiceStep)
+            said = self._prose(clean(answer)) if is_prose else Text(clean(self._listed(state.answers[-1][0])))
+            text.append_text(said).append(go_on, DIM)
         text.append("\n").append_text(self._prose(clean(question_words.why(step, self.result))))
         if isinstance(step, ChoiceStep):
             for each in question_words.choices(step, self.result):

@@ -286,13 +286,12 @@ class QuestionView(ExplainingView):
         step = self._step
         if step is None or not self._state.is_open:
             return
-        helped = self._state.with_help(len(step.hints))
-        if helped.hints > self._state.hints:
-            self._state = helped
+        if self._state.hints < len(step.hints):
+            self._state = replace(self._state, hints=self._state.hints + 1)
             self.post_message(self.HintUsed(step, self._state.hints))
             self._show_all()
-        elif helped.gives_up_next:
-            self._state = helped
+        elif not self._state.gives_up_next:
+            self._state = replace(self._state, gives_up_next=True)
             self.say(
                 say(
                     "no-more-hints",

@@ -44,7 +44,7 @@ test lint: export PYTHONDONTWRITEBYTECODE =
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 
-.PHONY: help learn test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk record screens tour finale clean
+.PHONY: help learn test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk exam-keys record screens tour finale clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -95,7 +95,7 @@ bench: $(READY) ## measure how fast the tutor is here
 	@test -f bench/__main__.py || { echo "There is no bench/ in this checkout."; exit 1; }
 	$(PY) -m bench $(ARGS)
 
-exam: exam-answers exam-explanations exam-walk ## judge many answers, examine many explanations, see all steps (minutes)
+exam: exam-answers exam-explanations exam-walk exam-keys ## judge many answers, examine many explanations, see all steps, type random keys (minutes)
 
 # ARGS chooses answers.
 exam-answers: $(READY_DEV)
@@ -108,6 +108,10 @@ exam-explanations: $(READY_DEV)
 # For example ARGS="--size 160x50".
 exam-walk: $(READY_DEV)
 	$(PY) -m tests.walk $(ARGS)
+
+# For example ARGS="--count 20000 --seed 1".
+exam-keys: $(READY_DEV)
+	$(PY) -m tests.exam.random_keys $(ARGS)
 
 record: $(READY) ## run the course and write its recorded outputs
 	$(PY) -m lessons.authoring.recordings $(ARGS)

@@ -26,8 +26,9 @@ from tui.render.step_layout import WIDE
 from tui.screens.map_view import MapView
 from tui.screens.tutor_screen import TutorScreen
 from tui.state.purpose import Purpose
+from tui.tty import hangup_guard
 from tui.tty.exit_codes import ExitCode, ended_by
-from tui.tty.input_queue import OrderedInputApp
+from tui.tty.input_queue import INTERRUPT, OrderedInputApp
 from tui.tty.terminal import Terminal, theme
 from tui.widgets.help_pane import HelpPane
 
@@ -48,8 +49,11 @@ if TYPE_CHECKING:
 
 say = Wording("screen/app")
 
-STEP_ACTIONS = frozenset({"next", "previous", "map", "rerun", "prompt", "flow"})
-"""The actions that need a step and therefore do nothing on the map."""
+STEP_ACTIONS = frozenset({"next", "previous", "rerun", "prompt", "flow"})
+"""The actions that need a step and therefore do nothing on the map, nor where the glossary covers it."""
+
+QUIT_AGAIN = 5.0
+"""Seconds in which ctrl+c has to come again to quit; meanwhile the learner is told so."""
 
 HEAD_START = 0.1
 """Seconds that the first paint waits for the map, so that in most cases it is the only one."""
@@ -78,6 +82,7 @@ class TutorApp(OrderedInputApp):
         self.assembled = asyncio.Event()
         self._session = session
         self._farewell = ""
+        self._asked_to_quit = float("-inf")
         self._exported: Path | None = None
         self._input_until_loaded = ExitStack()
         self._input_until_loaded.enter_context(self.input_held())
@@ -101,12 +106,17 @@ class TutorApp(OrderedInputApp):
         """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGHUP, signal.SIGTERM):
-            loop.add_signal_handler(number, partial(self.exit, None, ended_by(number)))
+            loop.add_signal_handler(number, self._end, number)
         reading = asyncio.create_task(asyncio.to_thread(startup.read))
         await asyncio.wait([reading], timeout=HEAD_START)
         if reading.done():
             self._show_first(reading.result())
         self.call_after_refresh(self.load, reading)
+
+    def _end(self, signal_number: int) -> None:
+        """End the tutor because of a signal, at the latest when the time for that is over."""
+        hangup_guard.end_soon(signal_number)
+        self.exit(return_code=ended_by(signal_number))
 
     # Loading -----------------------------------------------------------------------------------------------------
 
@@ -303,6 +313,8 @@ class TutorApp(OrderedInputApp):
             # Elsewhere only while the title says so, because the progress cannot be saved.
             return self.frame.view_id == MAP or (self.loaded.is_set() and not self.progress.saved)
         if action in STEP_ACTIONS:
+            return self.frame.main_view_id != MAP
+        if action == "map":
             return self.frame.view_id != MAP
         return action != "glossary" or self.assembled.is_set()
 
@@ -371,11 +383,23 @@ class TutorApp(OrderedInputApp):
         self.redraw_terminal()
 
     def action_help_quit(self) -> None:
-        """Name the key that quits when the learner presses ctrl+c, which copies and does not quit."""
+        """Name the keys that quit when the learner presses ctrl+c with nothing to copy; quit if they do so again."""
+        now = asyncio.get_running_loop().time()
+        if now - self._asked_to_quit < QUIT_AGAIN:
+            self.exit()
+            return
+        self._asked_to_quit = now
         quit_key = short_keys("tutor.quit")
         leave = full_keys("editor.leave")
         self.frame.notify(
-            say("how-to-quit", "Press {quit} to quit. In the editor, press {leave} first.", quit=quit_key, leave=leave)
+            say(
+                "how-to-quit",
+                "Press {quit} to quit (in the editor, press {leave} first), or {interrupt} again.",
+                quit=quit_key,
+                leave=leave,
+                interrupt=INTERRUPT,
+            ),
+            timeout=QUIT_AGAIN,
         )
 
     async def action_quit(self) -> None:
@@ -383,8 +407,8 @@ class TutorApp(OrderedInputApp):
         self.exit()
 
     async def on_event(self, event: Event) -> None:
-        """Pass events on as usual, except that the help takes all keys while it is shown."""
-        if isinstance(event, Key) and self.help_pane.display:
+        """Pass events on as usual, except that the help takes all keys but ctrl+c while it is shown."""
+        if isinstance(event, Key) and self.help_pane.display and event.key != INTERRUPT:
             self.help_pane.take_key(event.key)
             event.prevent_default()
             event.stop()

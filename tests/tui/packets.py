@@ -7,7 +7,7 @@ import codecs
 from textual._xterm_parser import XTermParser
 from textual.app import App
 
-BACKSPACE, DELETE, ENTER, TAB = b"\x7f", b"\x1b[3~", b"\r", b"\t"
+BACKSPACE, CTRL_C, DELETE, ENTER, TAB = b"\x7f", b"\x03", b"\x1b[3~", b"\r", b"\t"
 LEFT, RIGHT, UP, DOWN, HOME, END = b"\x1b[D", b"\x1b[C", b"\x1b[A", b"\x1b[B", b"\x1b[H", b"\x1b[F"
 F2, F5, F8, F12 = b"\x1bOQ", b"\x1b[15~", b"\x1b[19~", b"\x1b[24~"
 

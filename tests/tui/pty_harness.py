@@ -22,7 +22,10 @@ SHELL = 'tty=$1; shift; exec "$@" 0<>"$tty" 1>&0 2>&0'
 
 
 class Pty:
-    """A program in a terminal of this size; `screen` is the state of the terminal."""
+    """A program in a terminal of this size; `screen` is the state of the terminal.
+
+    After `wait`, `sent_at_end` is what the program sent while it was waited for.
+    """
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class Pty:
         )
         # The slave stays open until the program has opened it; before that, reading would fail.
         self._slave: int | None = slave
+        self.sent_at_end = b""
 
     def __enter__(self) -> Pty:
         return self
@@ -94,6 +98,28 @@ class Pty:
                 return sent
         raise AssertionError(f"{expect!r} did not come; the screen shows\n{self.text}")
 
+    def type(self, keys: bytes) -> bytes:
+        """Type keys and return what the program sends meanwhile; fails if it reads nothing for a minute."""
+        sent, end = b"", time.monotonic() + 60
+        while keys:
+            readable, writable, _ = select.select([self._master], [self._master], [], 1)
+            if readable:
+                sent += self._read(0)
+            if writable:
+                # Few enough at a time that the terminal takes them whole.
+                keys = keys[os.write(self._master, keys[:256]) :]
+            assert time.monotonic() < end, "it does not read its input"
+        return sent
+
+    def attributes(self) -> list[object]:
+        """Return the settings of the terminal, such as whether it echoes."""
+        return [*termios.tcgetattr(self._master)]
+
+    @property
+    def is_hung_up(self) -> bool:
+        """Whether the terminal was closed."""
+        return self._master < 0
+
     def quiet(self, seconds: float) -> bytes:
         """Return what the program sends in this time without input."""
         sent = b""
@@ -104,12 +130,12 @@ class Pty:
 
     def wait(self, seconds: float = 20) -> int:
         """Read until the program has ended, and return its exit status (negative: the signal that ended it)."""
-        end = time.monotonic() + seconds
+        end, self.sent_at_end = time.monotonic() + seconds, b""
         while self._process.poll() is None:
             assert time.monotonic() < end, f"it has not ended; the screen shows\n{self.text}"
-            self._read(0.02)
-        while self._read(0):
-            pass
+            self.sent_at_end += self._read(0.02)
+        while part := self._read(0):
+            self.sent_at_end += part
         return self._process.returncode
 
     def signal(self, number: signal.Signals) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import json
+import os
+import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -33,6 +35,7 @@ from tests.tui.learner import (
 from tui.app import TutorApp
 from tui.render.prose import rich_text
 from tui.state.recorded_results import RecordedResults
+from tui.tty import hangup_guard
 from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
@@ -212,6 +215,16 @@ async def test_a_course_that_cannot_be_read_ends_the_tutor(late: bool, monkeypat
         await learner.sees(lambda: not app.is_running)
     assert app.return_code == ExitCode.FAILURE
     assert app.close() == "The course cannot be read:\nlesson.yaml:1:1: It is not here. Put it there."
+
+
+async def test_a_signal_ends_it_within_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if its terminal takes no more output, which the writer would wait for."""
+    limited: list[int] = []
+    monkeypatch.setattr(hangup_guard, "end_soon", limited.append)
+    async with tutor() as learner:
+        os.kill(os.getpid(), signal.SIGTERM)
+        await learner.sees(lambda: not learner.app.is_running)
+    assert (limited, learner.app.return_code) == ([signal.SIGTERM], 128 + signal.SIGTERM)
 
 
 async def test_garbage_is_collected_once_the_tutor_is_loaded() -> None:

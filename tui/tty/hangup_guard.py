@@ -1,4 +1,4 @@
-"""The last resort when the connection is lost: end the tutor even if its event loop cannot."""
+"""The last resort when the connection is lost or a signal comes: end the tutor even if its event loop cannot."""
 
 from __future__ import annotations
 
@@ -25,18 +25,26 @@ def guard(terminal: int = 0) -> None:
     threading.Thread(target=_wait, args=(terminal,), name="hangup-guard", daemon=True).start()
 
 
+def end_soon(signal_number: int) -> None:
+    """End this process some time after a signal, unless it ends by itself: its terminal may take no more output."""
+    threading.Thread(target=_end, args=(signal_number,), name="end-guard", daemon=True).start()
+
+
 def _wait(terminal: int) -> None:
     poll = select.poll()
     # Poll for the hangup only, which is always reported: the thread sleeps until then.
     poll.register(terminal, 0)
-    ended = any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll())
-    if ended:
-        time.sleep(GRACE)
-        # They end by themselves when this process is gone, unless something has stopped them.
-        for child in _children():
-            with suppress(OSError):
-                os.kill(child, signal.SIGKILL)
-        os._exit(ended_by(signal.SIGHUP))
+    if any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll()):
+        _end(signal.SIGHUP)
+
+
+def _end(signal_number: int) -> None:
+    time.sleep(GRACE)
+    # They end by themselves when this process is gone, unless something has stopped them.
+    for child in _children():
+        with suppress(OSError):
+            os.kill(child, signal.SIGKILL)
+    os._exit(ended_by(signal_number))
 
 
 def _children() -> list[int]:

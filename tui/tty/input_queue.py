@@ -5,6 +5,9 @@ there, in the widget's own message queue. A key that is bound to an action first
 ancestors to the app, and messages that its action posts (a value submitted, a pane left) pass through queues of their
 own. So text typed after such a key overtakes it: `1 2 backspace 3` in one read becomes `12`, and text after the enter
 that opens an editor goes to the pane that had the focus before.
+
+Input may arrive faster than it can be handled. Then ctrl+c discards what waits, as terminals do, and once more ends the
+app.
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from rich.console import RenderableType
 from textual.app import App
-from textual.events import Event, Key, MouseEvent, Paste, Resize
+from textual.events import AppBlur, AppFocus, Event, Key, MouseEvent, Paste, Resize
 from textual.message import Message
 from textual.screen import Screen
 
@@ -23,6 +27,12 @@ from tui.tty.terminal_writer import resize_terminal
 
 PAINT_EVERY = 0.25
 """Seconds after which the screen is painted even if there is more input to handle."""
+
+MOST_AT_ONCE = 64
+"""The most keys that are handed on before the first of them has taken effect; they can no longer be discarded."""
+
+INTERRUPT = "ctrl+c"
+"""The key that discards the input that waits."""
 
 
 class OrderedInputApp(App[None]):
@@ -35,6 +45,7 @@ class OrderedInputApp(App[None]):
         super().__init__()
         self._waiting_input: deque[Event] = deque()
         self._input_in_effect: Event | None = None
+        self._handed_on = 0
         self._unpainted = ExitStack()
         self._unpainted_since: float | None = None
         self._holds = 0
@@ -45,11 +56,23 @@ class OrderedInputApp(App[None]):
         """Post a message to the app; new input waits until the input before it has taken effect."""
         if isinstance(message, Resize):
             resize_terminal(*message.size)
-        if not isinstance(message, Key | MouseEvent | Paste) or message.is_forwarded:
+        if not isinstance(message, Key | MouseEvent | Paste | AppFocus | AppBlur) or message.is_forwarded:
             return super().post_message(message)
+        if _is_interrupt(message):
+            if any(map(_is_interrupt, self._waiting_input)):
+                self.exit()
+            self._waiting_input.clear()
+        # The terminal may have delivered much that comes after the end of the app.
+        if self._exit:
+            return False
         self._waiting_input.append(message)
         self._hand_on()
         return True
+
+    def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """End the app, without the input that waits."""
+        self._waiting_input.clear()
+        super().exit(result, return_code, message)
 
     def redraw_terminal(self) -> None:
         """Send all of the screen again: nothing is known of what the terminal shows."""
@@ -75,6 +98,7 @@ class OrderedInputApp(App[None]):
             if self._input_in_effect is None:
                 self._continue_at_rest()
             self._input_in_effect = event
+            self._handed_on += 1
             super().post_message(event)
         if not self._waiting_input:
             self._paint()
@@ -86,7 +110,9 @@ class OrderedInputApp(App[None]):
         before = self._input_in_effect
         if self._at_rest_but_held:
             return False
-        return before is None or (self._is_text(before) and self._is_text(event))
+        if before is None:
+            return True
+        return self._handed_on < MOST_AT_ONCE and self._is_text(before) and self._is_text(event)
 
     def _is_text(self, event: Event) -> bool:
         """Return whether the focused widget inserts this key as text."""
@@ -116,6 +142,7 @@ class OrderedInputApp(App[None]):
         else:
             self._awaits_rest = False
             self._input_in_effect = None
+            self._handed_on = 0
             self._hand_on()
 
     def _painting_is_due(self, now: float) -> bool:
@@ -135,3 +162,7 @@ class OrderedInputApp(App[None]):
     def _paint(self) -> None:
         self._unpainted_since = None
         self._unpainted.close()
+
+
+def _is_interrupt(event: Event) -> bool:
+    return isinstance(event, Key) and event.key == INTERRUPT

@@ -50,6 +50,17 @@ async def test_search_and_go_to_the_step() -> None:
         await learner.sees(position_text(lesson, step))
 
 
+async def test_keys_for_steps_do_nothing_where_it_covers_the_map() -> None:
+    """There is no step to go on from, and none may have been opened yet."""
+    async with tutor() as learner:
+        await learner.press("f2")
+        await learner.sees("Glossary")
+        await learner.press("f7", "f8")
+        await learner.sees("Glossary")
+        await learner.press("f2")
+        await learner.sees(lambda: "Glossary" not in learner.text)
+
+
 async def test_a_jump_is_no_work_and_has_a_way_back() -> None:
     term = WORDS.find("dot product")
     assert term is not None

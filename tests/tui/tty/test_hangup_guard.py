@@ -1,18 +1,24 @@
-"""A tutor whose line is lost ends, even if it hangs."""
+"""A tutor whose line is lost, or that gets a signal, ends even if it hangs."""
 
 from __future__ import annotations
 
 import os
 import select
+import signal
 import subprocess
 import sys
+
+import pytest
 
 STUCK = """
 import os, signal, subprocess, sys, threading
 from tui.tty import hangup_guard
 
 hangup_guard.GRACE = 0.1
-hangup_guard.guard()
+if sys.argv[1] == "SIGHUP":
+    hangup_guard.guard()
+else:
+    signal.signal(signal.SIGTERM, lambda number, _: hangup_guard.end_soon(number))
 child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
 os.kill(child.pid, signal.SIGSTOP)
 os.write(1, b"%d ready" % child.pid)
@@ -20,17 +26,24 @@ threading.Event().wait()
 """
 
 
-def test_a_stuck_program_and_its_stopped_child_end_when_its_terminal_hangs_up() -> None:
+@pytest.mark.parametrize("way", ["SIGHUP", "SIGTERM"])
+def test_a_stuck_program_and_its_stopped_child_end(way: str) -> None:
+    """Its terminal hangs up, or it gets a signal."""
     ours, theirs = os.openpty()
-    process = subprocess.Popen([sys.executable, "-c", STUCK], stdin=theirs, stdout=theirs, start_new_session=True)
+    process = subprocess.Popen([sys.executable, "-c", STUCK, way], stdin=theirs, stdout=theirs, start_new_session=True)
     os.close(theirs)
     said = os.read(ours, 100)
     child = int(said.split()[0])
     assert said.endswith(b"ready")
     # It can be read from when the process has ended.
     descriptor = os.pidfd_open(child)
-    os.close(ours)
-    # Shells report this status for a program that SIGHUP has ended.
-    assert process.wait(timeout=30) == 129
+    if way == "SIGHUP":
+        os.close(ours)
+    else:
+        process.send_signal(signal.SIGTERM)
+    # Shells report this status for a program that a signal has ended.
+    assert process.wait(timeout=30) == 128 + signal.Signals[way]
     assert select.select([descriptor], [], [], 30)[0], "the child is still there"
     os.close(descriptor)
+    if way != "SIGHUP":
+        os.close(ours)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
-from textual.events import Key, Resize
+from textual.events import AppBlur, Key, Resize
 from textual.geometry import Size
 from textual.widgets import Input
 
@@ -21,11 +21,11 @@ from lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import SSH, Learner, position_text, task, tutor, with_typed
-from tests.tui.packets import BACKSPACE, DELETE, DOWN, END, ENTER, F5, F8, F12, HOME, LEFT, RIGHT, Line, pasted
+from tests.tui.packets import BACKSPACE, CTRL_C, DELETE, DOWN, END, ENTER, F5, F8, F12, HOME, LEFT, RIGHT, Line, pasted
 from tui.app import TutorApp
 from tui.controllers import startup
 from tui.tty import input_queue
-from tui.tty.input_queue import OrderedInputApp
+from tui.tty.input_queue import MOST_AT_ONCE, OrderedInputApp
 from tui.widgets.code_editor import CodeEditor
 from tui.widgets.prompt_input import PromptInput
 
@@ -153,6 +153,40 @@ async def test_the_terminal_is_told_its_size(monkeypatch: pytest.MonkeyPatch) ->
     assert sizes == [(50, 10)] * 2
 
 
+async def test_ctrl_c_discards_input_that_waits() -> None:
+    app = TypingApp("line")
+    async with app.run_test():
+        with app.input_held():
+            app.line.read(b"abc" + CTRL_C + b"d" + F12)
+        await asyncio.wait_for(app.ended.wait(), 20)
+        assert app.text == "d"
+
+
+async def test_ctrl_c_twice_ends_an_app_that_handles_no_input() -> None:
+    app = TypingApp("line")
+    async with app.run_test(), asyncio.timeout(20):
+        with app.input_held():
+            app.line.read(b"abc" + CTRL_C)
+            app.line.read(b"def" + CTRL_C)
+            while app.is_running:
+                await asyncio.sleep(0)
+    assert app.text == ""
+
+
+async def test_end_does_not_wait_for_input() -> None:
+    """Text is handed on in parts, so that what waits can be left out, and a window that loses the focus waits too."""
+    app = TypingApp("line")
+    async with app.run_test(), asyncio.timeout(20):
+        app.line.read(b"a" * (2 * MOST_AT_ONCE))
+        app.post_message(AppBlur())
+        app.exit()
+        app.line.read(b"b")
+        while app.is_running:
+            await asyncio.sleep(0)
+    assert app.text == "a" * MOST_AT_ONCE
+    assert app.app_focus
+
+
 # In the tutor -------------------------------------------------------------------------------------------------------
 
 EXERCISE = task("3.1")
@@ -259,6 +293,16 @@ async def test_input_that_arrives_as_a_hold_ends() -> None:
         app.line.read(b"a" + F12)
         await asyncio.wait_for(app.ended.wait(), 20)
         assert app.text == "a"
+
+
+@pytest.mark.parametrize("before", ["", "question_mark"], ids=["alone", "over-help"])
+async def test_ctrl_c_twice_quits(before: str) -> None:
+    async with tutor() as learner:
+        await learner.press(*filter(None, [before]), "ctrl+c")
+        await learner.sees("Press q to quit", "ctrl+c again")
+        await learner.press("ctrl+c")
+        await learner.sees(lambda: not learner.app.is_running)
+    assert learner.app.return_code == 0
 
 
 async def test_input_after_the_end_is_ignored() -> None:

@@ -41,6 +41,10 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
         return Failure(
             "memory", say("processes-code-started", "The processes that the code started used too much memory."), line
         )
+    if ended.reason == "files":
+        return Failure(
+            "error", say("code-wrote-files", "The code wrote too many files, or too large ones; it was ended."), line
+        )
     # A program that ignores the signal of the soft limit is killed at the hard one.
     if ended.code == -signal.SIGXCPU or (ended.code == -signal.SIGKILL and ended.cpu > limits.cpu):
         return Failure(

@@ -22,6 +22,7 @@ from lessons.worker.advice import (
     module_setup,
     modules,
     naming,
+    refusals,
     shape_errors,
     syntax,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "module_setup",
     "modules",
     "naming",
+    "refusals",
     "shape_errors",
     "syntax",
 ]

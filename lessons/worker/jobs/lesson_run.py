@@ -14,7 +14,8 @@ import torch
 from lessons.results import code_unit
 from lessons.results.code_unit import CodeUnit
 from lessons.texts.wording import Wording
-from lessons.worker import channel, fence
+from lessons.worker import channel
+from lessons.worker.fence import limits
 from lessons.worker.jobs import tensor_questions, trained_state
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import ErrorReport, Program, StepRequest, TensorReport
@@ -56,7 +57,7 @@ def run_lesson(job: RunLesson, talk: socket.socket) -> None:
         channel.send(talk, report)
         if failure is not None:
             break
-    fence.allow_questions()
+    limits.allow_questions()
     channel.send(talk, LessonDone())
     tensor_questions.serve(talk, state)
 

@@ -9,9 +9,11 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from lessons.worker import channel, child_exit_codes, fence, messages, wire
+from lessons.worker import channel, child_exit_codes, messages, wire
+from lessons.worker.fence import landlock, limits
 from lessons.worker.jobs import answer_run, judge, lesson_run, repair_run, training
 from lessons.worker.messages import Launch
 
@@ -29,10 +31,11 @@ JOBS: dict[type[Any], Callable[[Any, socket.socket], None]] = {
 _fstat, _exit = os.fstat, os._exit
 
 
-def set_up(limits: Launch, scratch: str) -> None:
-    """Set up streams, signals, limits and the fence around `scratch`, in an order that leaves no gap.
+def set_up(launch: Launch, scratch: str, shared: Path | None) -> None:
+    """Set up streams, signals, limits and Landlock, in an order that leaves no gap.
 
-    Descriptors 1 and 2 must already be the output files.
+    The child can then write only below the folders `scratch` and `shared`. Descriptors 1 and 2 must already be the
+    output files.
     """
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -51,10 +54,10 @@ def set_up(limits: Launch, scratch: str) -> None:
     os.chdir(scratch)
     os.environ.update(HOME=scratch, TMPDIR=scratch)
     sys.path[:] = [entry for entry in sys.path if entry]
-    fence.limit(limits.cpu, limits.memory, limits.question_cpu)
+    limits.limit(launch.cpu, launch.memory, launch.question_cpu)
     with contextlib.suppress(OSError):
         os.nice(5)
-    fence.confine(scratch)
+    landlock.confine(scratch, shared)
 
 
 def work(talk: socket.socket) -> None:

@@ -25,15 +25,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from lessons.worker import channel, child_exit_codes, fence, wire
+from lessons.worker import channel, child_exit_codes, wire
+from lessons.worker.fence import layers, limits
+from lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
 from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle
-from lessons.worker.process import preload, shared_files
+from lessons.worker.process import preload, scratch_folders, shared_files
 
 FDS = 4
 TICK = 0.2
 LINE_GRACE = 0.25
 """Seconds that a child gets to say at which line it is before it is killed; most need a few milliseconds."""
 MOST_PROCESSES = 32
+SCRATCH_CAP = 256
+"""MiB that a child and its processes may write to files at the same time, about."""
 
 
 @dataclass(slots=True)
@@ -51,9 +55,10 @@ class _Child:
 class ForkServer:
     """A server that forks children on request, kills them on request, and cleans up after them."""
 
-    def __init__(self, control: socket.socket, base: str) -> None:
+    def __init__(self, control: socket.socket, base: str, shared: Path | None = None) -> None:
         self.control = control
         self.base = base
+        self.shared = shared
         self.children: dict[int, _Child] = {}
         self.selector = selectors.DefaultSelector()
         self.selector.register(control, selectors.EVENT_READ)
@@ -90,7 +95,7 @@ class ForkServer:
             self._kill(child)
             self._bury_if_dead(child, wait=True)
 
-    def _fork(self, limits: Launch, fds: tuple[int, ...]) -> None:
+    def _fork(self, launch: Launch, fds: tuple[int, ...]) -> None:
         talk, status, out, err = fds
         if threads() != 1:
             with contextlib.suppress(wire.WireError):
@@ -99,24 +104,24 @@ class ForkServer:
                 os.close(fd)
             return
         scratch = tempfile.mkdtemp(dir=self.base)
-        shared = shared_files.listed()
+        shared = shared_files.listed(self.shared)
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
-            self._become_child(limits, scratch, parent, talk, out, err)
+            self._become_child(launch, scratch, parent, talk, out, err)
         for fd in (talk, out):
             os.close(fd)
-        entry = _Child(pid, socket.socket(fileno=status), scratch, limits.memory, err, shared)
+        entry = _Child(pid, socket.socket(fileno=status), scratch, launch.memory, err, shared)
         self.children[pid] = entry
         self.selector.register(entry.status, selectors.EVENT_READ, entry)
 
-    def _become_child(self, limits: Launch, scratch: str, parent: int, talk: int, out: int, err: int) -> NoReturn:
+    def _become_child(self, launch: Launch, scratch: str, parent: int, talk: int, out: int, err: int) -> NoReturn:
         code = child_exit_codes.BROKEN
         try:
             from lessons.worker.process import child
 
             os.setsid()
-            fence.prctl(fence.PR_SET_PDEATHSIG, signal.SIGKILL)
+            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:
                 os._exit(code)
             signal.set_wakeup_fd(-1)
@@ -128,7 +133,7 @@ class ForkServer:
             os.closerange(child.TALK + 1, 4096)
             # Keep the connection open to the end: when it closes, the parent kills us, and the exit code is lost.
             connection = socket.socket(fileno=child.TALK)
-            child.set_up(limits, scratch)
+            child.set_up(launch, scratch, self.shared)
             child.work(connection)
             code = 0
         except BaseException:
@@ -167,14 +172,14 @@ class ForkServer:
                 kill(child.pid, signal.SIGKILL)
 
     def _watch(self, child: _Child) -> None:
-        """Kill a child whose processes are too many or too large; limits apply to each of them, not to their total."""
+        """Kill a child whose processes or files are too many or too large; limits apply to each, not to their total."""
         started = descendants(child.pid) + self._orphans()
-        if not started:
-            return
         if len(started) > MOST_PROCESSES:
             child.reason = "processes"
-        elif sum(map(pss, started)) > child.memory * fence.MIB:
+        elif started and sum(map(pss, started)) > child.memory * limits.MIB:
             child.reason = "memory"
+        elif scratch_folders.exceeds(child.scratch, SCRATCH_CAP * limits.MIB):
+            child.reason = "files"
         if child.reason:
             self._kill(child)
 
@@ -188,8 +193,8 @@ class ForkServer:
         del self.children[child.pid]
         if not any(other.busy for other in self.children.values()):
             self._sweep()
-        shutil.rmtree(child.scratch, ignore_errors=True)
-        shared_files.sweep(child.shared)
+        scratch_folders.remove(child.scratch)
+        shared_files.sweep(child.shared, self.shared)
         with contextlib.suppress(KeyError):
             self.selector.unregister(child.status)
         code, cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
@@ -256,7 +261,8 @@ def pss(pid: int) -> int:
 def main(control_fd: str, base: str) -> None:
     """Import the modules that children need, report `ServerReady`, and serve. No tensor operation may run here."""
     control = socket.socket(fileno=int(control_fd))
-    fence.prctl(fence.PR_SET_CHILD_SUBREAPER, 1)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    shared = layers.enclose()
     gc.disable()
     try:
         preload.load()
@@ -265,7 +271,7 @@ def main(control_fd: str, base: str) -> None:
         return
     gc.freeze()
     gc.enable()
-    server = ForkServer(control, base)
+    server = ForkServer(control, base, shared)
     try:
         channel.send(control, ServerReady(threads()))
         server.serve()

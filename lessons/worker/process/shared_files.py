@@ -1,4 +1,4 @@
-"""Files in shared memory that a child leaves behind: no process has them open, and nobody else would remove them."""
+"""Files that a child leaves in the worker's shared memory, where they would take room from the next children."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import contextlib
 import os
 from pathlib import Path
 
-FOLDER = Path("/dev/shm")
 
-
-def listed(folder: Path = FOLDER) -> frozenset[str]:
-    """Return the names of the files in shared memory; none where there is no such folder."""
+def listed(folder: Path | None) -> frozenset[str]:
+    """Return the names of the files in the folder for shared memory; none where the worker has none of its own."""
     with contextlib.suppress(OSError):
-        return frozenset(os.listdir(folder))
+        return frozenset(os.listdir(folder)) if folder is not None else frozenset()
     return frozenset()
 
 
-def sweep(before: frozenset[str], folder: Path = FOLDER) -> None:
+def sweep(before: frozenset[str], folder: Path | None) -> None:
     """Remove the files of this user that were not there `before` and that no process uses."""
     new = listed(folder) - before
-    if not new:
+    if folder is None or not new:
         return
     used = _used(folder)
     for path in (folder / name for name in new):

@@ -16,6 +16,7 @@ import sys
 import threading
 
 from lessons.worker import channel, child_exit_codes
+from lessons.worker.fence import layers
 from lessons.worker.messages import Launch, SpareReady
 from lessons.worker.process import preload
 
@@ -23,6 +24,7 @@ from lessons.worker.process import preload
 def main(talk_fd: str, life_fd: str, scratch: str) -> None:
     """Import torch, report `SpareReady`, do one job, and end. Descriptors 1 and 2 must already be the output files."""
     talk, life = socket.socket(fileno=int(talk_fd)), socket.socket(fileno=int(life_fd))
+    shared = layers.enclose()
     threading.Thread(target=_end_with, args=(life, scratch), daemon=True).start()
     code = child_exit_codes.BROKEN
     try:
@@ -32,7 +34,7 @@ def main(talk_fd: str, life_fd: str, scratch: str) -> None:
         from lessons.worker.process import child
 
         channel.send(talk, SpareReady())
-        child.set_up(channel.receive(talk, Launch), scratch)
+        child.set_up(channel.receive(talk, Launch), scratch, shared)
         child.work(talk)
         code = 0
     except BaseException:

@@ -1,0 +1,260 @@
+"""A layer around the whole worker: a filter of system calls (seccomp), which decides by call and by its numbers.
+
+Landlock does not know of modes, times and attributes of files, nor of limits and priorities of other processes. A
+filter cannot read a path, so `chmod` is refused in the scratch folder too. A call that is refused fails with EPERM, as
+it would for lack of rights; a call that is newer than this table is answered as by an older kernel.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import sys
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from lessons.worker.fence.linux import PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, libc, prctl, trial
+
+_SECCOMP_MODE_FILTER = 2
+
+# linux/bpf_common.h: read four bytes of the call, compare them, mask them, and end with a verdict.
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+_ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+
+# struct seccomp_data on a little-endian machine; the kernel too reads only the lower half of an `int` argument.
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+
+MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+"""The machines with a table, and the kernel's numbers for them (AUDIT_ARCH)."""
+NEWEST = 469
+"""The last system call that this table has been compared with (Linux 6.17). x32 calls are above it too."""
+
+AF_UNIX = 1
+OWNER_RIGHTS = 0o700
+PRIO_PROCESS, IOPRIO_WHO_PROCESS = 0, 1
+NAMESPACES = 0x7E020000
+"""The flags of clone(2) that make a namespace (CLONE_NEW*)."""
+TERMINAL, FILE_FLAGS, FILE_ATTRIBUTES = ord("T") << 8, ord("f") << 8, ord("X") << 8
+"""Groups of ioctl(2): settings of terminals, which include typing into them, and attributes of files."""
+HARMLESS_REQUESTS = (0x5401, 0x802C542A, 0x5413, 0x540F, 0x541B, 0x5421, 0x5450, 0x5451, 0x5452, 0x80086601)
+"""Requests of these groups that only ask (TCGETS, TIOCGWINSZ, FIONREAD) or set the descriptor (FIONBIO, FIOCLEX)."""
+
+
+class Instruction(NamedTuple):
+    """One instruction of the filter: a code, how many to skip if it is true or false, and a number."""
+
+    code: int
+    if_true: int
+    if_false: int
+    number: int
+
+
+Block = list[Instruction]
+"""Instructions that end with a verdict or go on after the last one."""
+
+ALLOWED = Instruction(_RETURN, 0, 0, _ALLOW)
+REFUSED = Instruction(_RETURN, 0, 0, _ERRNO | errno.EPERM)
+UNKNOWN = Instruction(_RETURN, 0, 0, _ERRNO | errno.ENOSYS)
+
+
+def _argument(index: int) -> Instruction:
+    return Instruction(_LOAD, 0, 0, _ARGUMENTS + 8 * index)
+
+
+def _unless(index: int, *values: int) -> Block:
+    """Refuse a call unless an argument has one of these values."""
+    tests = [Instruction(_EQUAL, len(values) - position, 0, value) for position, value in enumerate(values)]
+    return [_argument(index), *tests, REFUSED]
+
+
+def _unless_bits(index: int, bits: int) -> Block:
+    """Refuse a call unless an argument has all of these bits."""
+    return [_argument(index), Instruction(_AND, 0, 0, bits), Instruction(_EQUAL, 1, 0, bits), REFUSED]
+
+
+def _if(index: int, value: int) -> Block:
+    """Refuse a call if an argument has this value."""
+    return [_argument(index), Instruction(_EQUAL, 0, 1, value & 0xFFFFFFFF), REFUSED]
+
+
+def _if_any_bit(index: int, bits: int) -> Block:
+    """Refuse a call if an argument has any of these bits."""
+    return [_argument(index), Instruction(_ANY_BIT, 0, 1, bits), REFUSED]
+
+
+def _if_in_group(index: int, groups: tuple[int, ...], besides: tuple[int, ...]) -> Block:
+    """Refuse a call if the second byte of an argument is one of `groups`, except for the values `besides`."""
+    tests = [Instruction(_EQUAL, len(groups) - 1 - position, 0, group) for position, group in enumerate(groups)]
+    tests[-1] = tests[-1]._replace(if_false=1)
+    block = [Instruction(_AND, 0, 0, 0xFF00), *tests, REFUSED]
+    known = [
+        Instruction(_EQUAL, len(besides) - 1 - position + len(block), 0, value)
+        for position, value in enumerate(besides)
+    ]
+    return [_argument(index), *known, *block]
+
+
+REFUSE: Block = [REFUSED]
+OWN_PROCESS = _unless(0, 0)
+ABSENT = -1
+
+
+class Call(NamedTuple):
+    """A system call: its number on each machine (asm/unistd_64.h, asm-generic/unistd.h), and what is refused."""
+
+    x86_64: int
+    aarch64: int
+    refuse: Block
+
+    def number(self, machine: str) -> int:
+        """Return its number on a machine, `ABSENT` if there is no such call."""
+        return self.x86_64 if machine == "x86_64" else self.aarch64
+
+
+CALLS = {
+    # Files, wherever they are: mode, owner, times, extended attributes, and the length of a file that is not open.
+    "chmod": Call(90, ABSENT, REFUSE),
+    "fchmod": Call(91, 52, REFUSE),
+    "fchmodat": Call(268, 53, REFUSE),
+    "fchmodat2": Call(452, 452, REFUSE),
+    "chown": Call(92, ABSENT, REFUSE),
+    "fchown": Call(93, 55, REFUSE),
+    "lchown": Call(94, ABSENT, REFUSE),
+    "fchownat": Call(260, 54, REFUSE),
+    "utime": Call(132, ABSENT, REFUSE),
+    "utimes": Call(235, ABSENT, REFUSE),
+    "futimesat": Call(261, ABSENT, REFUSE),
+    "utimensat": Call(280, 88, REFUSE),
+    "setxattr": Call(188, 5, REFUSE),
+    "lsetxattr": Call(189, 6, REFUSE),
+    "fsetxattr": Call(190, 7, REFUSE),
+    "setxattrat": Call(463, 463, REFUSE),
+    "removexattr": Call(197, 14, REFUSE),
+    "lremovexattr": Call(198, 15, REFUSE),
+    "fremovexattr": Call(199, 16, REFUSE),
+    "removexattrat": Call(466, 466, REFUSE),
+    "file_setattr": Call(469, 469, REFUSE),
+    "truncate": Call(76, 45, REFUSE),
+    # Folders that could not be removed after the program, since their owner may not look into them.
+    "mkdir": Call(83, ABSENT, _unless_bits(1, OWNER_RIGHTS)),
+    "mkdirat": Call(258, 34, _unless_bits(2, OWNER_RIGHTS)),
+    "umask": Call(95, 166, _if_any_bit(0, OWNER_RIGHTS)),
+    # Other processes: their limits, priorities, processors and memory. A process may still change its own, as 0.
+    "prlimit64": Call(302, 261, OWN_PROCESS),
+    "sched_setparam": Call(142, 118, OWN_PROCESS),
+    "sched_setscheduler": Call(144, 119, OWN_PROCESS),
+    "sched_setaffinity": Call(203, 122, OWN_PROCESS),
+    "sched_setattr": Call(314, 274, OWN_PROCESS),
+    "setpriority": Call(141, 140, _unless(0, PRIO_PROCESS) + _unless(1, 0)),
+    "ioprio_set": Call(251, 30, _unless(0, IOPRIO_WHO_PROCESS) + _unless(1, 0)),
+    "migrate_pages": Call(256, 238, OWN_PROCESS),
+    "move_pages": Call(279, 239, OWN_PROCESS),
+    "ptrace": Call(101, 117, REFUSE),
+    "process_vm_readv": Call(310, 270, REFUSE),
+    "process_vm_writev": Call(311, 271, REFUSE),
+    "process_madvise": Call(440, 440, REFUSE),
+    "pidfd_getfd": Call(438, 438, REFUSE),
+    "kcmp": Call(312, 272, REFUSE),
+    # All processes of the user at once; older versions of Landlock do not know of signals.
+    "kill": Call(62, 129, _if(0, -1)),
+    # The network, whatever the protocol. Processes of one program talk by sockets of this one family.
+    "socket": Call(41, 198, _unless(0, AF_UNIX)),
+    # The terminal, and attributes of files.
+    "ioctl": Call(16, 29, _if_in_group(1, (TERMINAL, FILE_FLAGS, FILE_ATTRIBUTES), HARMLESS_REQUESTS)),
+    # Memory that outlives every process.
+    "shmget": Call(29, 194, REFUSE),
+    "semget": Call(64, 190, REFUSE),
+    "msgget": Call(68, 186, REFUSE),
+    "mq_open": Call(240, 180, REFUSE),
+    # Parts of the kernel that no lesson needs, and that have let programs out of such layers before.
+    "io_uring_setup": Call(425, 425, REFUSE),
+    "bpf": Call(321, 280, REFUSE),
+    "userfaultfd": Call(323, 282, REFUSE),
+    "perf_event_open": Call(298, 241, REFUSE),
+    "add_key": Call(248, 217, REFUSE),
+    "request_key": Call(249, 218, REFUSE),
+    "keyctl": Call(250, 219, REFUSE),
+    # Mounts and namespaces. The flags of clone3 are out of reach; without it, the C library takes clone.
+    "clone": Call(56, 220, _if_any_bit(0, NAMESPACES)),
+    "clone3": Call(435, 435, [UNKNOWN]),
+    "unshare": Call(272, 97, REFUSE),
+    "setns": Call(308, 268, REFUSE),
+    "mount": Call(165, 40, REFUSE),
+    "umount2": Call(166, 39, REFUSE),
+    "pivot_root": Call(155, 41, REFUSE),
+    "chroot": Call(161, 51, REFUSE),
+    "open_tree": Call(428, 428, REFUSE),
+    "open_tree_attr": Call(467, 467, REFUSE),
+    "move_mount": Call(429, 429, REFUSE),
+    "fsopen": Call(430, 430, REFUSE),
+    "fsconfig": Call(431, 431, REFUSE),
+    "fsmount": Call(432, 432, REFUSE),
+    "fspick": Call(433, 433, REFUSE),
+    "mount_setattr": Call(442, 442, REFUSE),
+}
+
+
+def program(machine: str) -> Block:
+    """Return the filter for a machine, as `os.uname()` calls it. Raises `KeyError` if there is no table."""
+    # A program may make calls for another machine, such as 32-bit ones, whose numbers mean something else.
+    block = [
+        Instruction(_LOAD, 0, 0, _ARCHITECTURE),
+        Instruction(_EQUAL, 1, 0, MACHINES[machine]),
+        UNKNOWN,
+        Instruction(_LOAD, 0, 0, _NUMBER),
+        Instruction(_AT_LEAST, 0, 1, NEWEST + 1),
+        UNKNOWN,
+    ]
+    for call in CALLS.values():
+        if (number := call.number(machine)) != ABSENT:
+            block += [Instruction(_EQUAL, 0, len(call.refuse) + 1, number), *call.refuse, ALLOWED]
+    return [*block, ALLOWED]
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = (
+        ("code", ctypes.c_uint16),
+        ("if_true", ctypes.c_uint8),
+        ("if_false", ctypes.c_uint8),
+        ("number", ctypes.c_uint32),
+    )
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(_Instruction)))
+
+
+def install(instructions: Iterable[Instruction]) -> bool:
+    """Filter the calls of this thread for good, with all processes that it will start; False if the kernel refuses."""
+    items = [_Instruction(*item) for item in instructions]
+    block = (_Instruction * len(items))(*items)
+    whole = _Program(len(items), block)
+    return prctl(PR_SET_NO_NEW_PRIVS, 1) and prctl(PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(whole))
+
+
+def works() -> bool:
+    """Return whether there is a table for this machine, and a trial in another process shows that it takes effect.
+
+    Must be called while this process has one thread.
+    """
+    if sys.platform != "linux" or sys.byteorder != "little" or os.uname().machine not in MACHINES:
+        return False
+    return trial(lambda: confine() and in_force() and os.getppid() > 0)
+
+
+def confine() -> bool:
+    """Refuse the calls of the table to this process for good, with all processes that it will start.
+
+    Must be called while the process has one thread, and only if it `works`: under an emulator of another machine, the
+    numbers of all calls may mean something else. Returns False if the kernel does not filter.
+    """
+    return install(program(os.uname().machine))
+
+
+def in_force() -> bool:
+    """Return whether a call of the table that would change nothing is refused to this process."""
+    if sys.platform != "linux":
+        return False
+    # Its own limit under its own number, which the filter cannot tell from that of another process.
+    return bool(libc().prlimit(os.getpid(), 0, None, None) == -1 and ctypes.get_errno() == errno.EPERM)

@@ -27,16 +27,34 @@ def document(rows: Rows) -> dict[str, object]:
     return {"format": FORMAT, "version": VERSION, **rows}
 
 
+def decode(content: bytes) -> object:
+    """Return the data in the file of an export, for `parse`; None for what is no JSON, which `parse` refuses."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def foreign() -> str:
+    """Say that a file is no progress."""
+    return say("foreign", "This is not progress that attn-tutor exported.")
+
+
+def newer() -> str:
+    """Say that a file comes from a later attn-tutor."""
+    return say("newer", "It comes from a newer version of attn-tutor. Update attn-tutor and try again.")
+
+
 def parse(data: object) -> dict[str, list[dict[str, str]]]:
     """Return the rows of an export, with times in the one form that can be compared as text.
 
     Raises `ValueError` with a sentence that says what is wrong with the data.
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ValueError(say("foreign", "This is not progress that attn-tutor exported."))
+        raise ValueError(foreign())
     version = data.get("version")
     if not isinstance(version, int) or not 1 <= version <= VERSION:
-        raise ValueError(say("newer", "It comes from a newer version of attn-tutor. Update attn-tutor and try again."))
+        raise ValueError(newer())
     rows: dict[str, list[dict[str, str]]] = {}
     for table, columns in COLUMNS.items():
         rows[table] = []

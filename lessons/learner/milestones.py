@@ -5,6 +5,7 @@ Only the main path counts: a side step is neither missing if it was left out, no
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -66,11 +67,16 @@ def tested_out(lesson: Lesson | LessonOutline, progress: Progress) -> bool:
 
     Only then is a step skipped that is no exercise: one that a learner goes on from is done.
     """
+    return is_tested_out(lesson, progress.states())
+
+
+def is_tested_out(lesson: Lesson | LessonOutline, known: Mapping[tuple[str, str], str]) -> bool:
+    """Return the same as `tested_out`, for a learner whose states are known by lesson and step."""
     challenge = lesson.challenge
-    states = _states(lesson, progress)
+    states = main_states(lesson, known)
     return (
         challenge is not None
-        and progress.state(lesson.id, challenge.id) == "done"
+        and known.get((lesson.id, challenge.id)) == "done"
         and all(state in BEHIND for state in states.values())
         and any(states[step.id] == "skipped" for step in lesson.main_steps if not step.is_exercise)
     )
@@ -143,6 +149,9 @@ def is_due(progress: Progress, step: Exercise | StepOutline) -> bool:
 
 
 def _states(lesson: Lesson | LessonOutline, progress: Progress) -> dict[str, str]:
-    """Return the states of the main steps of a lesson by their ids, in order."""
-    states = progress.states()
-    return {step.id: states.get((lesson.id, step.id), "new") for step in lesson.main_steps}
+    return main_states(lesson, progress.states())
+
+
+def main_states(lesson: Lesson | LessonOutline, known: Mapping[tuple[str, str], str]) -> dict[str, str]:
+    """Return the states of the main steps of a lesson by their ids, in order; `known` has those that are not new."""
+    return {step.id: known.get((lesson.id, step.id), "new") for step in lesson.main_steps}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import stat
 import sys
 from pathlib import Path
 
+from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 from tui.commands.errors import UsageError
 
@@ -17,14 +19,19 @@ MOST = 32 * MEBIBYTE
 """The largest file that is read, in bytes. Exported progress has a few; a device has no end."""
 
 
-def read_file(file: str) -> bytes:
-    """Return the content of a file, or of standard input for `-`. Raises `UsageError`."""
+def read_file(file: str, *, regular: bool = False) -> bytes:
+    """Return the content of a file, or of standard input for `-`. Raises `UsageError`.
+
+    With `regular`, a file that is none, such as a pipe that nobody writes to, is refused rather than waited for.
+    """
     if file == "-":
         if sys.stdin is None:
             raise UsageError(say("no-input", "Nothing can be read, because standard input is closed."))
         content = sys.stdin.buffer.read(MOST + 1)
     else:
         try:
+            if regular and not stat.S_ISREG(Path(file).stat().st_mode):
+                raise UsageError(say("no-file", "{file} is no ordinary file.", file=clean(file, keep="")))
             with Path(file).open("rb") as opened:
                 content = opened.read(MOST + 1)
         except OSError as error:

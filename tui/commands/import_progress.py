@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from contextlib import closing
 
+from lessons.learner import exports
 from lessons.texts.wording import Wording
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.files import read_file
@@ -17,12 +17,7 @@ say = Wording("command/import")
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Merge the file into the learner's progress."""
-    content = read_file(options.file)
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
-        # What is not even JSON is refused as any other file is that we have not written.
-        data = None
+    data = exports.decode(read_file(options.file))
     with closing(open_progress()) as progress:
         try:
             progress.restore(data)

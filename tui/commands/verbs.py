@@ -280,6 +280,25 @@ def _import_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=say("import/file", "the file to read, or - for standard input"))
 
 
+@_verb(
+    "report",
+    "report_progress",
+    lambda: say("report", "for teachers: tell how a learner or a class comes along, from exported files"),
+)
+def _report_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help=say(
+            "report/files",
+            "a file of 'attn-tutor export' or a progress file for each learner, or - for standard input (default: your "
+            "own progress)",
+        ),
+    )
+    _json(parser)
+
+
 # Arguments that several verbs have -----------------------------------------------------------------------------------
 
 

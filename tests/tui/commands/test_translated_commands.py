@@ -79,6 +79,8 @@ def test_help_of_the_command_is_translated(command: Command) -> None:
         ("export", "/nowhere/file"),
         ("import", "nowhere.json"),
         ("import", "-"),
+        ("report", "nowhere.json"),
+        ("report", "-"),
     ],
     ids=" ".join,
 )

@@ -1,0 +1,94 @@
+"""Files with a learner's progress that come from anybody: read, or refused in a sentence and in no time."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lessons.learner import saved_progress, tables
+from lessons.learner.progress import Progress
+from lessons.learner.saved_progress import read_saved
+
+
+def progress_of(path: Path) -> Progress:
+    progress = Progress.open(path)
+    progress.visit("made", "first")
+    progress.add_attempt("doubling", "def double(x): ...", "failed", "squared", "Not twice.")
+    progress.use_hint("doubling", 2)
+    return progress
+
+
+def database(*statements: str) -> bytes:
+    """Return a database in which tables of progress were made, and then these statements were executed."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        tables.make_tables(made)
+        made.execute(f"PRAGMA user_version = {tables.VERSION}")
+        for statement in statements:
+            made.execute(statement)
+        return made.serialize()
+
+
+def test_an_export_and_the_progress_file_say_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "progress.db"
+    progress = progress_of(path)
+    exported = json.dumps(progress.export()).encode()
+    progress.close()
+    assert read_saved(exported) == read_saved(path.read_bytes())
+    assert [row["mistake"] for row in read_saved(exported)["attempts"]] == ["squared"]
+
+
+def test_a_file_of_the_first_version_lacks_tables() -> None:
+    content = database("DROP TABLE help", "DROP TABLE kept", "PRAGMA user_version = 1")
+    assert read_saved(content) == {name: [] for name in tables.COLUMNS}
+
+
+FOREIGN = "This is not progress that attn-tutor exported."
+NEWER = "It comes from a newer version of attn-tutor. Update attn-tutor and try again."
+DAMAGED = "It is damaged."
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", FOREIGN),
+        (b"[" * 100_000, FOREIGN),
+        (b'{"format": "attn-tutor progress", "version": 99}', NEWER),
+        (b"SQLite format 3\0", DAMAGED),
+        (b"SQLite format 3\0" + bytes(4000), DAMAGED),
+        (database()[:5000], DAMAGED),
+        (database("PRAGMA user_version = 99"), NEWER),
+        (database("DROP TABLE attempts"), FOREIGN),
+        (database("DROP TABLE help", f"CREATE VIEW help AS {ENDLESS} SELECT i FROM n"), FOREIGN),
+        (database("ALTER TABLE help ADD COLUMN more TEXT AS (zeroblob(1000000000))"), FOREIGN),
+        (
+            database("CREATE TABLE other (i)", "PRAGMA writable_schema = 1",
+                     "UPDATE sqlite_master SET rootpage = 99999 WHERE name = 'attempts'"),
+            DAMAGED,
+        ),
+    ],
+    ids=range(11),
+)  # fmt: skip
+def test_what_is_no_progress_is_refused(content: bytes, reason: str) -> None:
+    with pytest.raises(ValueError, match="^" + reason.replace(".", r"\.") + "$"):
+        read_saved(content)
+
+
+def test_a_database_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saved_progress, "_STEPS_BETWEEN", 100)
+    monkeypatch.setattr(saved_progress, "_MOST_LOOKS", 10)
+    rows = ", ".join(["('doubling', 'hint-1', '')"] * 1000)
+    with pytest.raises(ValueError, match="damaged"):
+        read_saved(database(f"INSERT INTO help VALUES {rows}"))
+
+
+def test_more_rows_than_a_learner_makes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saved_progress, "MOST_ROWS", 2)
+    rows = [("('doubling', 'hint-1', '')")] * 3
+    assert len(read_saved(database(f"INSERT INTO help VALUES {', '.join(rows[:2])}"))["help"]) == 2
+    with pytest.raises(ValueError, match="'help' has more than 2 entries"):
+        read_saved(database(f"INSERT INTO help VALUES {', '.join(rows)}"))

@@ -135,7 +135,7 @@ def _fail(error: OSError) -> None:
 def _load(digest: bytes) -> tuple[bytes, bytes] | None:
     """Return outline and course, as they are kept under a digest; None if there are none that can be trusted."""
     try:
-        folder = os.open(_folder(), os.O_RDONLY | os.O_DIRECTORY)
+        folder = os.open(cache_folder(), os.O_RDONLY | os.O_DIRECTORY)
         try:
             # A name that is no ordinary file must not block.
             file = os.open(_name(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
@@ -156,7 +156,7 @@ def _save(outline: CourseOutline, course: Course, digest: bytes) -> None:
     with suppress(OSError, ValueError, RuntimeError):
         whole = course.model_dump_json(by_alias=True, exclude_unset=True).encode()
         text = b"%s\n%s" % (course_outline.to_json(outline), whole)
-        folder = _folder()
+        folder = cache_folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -194,7 +194,7 @@ def _name() -> str:
     return "course.json" if translation is None else f"course-{translation.name}.json"
 
 
-def _folder() -> Path:
+def cache_folder() -> Path:
     """Return the folder for the file. Raises `RuntimeError` if there is no home directory."""
     cache = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(cache):

@@ -8,13 +8,12 @@ import sys
 from collections.abc import Iterable
 
 from lessons.results.clean_text import clean
+from tui.render.ascii_text import in_ascii
 from tui.tty.terminal import this_terminal
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines; what the encoding of standard output lacks becomes an escape rather than an error."""
-    from tui.render.prose import in_ascii
-
     encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
         try:

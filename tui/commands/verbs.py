@@ -299,6 +299,11 @@ def _report_arguments(parser: argparse.ArgumentParser) -> None:
     _json(parser)
 
 
+@_verb("doctor", "doctor", lambda: say("doctor", "look at everything that the tutor depends on, and say what is wrong"))
+def _doctor_arguments(parser: argparse.ArgumentParser) -> None:
+    _json(parser)
+
+
 # Arguments that several verbs have -----------------------------------------------------------------------------------
 
 

@@ -21,7 +21,8 @@ from lessons.what_if.changes import ChangeHistory, Changes
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, mention
 from tui.actions.key_names import short_keys
-from tui.render.prose import in_ascii, rich_text
+from tui.render.ascii_text import in_ascii
+from tui.render.prose import rich_text
 from tui.screens.lesson_view import LessonView
 from tui.screens.step_view import ViewContext
 from tui.state.purpose import Purpose

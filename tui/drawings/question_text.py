@@ -17,8 +17,9 @@ from lessons.results.result import StepResult, WorkerError
 from lessons.texts.wording import Wording
 from tui.actions.hints import mention
 from tui.actions.key_names import short_keys
+from tui.render.ascii_text import in_ascii
 from tui.render.code_text import rich_code
-from tui.render.prose import in_ascii, rich_text
+from tui.render.prose import rich_text
 from tui.state.question_state import QuestionState
 
 say = Wording("question/text")

@@ -14,14 +14,6 @@ VALUE = re.compile(r"[-+(\[]?\.?\d|True$|False$|-?inf$|nan$")
 STYLES = {"code": Style(color="cyan"), "strong": Style(bold=True), "emphasis": Style(italic=True)}
 
 
-ASCII = str.maketrans({"·": "*", "√": "sqrt ", "×": "x", "…": "...", "→": "->", "–": "-", "—": "-", "≈": "~"})
-
-
-def in_ascii(text: str) -> str:
-    """Replace the non-ASCII characters that lessons use by ASCII."""
-    return text.translate(ASCII)
-
-
 def paragraphs(prose: str) -> list[str]:
     """Return the paragraphs of a prose text, each as one line."""
     return [" ".join(block.split()) for block in prose.strip().split("\n\n") if block.strip()]

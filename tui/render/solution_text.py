@@ -12,7 +12,8 @@ from lessons.format.lesson import ExerciseStep
 from lessons.results.clean_text import clean
 from lessons.results.result import AnswerComparison, Intermediate
 from lessons.texts.wording import Wording
-from tui.render.prose import in_ascii, rich_text
+from tui.render.ascii_text import in_ascii
+from tui.render.prose import rich_text
 
 say = Wording("exercise/solution")
 

@@ -19,7 +19,8 @@ from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import mention
 from tui.render import verdict_text
-from tui.render.prose import in_ascii, rich_text
+from tui.render.ascii_text import in_ascii
+from tui.render.prose import rich_text
 from tui.render.step_layout import WIDE
 from tui.tty.terminal import Terminal
 from tui.widgets.code_editor import CodeEditor

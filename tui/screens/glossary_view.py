@@ -17,8 +17,9 @@ from lessons.reading.glossary import Glossary, Reference, Term
 from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
+from tui.render.ascii_text import in_ascii
 from tui.render.glossary_text import introduced
-from tui.render.prose import in_ascii, rich_text
+from tui.render.prose import rich_text
 from tui.tty.terminal import Terminal
 from tui.widgets.lesson_list import LessonEntry, LessonList
 from tui.widgets.line_widget import Box

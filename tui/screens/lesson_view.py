@@ -32,9 +32,10 @@ from tui.drawings import before_after
 from tui.drawings.before_after import MODES, Mode
 from tui.drawings.marks import Cells, Marks
 from tui.render import code_inputs
+from tui.render.ascii_text import in_ascii
 from tui.render.code_text import marked, rich_code
 from tui.render.numbers import exact
-from tui.render.prose import in_ascii, rich_text
+from tui.render.prose import rich_text
 from tui.render.shape_ribbon import GAP, bare, with_ribbon
 from tui.render.source_text import names_of_steps
 from tui.render.step_layout import CODE, Needs, arrange, panes, text_width, with_gap

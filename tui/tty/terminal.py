@@ -14,6 +14,9 @@ from typing import Literal, TextIO
 Depth = Literal["none", "16", "256", "truecolor"]
 """The number of colors."""
 
+Reason = Literal["ATTN_TUTOR_COLOR", "NO_COLOR", "COLORTERM", "TERM", "Windows"]
+"""What decides about the number of colors: a variable of the environment, or the system."""
+
 FPS_LOCAL = 60
 FPS_REMOTE = 10
 """Frames per second over SSH. Keys that repeat faster share a frame, so that a slow link does not fall behind."""
@@ -56,12 +59,11 @@ def detect(
     it.
     """
     term = environ.get("TERM", "").lower()
-    remote = any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
     return Terminal(
         interactive=stdin_tty and stdout_tty and stderr_tty and term not in _DUMB,
-        depth=_depth(environ, term, remote),
+        depth=color_choice(environ)[0],
         unicode=_unicode(environ),
-        remote=remote,
+        remote=is_remote(environ),
     )
 
 
@@ -106,21 +108,30 @@ def prepare(terminal: Terminal, environ: MutableMapping[str, str]) -> None:
     environ.update(textual_environment(terminal))
 
 
-def _depth(environ: Mapping[str, str], term: str, remote: bool) -> Depth:
+def color_choice(environ: Mapping[str, str]) -> tuple[Depth, Reason]:
+    """Return how many colors to use in this environment, and what decides that."""
+    term = environ.get("TERM", "").lower()
     if wish := _DEPTHS.get(environ.get("ATTN_TUTOR_COLOR", "").lower()):
-        return wish
-    if environ.get("NO_COLOR") or term in _DUMB or term in _COLORLESS or term.endswith(("-m", "-mono")):
-        return "none"
-    if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or term.endswith("-direct"):
-        return "truecolor"
+        return wish, "ATTN_TUTOR_COLOR"
+    if environ.get("NO_COLOR"):
+        return "none", "NO_COLOR"
+    if term in _DUMB or term in _COLORLESS or term.endswith(("-m", "-mono")):
+        return "none", "TERM"
+    if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+        return "truecolor", "COLORTERM"
+    if term.endswith("-direct"):
+        return "truecolor", "TERM"
     if term.startswith(_TRUECOLOR):
         # 24-bit color takes half again as many bytes as 256 colors. Over SSH it must be requested explicitly.
-        return "256" if remote else "truecolor"
+        return "256" if is_remote(environ) else "truecolor", "TERM"
     if _is_windows(environ):
-        return "truecolor"
-    if "256color" in term:
-        return "256"
-    return "16"
+        return "truecolor", "Windows"
+    return "256" if "256color" in term else "16", "TERM"
+
+
+def is_remote(environ: Mapping[str, str]) -> bool:
+    """Return whether this environment is that of a connection over SSH."""
+    return any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
 
 
 def _unicode(environ: Mapping[str, str]) -> bool:

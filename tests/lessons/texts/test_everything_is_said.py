@@ -40,9 +40,9 @@ EXEMPT = {
     "tui/commands/lint_course.py": "for authors",
     "tui/commands/list_texts.py": "for translators",
     "tui/commands/screen_fit.py": "for authors",
+    "tui/render/ascii_text.py": "notation of formulas",
     "tui/render/flow_graph.py": "a file in the language of Graphviz",
     "tui/render/palette.py": "colors",
-    "tui/render/prose.py": "notation of formulas",
     "tui/tty/exit_codes.py": "the meanings stand in the README, which is in English",
 }
 """Modules and folders with words that need no ids, and why."""
@@ -69,7 +69,7 @@ FOR_PROGRAMMERS = frozenset(
 """Exceptions whose messages no learner reads."""
 
 
-CODE = frozenset({"DEFAULT_CSS", "IMPORTS", "INPUTS_START", "SIGNS", "TRACE", "_BOOT"})
+CODE = frozenset({"DEFAULT_CSS", "IMPORTS", "INPUTS_START", "SELF_TEST", "SIGNS", "TRACE", "_BOOT"})
 """Constants that hold code, what a program writes, or the rules of a widget's look."""
 
 

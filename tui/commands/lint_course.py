@@ -147,31 +147,30 @@ def _in_translations(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Findin
 def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> None:
     """Run the lessons that could be read, check their claims, and prove their exercises; or only some exercises.
 
-    A run of a lesson serves its claims and all of its questions. While workers run, every step is laid out on a small
-    screen, to see whether it fits, and when they are done on a large one, to see whether it fills it. Raises
-    `WorkerError`.
+    A run of a lesson serves its claims and all of its questions. While workers prove exercises, every step is laid out
+    on a small screen, to see whether it fits, and on a large one, to see whether it fills it. Raises `WorkerError`.
     """
     from tui.commands import screen_fit
 
     with Workers() as workers:
         tasks = [LessonTask.start(lesson, only, workers) for lesson in report.lessons]
+        for task in tasks:
+            task.prove(workers)
         if not only:
             report.findings += screen_fit.findings(report.lessons)
-        flows: dict[tuple[str, str], Flow] = {}
-        for task in tasks:
-            if not only:
+            flows: dict[tuple[str, str], Flow] = {}
+            for task in tasks:
                 report.findings += claims.findings(task.lesson, task.results())
+                flows |= _flows(task)
+            report.findings += screen_fit.blank(report.lessons, flows)
+        for task in tasks:
             for found in task.proofs():
                 if not report.proofs:
                     say(HEAD)
                 report.proofs.append(found)
                 report.findings += found.findings
                 say(line(found))
-            if not only:
-                flows |= _flows(task)
             task.close()
-        if not only:
-            report.findings += screen_fit.blank(report.lessons, flows)
 
 
 def prove_claims(report: Report) -> None:
@@ -201,22 +200,24 @@ class LessonTask:
     lesson: Lesson
     steps: list[Exercise]
     run: Future[Run] | None
-    exercises: dict[str, Future[Proof]]
+    exercises: dict[str, Future[Proof]] = field(default_factory=dict)
 
     @classmethod
     def start(cls, lesson: Lesson, only: Sequence[str], workers: Workers) -> LessonTask:
-        """Submit the work for a lesson, or for those of its exercises that are in `only`."""
+        """Submit the run of a lesson, if all of it is to be proved or a question among those exercises in `only`."""
         steps = [step for step in lesson.exercises if not only or step.exercise in only]
         run = None
         if not only or any(isinstance(step, Question) for step in steps):
             run = workers.submit(partial(claims.run_with_claims, lesson))
-        exercises = {}
-        for step in steps:
+        return cls(lesson, steps, run)
+
+    def prove(self, workers: Workers) -> None:
+        """Submit the proofs of the exercises and experiments."""
+        for step in self.steps:
             if isinstance(step, ExerciseStep):
-                exercises[step.id] = workers.submit(partial(proofs.prove_exercise, lesson, step))
+                self.exercises[step.id] = workers.submit(partial(proofs.prove_exercise, self.lesson, step))
             elif isinstance(step, ExperimentStep):
-                exercises[step.id] = workers.submit(partial(proofs.prove_experiment, lesson, step))
-        return cls(lesson, steps, run, exercises)
+                self.exercises[step.id] = workers.submit(partial(proofs.prove_experiment, self.lesson, step))
 
     def results(self) -> Run:
         """Wait for the run of the lesson. Raises `WorkerError`."""

@@ -210,17 +210,20 @@ class ForkServer:
 
     def _sweep(self) -> None:
         """Kill all orphans, but stop every one of them first: killing alone loses against a fork bomb."""
-        stopped: set[int] = set()
-        while fresh := set(self._orphans()) - stopped:
-            for pid in fresh:
+        # A list of processes that change their parents while it is made may lack some, so what is left is swept again.
+        while orphans := set(self._orphans()):
+            stopped: set[int] = set()
+            while fresh := orphans - stopped:
+                for pid in fresh:
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.kill(pid, signal.SIGSTOP)
+                stopped |= fresh
+                orphans = set(self._orphans())
+            for pid in stopped:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGSTOP)
-            stopped |= fresh
-        for pid in stopped:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        while orphans := [pid for pid in offspring(os.getpid()) if pid not in self.children]:
-            for pid in orphans:
+                    os.kill(pid, signal.SIGKILL)
+            # Only those that were killed, since waiting for one that lives would never end.
+            for pid in stopped.intersection(offspring(os.getpid())):
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, 0)
 

@@ -128,7 +128,7 @@ def test_the_rows_of_the_security_policy_are_these() -> None:
         f"{fork_server.SCRATCH_CAP} MB",
         f"{scratch_folders.MOST_FILES:,} files",
         f"{fork_server.MOST_PROCESSES} processes",
-        f"{limits.TASKS} more threads",
+        f"and {limits.TASKS} more",
         f"{limits.OPEN_FILES} files at a time",
         f"{shared_memory.LIMIT} MB of shared memory",
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import socket
@@ -47,6 +48,29 @@ def sleeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         thread.join()
     # The server has waited for it already.
     process.returncode = -signal.SIGKILL
+
+
+def test_orphan_that_a_list_lacks_is_killed_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A fork bomb changes the tree of processes while it is read; waiting for a process that lives has no end."""
+    found, late = (subprocess.Popen(["sleep", "60"]) for _ in range(2))
+    lists = itertools.chain([[found.pid]] * 3, itertools.repeat([found.pid, late.pid]))
+
+    def listed(pid: int) -> list[int]:
+        return [each for each in next(lists) if Path(f"/proc/{each}").exists()] if pid == os.getpid() else []
+
+    monkeypatch.setattr(fork_server, "offspring", listed)
+    handler = signal.getsignal(signal.SIGCHLD)
+    control, theirs = socket.socketpair()
+    with control, theirs:
+        try:
+            ForkServer(theirs, str(tmp_path))._sweep()
+        finally:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, handler)
+    for process in (found, late):
+        # The server has waited for it already.
+        process.returncode = -signal.SIGKILL
+        assert not Path(f"/proc/{process.pid}").exists()
 
 
 def test_a_child_is_killed_once(sleeper: list[int], tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lessons.texts.wording import Wording
 from tui.commands import open_tutor
 from tui.commands.errors import CommandError, UsageError
-from tui.commands.output import discard_output, print_error
+from tui.commands.output import discard_output, print_error, use_given_encoding
 from tui.tty.exit_codes import ExitCode, ended_by
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code, one of `ExitCode` or that of a signal."""
     try:
         given = sys.argv[1:] if arguments is None else arguments
+        use_given_encoding()
         # Without a verb there is nothing to parse, and to declare all verbs takes as long as to read the map.
         options = _parser().parse_args(given) if given else None
         if sys.stdout is None:

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 from typing import IO, Protocol
 
+from lessons.engine import open_files
 from lessons.format.lesson import Limits
 from lessons.results.code_unit import learner_line
 from lessons.results.result import WorkerError
@@ -255,6 +256,7 @@ class ForkServerLauncher:
                 self._start()
 
     def _start(self) -> None:
+        open_files.check_limit()
         ours, theirs = socket.socketpair()
         self._base = tempfile.mkdtemp(prefix="attn-tutor-")
         log = (Path(self._base) / "log").open("wb")

@@ -6,21 +6,42 @@ import json
 import os
 import sys
 from collections.abc import Iterable
+from io import TextIOWrapper
+from typing import TextIO
 
 from lessons.results.clean_text import clean
 from tui.render.ascii_text import in_ascii
-from tui.tty.terminal import this_terminal
+from tui.tty.terminal import given_environment, output_encoding, this_terminal
+
+
+def use_given_encoding() -> None:
+    """Have text encoded as the environment asks, unless somebody has told Python how.
+
+    In a locale that is C, or not installed, Python writes UTF-8.
+    """
+    environ = given_environment()
+    encoding = output_encoding(environ)
+    if encoding == "utf-8" or any(environ.get(name) for name in ("PYTHONIOENCODING", "PYTHONUTF8")):
+        return
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.encoding == "utf-8":
+            stream.reconfigure(encoding=encoding, errors="replace")
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines; what the encoding of standard output lacks becomes an escape rather than an error."""
-    encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
-        try:
-            line.encode(encoding)
-        except UnicodeEncodeError:
-            line = in_ascii(line).encode(encoding, "backslashreplace").decode(encoding)
-        print(line)
+        print(_encodable(line, sys.stdout))
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    """Return text with ASCII, or an escape, in place of what the encoding of a stream lacks."""
+    encoding = stream.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return in_ascii(text).encode(encoding, "backslashreplace").decode(encoding)
+    return text
 
 
 def print_now(lines: Iterable[str]) -> None:
@@ -46,7 +67,7 @@ def print_code(code: str) -> None:
 
 def print_error(error: object) -> None:
     """Print what went wrong on standard error, as the command's own words."""
-    print(f"attn-tutor: {error}", file=sys.stderr)
+    print(_encodable(f"attn-tutor: {error}", sys.stderr), file=sys.stderr)
 
 
 def is_colored() -> bool:

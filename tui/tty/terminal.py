@@ -5,10 +5,12 @@ Textual reads its settings when it is imported, so everything here runs before t
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TextIO
 
 Depth = Literal["none", "16", "256", "truecolor"]
@@ -26,6 +28,10 @@ _DUMB = ("dumb", "unknown", "emacs")
 _COLORLESS = ("vt52", "vt100", "vt102", "vt220")
 _TRUECOLOR = ("alacritty", "contour", "foot", "xterm-ghostty", "xterm-kitty", "kitty", "wezterm")
 """Prefixes of TERM that imply 24-bit color; SSH often does not pass on COLORTERM, which would say so too."""
+
+
+_COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
+"""The values that Python gives to LC_CTYPE."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,34 @@ def detect(
 
 def this_terminal() -> Terminal:
     """Return the abilities of this process's terminal."""
-    return detect(os.environ, _is_tty(sys.__stdin__), _is_tty(sys.__stdout__), _is_tty(sys.__stderr__))
+    return detect(given_environment(), _is_tty(sys.__stdin__), _is_tty(sys.__stdout__), _is_tty(sys.__stderr__))
+
+
+def given_environment() -> Mapping[str, str]:
+    """Return the environment of this process without the encoding that Python adds.
+
+    Where the locale is C, or not installed, Python sets LC_CTYPE to one with UTF-8, whatever the terminal shows.
+    """
+    if os.environ.get("LC_CTYPE") not in _COERCED:
+        return os.environ
+    try:
+        given = Path("/proc/self/environ").read_bytes().split(b"\0")
+    except OSError:
+        return os.environ
+    if any(entry.startswith(b"LC_CTYPE=") for entry in given):
+        return os.environ
+    return {name: value for name, value in os.environ.items() if name != "LC_CTYPE"}
+
+
+def output_encoding(environ: Mapping[str, str]) -> str:
+    """Return the encoding of text for the terminal of this environment."""
+    if _unicode(environ):
+        return "utf-8"
+    encoding = "" if environ.get("ATTN_TUTOR_ASCII") == "1" else _locale(environ).partition(".")[2].partition("@")[0]
+    try:
+        return codecs.lookup(encoding).name
+    except (LookupError, ValueError):
+        return "ascii"
 
 
 def theme(terminal: Terminal) -> str:
@@ -137,10 +170,13 @@ def is_remote(environ: Mapping[str, str]) -> bool:
 def _unicode(environ: Mapping[str, str]) -> bool:
     if environ.get("ATTN_TUTOR_ASCII") == "1":
         return False
-    for name in ("LC_ALL", "LC_CTYPE", "LANG"):
-        if locale := environ.get(name):
-            return "utf8" in locale.lower().replace("-", "")
-    return _is_windows(environ)
+    locale = _locale(environ)
+    return "utf8" in locale.lower().replace("-", "") if locale else _is_windows(environ)
+
+
+def _locale(environ: Mapping[str, str]) -> str:
+    """Return the name of the locale for characters, "" if there is none."""
+    return next(filter(None, map(environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "")
 
 
 def _is_windows(environ: Mapping[str, str]) -> bool:

@@ -13,6 +13,7 @@ in), `out` and `err` (files).
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import os
 import selectors
@@ -125,8 +126,8 @@ class ForkServer:
             if os.getppid() != parent:
                 os._exit(code)
             signal.set_wakeup_fd(-1)
-            # First move them out of the way of 1, 2 and 3, then into place.
-            talk, out, err = (os.dup2(fd, fd + 64) for fd in (talk, out, err))
+            # First move them out of the way of 1, 2 and 3, then into place; no number may be too high.
+            talk, out, err = (fcntl.fcntl(fd, fcntl.F_DUPFD, child.TALK + 1) for fd in (talk, out, err))
             os.dup2(out, 1)
             os.dup2(err, 2)
             os.dup2(talk, child.TALK)

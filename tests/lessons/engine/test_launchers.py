@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any, cast
 
 import pytest
 
-from lessons.engine import launchers
+from lessons.engine import launchers, open_files
 from lessons.engine.launchers import ForkServerLauncher, ForkUnsafe, SpareLauncher, make_launcher
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Limits
@@ -329,6 +330,25 @@ def test_child_without_a_job_ends_with_its_connection(worker: Session) -> None:
     with pytest.raises(wire.Closed):
         wire.receive(job.talk)
     job.close()
+
+
+@needs_linux
+def test_child_starts_where_few_files_may_be_open(worker: Session) -> None:
+    launcher = cast(ForkServerLauncher, worker.launcher)
+    launcher.wait_ready()
+    assert launcher.pid is not None
+    before = resource.prlimit(launcher.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(launcher.pid, resource.RLIMIT_NOFILE, (open_files.FEWEST, before[1]))
+    try:
+        assert worker.check(doubling_exercise(), DOUBLED, 1, 1).passed
+    finally:
+        resource.prlimit(launcher.pid, resource.RLIMIT_NOFILE, before)
+
+
+def test_too_few_open_files_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (open_files.FEWEST - 1, 4096))
+    with pytest.raises(WorkerError, match=f"Only {open_files.FEWEST - 1} files .* 'ulimit -n 256'"):
+        ForkServerLauncher().start()
 
 
 # When the tutor is gone ----------------------------------------------------------------------------------------------

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
 
-from tui.tty.terminal import Depth, Terminal, detect, prepare, textual_environment, theme
+from tui.tty.terminal import Depth, Terminal, detect, output_encoding, prepare, textual_environment, theme
 
 UTF8 = {"LANG": "en_US.UTF-8", "TERM": "xterm"}
 
@@ -116,3 +117,32 @@ def test_closed_streams_are_not_terminals() -> None:
     program = "import sys; from tui.tty.terminal import this_terminal; sys.exit(this_terminal().interactive)"
     shell = f'exec "{sys.executable}" -c "{program}" <&- >&- 2>&-'
     assert subprocess.run(["/bin/sh", "-c", shell], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("environ", "encoding"),
+    [
+        ({"LANG": "C.UTF-8"}, "utf-8"),
+        ({"LANG": "C.UTF-8", "ATTN_TUTOR_ASCII": "1"}, "ascii"),
+        ({"LANG": "C"}, "ascii"),
+        ({"LANG": "en_US"}, "ascii"),
+        ({"LC_ALL": "ru_RU.KOI8-R", "LANG": "C.UTF-8"}, "koi8-r"),
+        ({"LC_CTYPE": "de_DE.ISO-8859-15@euro"}, "iso8859-15"),
+        ({"LANG": "xx.no-encoding"}, "ascii"),
+    ],
+)
+def test_output_encoding(environ: dict[str, str], encoding: str) -> None:
+    assert output_encoding(environ) == encoding
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("name", ["C", "POSIX", "zz_ZZ.KOI8-R"])
+def test_encoding_that_python_puts_into_the_environment_is_not_the_terminals(name: str) -> None:
+    environ = {**os.environ, "LANG": name}
+    program = (
+        "import os, sys; from tui.tty.terminal import this_terminal; from tui.commands import output; "
+        "output.use_given_encoding(); output.print_lines(['\u2026']); "
+        "sys.exit(this_terminal().unicode or os.environ.get('LC_CTYPE', '') == '')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"...\n")

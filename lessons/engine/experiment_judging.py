@@ -36,6 +36,11 @@ def judge(step: ExperimentStep, made: Changes, result: StepResult) -> Judgement:
     return _judgement(step, "failed", message, NamedMistake(way.id, way.name, ""))
 
 
+def is_attempt(judgement: Judgement) -> bool:
+    """Return whether changes were an attempt; those on the way, neither right nor a known wrong turn, are none."""
+    return judgement.passed or bool(judgement.mistakes)
+
+
 def way_of(step: ExperimentStep, made: Changes, result: StepResult) -> Way | None:
     """Return the first way that matches the changes and their effect, None if there is none."""
     names = changes.changed_names(made)

@@ -13,7 +13,7 @@ from tui.commands.course_lookup import find_lesson, no_running_step, read_course
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
-from tui.render import linear_text, operand_choice
+from tui.render import cell_index, linear_text, operand_choice
 from tui.render.source_text import names_of_steps
 from tui.tty.exit_codes import ExitCode
 
@@ -34,8 +34,8 @@ def run(options: argparse.Namespace) -> ExitCode:
             print_error(linear_text.failure(result.error))
             return ExitCode.NOT_PASSED
         shape = next(item.shape for item in result.tensors if item.name == options.tensor)
-        if len(index) != len(shape) or not all(0 <= at < size for at, size in zip(index, shape, strict=True)):
-            raise UsageError(_no_cell(options.tensor, shape, index))
+        if (why := cell_index.why_no_cell(options.tensor, shape, index)) is not None:
+            raise UsageError(why)
         # A program reads JSON, so nothing is left out there.
         most = sys.maxsize if options.all or options.json else operand_choice.MOST
         choose = None if most == sys.maxsize else lambda item: operand_choice.choose(item, most).positions
@@ -55,39 +55,6 @@ def run(options: argparse.Namespace) -> ExitCode:
     else:
         print_lines(linear_text.explanation(found, most, step, names_of_steps(lesson, with_ids=True)))
     return ExitCode.OK
-
-
-def _no_cell(tensor: str, shape: tuple[int, ...], index: tuple[int, ...]) -> str:
-    """Say that a tensor has no number at this index, and what an index of it looks like."""
-    if not shape:
-        return say("scalar", "{tensor} is a single number, so leave INDEX out.", tensor=tensor)
-    example = ",".join("0" for _ in shape)
-    if not index:
-        return say(
-            "no-index",
-            "{tensor} has the shape {shape}. Say which of its numbers to explain, such as {example}.",
-            tensor=tensor,
-            shape=shape,
-            example=example,
-        )
-    if len(index) != len(shape):
-        return say.count(
-            "axes",
-            len(shape),
-            "{tensor} has the shape {shape}, so an index of it needs {count} number, such as {example}.",
-            "{tensor} has the shape {shape}, so an index of it needs {count} numbers, such as {example}.",
-            tensor=tensor,
-            shape=shape,
-            example=example,
-        )
-    return say(
-        "no-cell",
-        "{tensor} has the shape {shape}, so it has no number at [{index}]. Its last one is at [{last}].",
-        tensor=tensor,
-        shape=shape,
-        index=",".join(map(str, index)),
-        last=",".join(str(size - 1) for size in shape),
-    )
 
 
 def _index(text: str) -> tuple[int, ...]:

@@ -27,7 +27,8 @@ from tui.controllers.step_kinds import make_views
 from tui.screens.step_view import StepView, ViewContext
 from tui.state.async_session import AsyncSession
 from tui.state.recorded_results import RecordedResults
-from tui.state.step_results import StepContent, TrainingReplays
+from tui.state.step_content import StepContent
+from tui.state.step_results import TrainingReplays
 from tui.tty.terminal import Terminal
 from tui.widgets.flow_chart import EMPTY
 from tui.widgets.matrix import MatrixView

@@ -26,7 +26,7 @@ from tui.render.prose import rich_text
 from tui.screens.lesson_view import LessonView
 from tui.screens.step_view import ViewContext
 from tui.state.purpose import Purpose
-from tui.state.step_results import StepContent
+from tui.state.step_content import StepContent
 from tui.tty.terminal import Terminal
 
 say = Wording("screen/experiment")
@@ -100,8 +100,7 @@ class ExperimentSession(LessonView):
         self._judged, self._gives_up_next, self._helped = content.changes, False, False
         self._judgement = experiment_judging.judge(step, content.changes, content.result) if content.changes else None
         judgement = self._judgement
-        # A change on the way, which is neither right nor a known wrong turn, is no attempt.
-        if judgement is None or not (judgement.passed or judgement.mistakes):
+        if judgement is None or not experiment_judging.is_attempt(judgement):
             return
         more = outcomes.record(self._progress, lesson, step, changes.as_lines(content.changes), judgement)
         if judgement.passed:

@@ -15,6 +15,7 @@ from tui.actions.hints import hint
 from tui.actions.key_names import short_keys
 from tui.controllers.question_session import QuestionSession
 from tui.screens.flow_subject import FlowSubject
+from tui.state.question_state import pointed_cell
 from tui.widgets.matrix import MatrixView
 
 say = Wording("screen/find")
@@ -84,23 +85,12 @@ class FindSession(QuestionSession):
 
     def _chosen_cell(self) -> tuple[int, ...] | None:
         """Return the cell of the tensor in question that is under the cursor, None if the cursor is elsewhere."""
-        on = question_facts.pointed_name(self._question)
         explanation, operand = self._explanation.explanation, self._explanation.operand
         if self._explanation.has_focus and explanation is not None:
-            if operand is None:
-                return explanation.index if explanation.name in self._names_of(on) else None
-            if operand.name in self._names_of(on):
-                return operand.index
-            # A name in a loop, such as `x`, may stand for a row of what is shown.
-            lit = (explanation.lit or {}).get(on, ())
-            return lit[explanation.operands.index(operand)] if len(lit) == len(explanation.operands) else None
+            position = None if operand is None else explanation.operands.index(operand)
+            return pointed_cell(self._question, explanation, position)
         view = self._matrix
         return view.index if view is not None and view.has_focus and view is self._pointed else None
-
-    def _names_of(self, shown: str) -> set[str]:
-        """Return what a shown tensor is called: by the step, and in explanations, which take the name in the code."""
-        tensors = self._step.show if self._step is not None else ()
-        return {shown, *(tensor.expression for tensor in tensors if tensor.name == shown)}
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now; if not, its key keeps the meaning that it has elsewhere."""

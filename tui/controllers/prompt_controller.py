@@ -9,9 +9,9 @@ from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from tui.controllers.frame import PROMPT, Frame
 from tui.controllers.step_controller import StepController
-from tui.controllers.step_kinds import CHANGING
 from tui.screens.prompt_view import PromptView
 from tui.state.async_session import AsyncSession
+from tui.state.runner import CHANGING
 
 say = Wording("screen/prompt-controller")
 

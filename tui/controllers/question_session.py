@@ -13,7 +13,7 @@ from lessons.what_if.changes import ChangeHistory
 from tui.screens.question_view import QuestionView
 from tui.screens.step_view import QuietStepView, ViewContext
 from tui.state.purpose import Purpose
-from tui.state.step_results import StepContent
+from tui.state.step_content import StepContent
 from tui.tty.terminal import Terminal
 
 

@@ -26,11 +26,11 @@ from tui.controllers.flow_controller import colored
 from tui.controllers.frame import Frame
 from tui.controllers.learning_state import LearningState
 from tui.controllers.step_controller import StepController
-from tui.controllers.step_kinds import Runner
 from tui.render import code_inputs
 from tui.screens.lesson_view import LessonView
 from tui.screens.step_view import StepView
 from tui.state import earlier_tensors
+from tui.state.runner import Runner
 from tui.widgets.side_panel import SidePanel
 
 say = Wording("screen/side")

@@ -13,9 +13,11 @@ from lessons.results.result import WorkerError
 from lessons.what_if.changes import UNCHANGED, ChangeHistory, Changes
 from tui.controllers.frame import MAP, CoursePosition, Frame
 from tui.controllers.learning_state import LearningState
-from tui.controllers.step_kinds import CHANGING, STEP_KINDS, Runner
 from tui.screens.step_view import StepView
+from tui.state import course_path
+from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
+from tui.state.runner import CHANGING, RUNNERS, Runner
 
 RUNS = "run"
 """The group of background tasks that run steps: a new task cancels the one before it."""
@@ -42,9 +44,7 @@ class StepController:
         self._lesson: Lesson | None = None
         self.index = 0
         self._remark = ""
-        self._lesson_history = ChangeHistory()
-        # The learner's changes in steps that have their own, by the id of the step.
-        self._own_histories: dict[str, ChangeHistory] = {}
+        self._learner_changes = LearnerChanges()
         self._purpose = Purpose.WORK
         self.on_open: Callable[[], None] = lambda: None
         """Called when a step was opened."""
@@ -61,9 +61,7 @@ class StepController:
     @property
     def _history(self) -> ChangeHistory:
         """The learner's changes to the lesson, or to the current step if it has its own."""
-        if self.runner is Runner.WITH_OWN_CHANGES:
-            return self._own_histories.get(self.step.id, ChangeHistory())
-        return self._lesson_history
+        return self._learner_changes.of(self.step)
 
     @property
     def lesson(self) -> Lesson:
@@ -84,7 +82,7 @@ class StepController:
     @property
     def runner(self) -> Runner:
         """The way in which the current step gets its results."""
-        return STEP_KINDS[self.step.kind].runner
+        return RUNNERS[self.step.kind]
 
     @property
     def is_visible(self) -> bool:
@@ -117,13 +115,10 @@ class StepController:
         """
         self._state.async_session.close_prompt()
         if lesson is not self._lesson:
-            self._lesson_history, self._own_histories = history or ChangeHistory(), {}
+            self._learner_changes = LearnerChanges(history or ChangeHistory())
             self._state.results.forget()
         self._lesson, self.index, self._remark, self._purpose = lesson, index, remark, purpose
-        if purpose is Purpose.WORK:
-            self._state.progress.visit(lesson.id, self.step.id)
-        else:
-            self._state.progress.set_state(lesson.id, self.step.id, "seen")
+        course_path.visit(self._state.progress, lesson, self.step, purpose)
         if self.runner is Runner.ON_REQUEST:
             self._state.async_session.stop()
         self._frame.show(self.view)
@@ -166,10 +161,7 @@ class StepController:
     def change(self, lesson: Lesson, history: ChangeHistory) -> None:
         """Apply the learner's new changes to a lesson, and run the current step again with them."""
         if lesson is self._lesson:
-            if self.runner is Runner.WITH_OWN_CHANGES:
-                self._own_histories[self.step.id] = history
-            else:
-                self._lesson_history = history
+            self._learner_changes.replace(self.step, history)
             if self.is_visible:
                 self.run()
 
@@ -213,20 +205,16 @@ class StepController:
         if not self.may_leave():
             return
         remark = milestones.leave(self._state.progress, self.lesson, self.step)
-        after = main_path.step_after(self.lesson.steps, self.step.id)
+        after = course_path.step_after(self._state.course, self.lesson, self.step)
         if after is not None:
-            self._go_on(self.lesson, self.lesson.index(after.id), remark)
-            return
-        number = self._state.course.lessons.index(self.lesson)
-        if number + 1 < len(self._state.course.lessons):
-            self._go_on(self._state.course.lessons[number + 1], 0, remark)
+            self._go_on(*after, remark)
         else:
             self._to_map()
 
     def _go_on(self, lesson: Lesson, index: int, remark: str = "") -> None:
         """Open a neighbor of the current step. After a jump, one that is done is only looked at."""
-        done = self._state.progress.state(lesson.id, lesson.steps[index].id) == "done"
-        self.open(lesson, index, remark=remark, purpose=Purpose.LOOK if self.jumped and done else Purpose.WORK)
+        purpose = course_path.purpose_of(self._state.progress, lesson, index, jumped=self.jumped)
+        self.open(lesson, index, remark=remark, purpose=purpose)
 
     def previous(self) -> None:
         """Go back to the previous step, which may be the last one of the previous lesson.
@@ -235,14 +223,9 @@ class StepController:
         """
         if not self.may_leave():
             return
-        before_step = main_path.step_before(self.lesson.steps, self.step.id)
-        if before_step is not None:
-            self._go_on(self.lesson, self.lesson.index(before_step.id))
-            return
-        number = self._state.course.lessons.index(self.lesson)
-        if number > 0:
-            before = self._state.course.lessons[number - 1]
-            self._go_on(before, len(before.steps) - 1)
+        before = course_path.step_before(self._state.course, self.lesson, self.step)
+        if before is not None:
+            self._go_on(*before)
 
     @property
     def has_side_step(self) -> bool:
@@ -252,7 +235,7 @@ class StepController:
     @property
     def _side_steps(self) -> tuple[Step, ...]:
         """The side steps of the current step, if that is a main step."""
-        return () if self.step.side else self.lesson.side_steps_of(self.step.id)
+        return course_path.side_steps(self.lesson, self.step)
 
     def turn_aside(self) -> None:
         """Open the first side step of the current step, if it has one; what counts as done stays as it is."""
@@ -282,7 +265,9 @@ class StepController:
         if not self.may_leave():
             return
         at_map = self._lesson is None or self._frame.main_view_id == MAP
-        self._origins.append(None if at_map else Origin(self.lesson, self.index, self._purpose, self._lesson_history))
+        self._origins.append(
+            None if at_map else Origin(self.lesson, self.index, self._purpose, self._learner_changes.lesson_history)
+        )
         self.open(lesson, index, purpose=purpose)
 
     def jump_back(self) -> None:

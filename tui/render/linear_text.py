@@ -17,8 +17,10 @@ from lessons.format.lesson import (
     ExerciseStep,
     ExperimentStep,
     FilledStep,
+    FindStep,
     Lesson,
     PointStep,
+    PredictStep,
     Question,
     RunningStep,
     Step,
@@ -29,17 +31,13 @@ from lessons.results.clean_text import clean
 from lessons.results.explanation import counts_note
 from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, Origin, StepResult, Tensor
 from lessons.texts.wording import Wording
-from tui.render import explanation_text, memory_text, operand_choice
-from tui.render.numbers import number_format, short, truncated, visible
+from tui.render import explanation_text, linear_matrix, operand_choice
 from tui.render.prose import plain_lines
-from tui.render.ruler import Ruler
 from tui.render.source_text import NO_NAMES
 
 WIDTH = 80
 NARROWEST = 48
 """Columns of a line of an explanation, however deep it stands."""
-
-MOST_ROWS = 24
 
 say = Wording("linear/lesson")
 
@@ -120,7 +118,32 @@ def knobs(lesson: Lesson) -> Iterator[str]:
 
 
 def lesson_step(step: Step, result: StepResult, position: str, width: int = WIDTH) -> Iterator[str]:
-    """Yield one step: its position in the lesson (`step 5 of 18`) and title, prose, code, output, matrices."""
+    """Yield one step as `step_lines` does, then how to go on with it in a shell."""
+    yield from step_lines(step, result, position, width)
+    match step:
+        case ExerciseStep():
+            yield say("check", "Check your file with: attn-tutor check {id} FILE", id=step.exercise)
+            yield say("watch", "Or have it checked each time you save it: attn-tutor watch {id}", id=step.exercise)
+        case ExperimentStep():
+            yield ""
+            yield from _experiment(step)
+        case TrainStep():
+            yield ""
+            yield say("train", "Run the training with: attn-tutor train LESSON")
+        case ChoiceStep() | PredictStep() | PointStep() | FindStep():
+            if not isinstance(step, ChoiceStep):
+                yield ""
+            question = say("question", "This is a question ({id}).", id=step.exercise)
+            yield f"{question} {question_words.form(step, result)}"
+
+
+def step_lines(
+    step: Step, result: StepResult, position: str, width: int = WIDTH, *, answered: bool = False
+) -> Iterator[str]:
+    """Yield one step: its position in the lesson (`step 5 of 18`) and title, prose, code, output, matrices, options.
+
+    What a question reveals is left out until it was `answered`.
+    """
     yield f"{_capitalized(position)}: {step.title}  [{step.id}]"
     yield ""
     yield from plain_lines(clean(template.fill(step.prose, result.text)), width)
@@ -130,7 +153,7 @@ def lesson_step(step: Step, result: StepResult, position: str, width: int = WIDT
         yield from _indented(package_source.read(step.source))
     if isinstance(step, TrainStep):
         yield ""
-        yield say("training", "The training, which runs with 'attn-tutor train LESSON':")
+        yield say("training", "The training:")
         yield from _indented(step.training)
         yield ""
         yield trained_words(result.trained)
@@ -146,28 +169,28 @@ def lesson_step(step: Step, result: StepResult, position: str, width: int = WIDT
         else:
             yield say("exercise-unnumbered", "Exercise ({id}). Start from this code:", id=id)
         yield from _indented(step.starter)
-        yield say("check", "Check your file with: attn-tutor check {id} FILE", id=id)
-        yield say("watch", "Or have it checked each time you save it: attn-tutor watch {id}", id=id)
+    yield from result_lines(step, result, width, answered=answered)
+    if isinstance(step, ChoiceStep):
+        yield ""
+        yield from _options(step, result, width)
+
+
+def result_lines(step: Step, result: StepResult, width: int = WIDTH, *, answered: bool = False) -> Iterator[str]:
+    """Yield what came of the code of a step: output, failure, notes, matrices, with an empty line before each."""
     if result.stdout:
         yield ""
         yield say("output", "Output:")
         yield from _indented(clean(result.stdout))
     if result.error is not None:
         yield ""
-        yield failure(result.error)
+        yield from textwrap.wrap(failure(result.error), width)
     for note in result.notes:
         yield ""
         yield from plain_lines(clean(note), width)
-    for tensor in visible_tensors(step, result, answered=False) if isinstance(step, Question) else result.tensors:
+    for tensor in visible_tensors(step, result, answered) if isinstance(step, Question) else result.tensors:
         yield ""
-        hidden = isinstance(step, PointStep) and step.blank and tensor.name == step.on
-        yield from _hidden(tensor) if hidden else tensor_lines(tensor, width)
-    if isinstance(step, Question):
-        yield ""
-        yield from _question(step, result, width)
-    if isinstance(step, ExperimentStep):
-        yield ""
-        yield from _experiment(step)
+        hidden = isinstance(step, PointStep) and step.blank and not answered and tensor.name == step.on
+        yield from _hidden(tensor) if hidden else linear_matrix.tensor_lines(tensor, width)
 
 
 def trained_words(trained: Origin | None) -> str:
@@ -191,23 +214,17 @@ def _experiment(step: ExperimentStep) -> Iterator[str]:
     yield say("try-experiment", "Then see what they do: attn-tutor check {id} FILE", id=id)
 
 
-def _question(step: Question, result: StepResult, width: int) -> Iterator[str]:
-    """Yield the options of a question and how to answer it."""
-    if isinstance(step, ChoiceStep):
-        for option in question_words.choices(step, result):
-            for index, line in enumerate(plain_lines(clean(option.text), width - 6)):
-                yield (f"  {option.letter})  " if index == 0 else "      ") + line
-    yield say("question", "This is a question ({id}).", id=step.exercise) + " " + question_words.form(step, result)
+def _options(step: ChoiceStep, result: StepResult, width: int) -> Iterator[str]:
+    """Yield the options of a question."""
+    for option in question_words.choices(step, result):
+        for index, line in enumerate(plain_lines(clean(option.text), width - 6)):
+            yield (f"  {option.letter})  " if index == 0 else "      ") + line
 
 
 def _hidden(tensor: Tensor) -> Iterator[str]:
     """Yield a line for a tensor whose numbers must not be seen yet."""
     hidden = say("hidden", "its numbers are hidden until you have answered.")
-    yield f"{tensor.name}  {_shape(tensor)}: {hidden}"
-
-
-def _shape(tensor: Tensor) -> str:
-    return "×".join(map(str, tensor.shape)) or say("scalar", "a single number")
+    yield f"{tensor.name}  {linear_matrix.shape_text(tensor)}: {hidden}"
 
 
 def _capitalized(text: str) -> str:
@@ -217,131 +234,6 @@ def _capitalized(text: str) -> str:
 def _indented(text: str) -> Iterator[str]:
     for line in text.rstrip().splitlines():
         yield f"    {line}".rstrip()
-
-
-def tensor_lines(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
-    """Yield a tensor drawn the way its lesson asks for: as bars, or as a matrix with or without its storage."""
-    if tensor.draw == "bars" and tensor.values:
-        yield from bars(tensor, width)
-        return
-    yield from matrix(tensor, width)
-    if tensor.draw == "memory" and memory_text.drawable(tensor):
-        yield from storage_lines(tensor)
-
-
-def bars(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
-    """Yield a tensor as bars, one line per number: label, number, bar."""
-    yield f"{tensor.name}  {_shape(tensor)}"
-    form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
-    groups, labels = [[visible(text) for text in texts] for texts in (tensor.row_labels, tensor.col_labels)]
-    group_width, label_width = (max(map(cell_len, texts), default=0) for texts in (groups, labels))
-    group_width, label_width = min(16, group_width), min(32, label_width)
-    ruler = Ruler.of(tensor.low, tensor.high, max(8, width - group_width - label_width - form.width - 8), unicode=False)
-    rows, cols = tensor.matrix_shape
-    for lead in _leads(tensor.lead_shape):
-        yield from _lead_line(tensor, lead)
-        for row in range(rows):
-            for col, value in enumerate(tensor.row(lead, row, 0, cols) or ()):
-                group = _right(groups[row] if groups and col == 0 else "", group_width)
-                label = _right(labels[col] if labels else "", label_width)
-                below, above = ruler.bar(value)
-                bar = f"{below}|{above}" if ruler.left else above
-                yield f"  {group}{'  ' if groups else ''}{label}  {form.text(value)}  {bar}".rstrip()
-
-
-def storage_lines(tensor: Tensor) -> Iterator[str]:
-    """Yield the storage of a tensor: its numbers in memory order, each with its index in the tensor."""
-    yield "  " + say("in-memory", "in memory: {facts}", facts=", ".join(memory_text.facts(tensor)))
-    assert tensor.layout is not None
-    form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
-    found = memory_text.elements(tensor)
-    for position in range(tensor.layout.size):
-        index = found.get(position)
-        if index is None:
-            yield f"  {position:4}  " + say("not-in-tensor", "not in {name}", name=tensor.name)
-        else:
-            text = form.text(memory_text.value(tensor, index) or 0.0)
-            yield f"  {position:4}  {text}  {tensor.name}[{','.join(map(str, index))}]"
-
-
-def matrix(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
-    """Yield a tensor as aligned tables, one per leading index; of a large tensor only the corner that is loaded."""
-    facts = [tensor.name, _shape(tensor)]
-    if len(tensor.shape) > 1:
-        rows, columns = tensor.axes[-2:]
-        facts.append(say("rows-and-columns", "rows: {rows}, columns: {columns}", rows=rows, columns=columns))
-    elif tensor.shape:
-        facts.append(say("columns", "columns: {columns}", columns=tensor.axes[-1]))
-    if tensor.shape and tensor.low is not None and tensor.high is not None:
-        low, high = (short(bound, tensor.dtype) for bound in (tensor.low, tensor.high))
-        facts.append(say("bounds", "from {low} to {high}", low=low, high=high))
-    yield "  ".join(facts)
-    if tensor.values is None:
-        yield from _table(tensor, (0,) * len(tensor.lead_shape), width)
-        return
-    for lead in _leads(tensor.lead_shape):
-        yield from _lead_line(tensor, lead)
-        yield from _table(tensor, lead, width)
-
-
-def _lead_line(tensor: Tensor, lead: tuple[int, ...]) -> Iterator[str]:
-    """Yield the leading index that the following lines belong to, if the tensor has leading axes."""
-    if lead:
-        yield "  " + ", ".join(f"{axis} {index}" for axis, index in zip(tensor.axes, lead, strict=False)) + ":"
-
-
-def _leads(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    if not shape:
-        yield ()
-        return
-    for first in range(shape[0]):
-        for rest in _leads(shape[1:]):
-            yield (first, *rest)
-
-
-def _table(tensor: Tensor, lead: tuple[int, ...], width: int) -> Iterator[str]:
-    rows, cols = tensor.matrix_shape
-    if tensor.window is not None:
-        here_rows, here_cols = len(tensor.window.rows), len(tensor.window.rows[0]) if tensor.window.rows else 0
-    else:
-        here_rows, here_cols = rows, cols
-    form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
-    head = [visible(label) for label in tensor.row_labels[:here_rows]]
-    tops = [visible(label) for label in tensor.col_labels[:here_cols]]
-    label_width = min(16, max(map(cell_len, head), default=0))
-    cell = max(form.width, min(10, max(map(cell_len, tops), default=0))) + 2
-    fit = max(1, (width - label_width - 2) // cell)
-    shown_rows = min(here_rows, MOST_ROWS) if tensor.window is not None else here_rows
-    # Columns that do not fit side by side continue in a table below.
-    for left in range(0, here_cols if tensor.window is None else min(here_cols, fit), fit):
-        right = min(left + fit, here_cols)
-        if tops:
-            yield (
-                "  " + " " * label_width + "".join(_right(truncated(text, cell - 2), cell) for text in tops[left:right])
-            )
-        for row in range(shown_rows):
-            values = tensor.row(lead, row, left, right) or ()
-            label = _right(head[row], label_width) if head else " " * label_width
-            yield "  " + label + "".join(form.text(value).rjust(cell) for value in values)
-    if tensor.values is None:
-        yield f"  ({_corner(tensor, shown_rows, min(here_cols, fit))})"
-
-
-def _corner(tensor: Tensor, rows: int, columns: int) -> str:
-    """Say which part of a large tensor is shown: so many rows and columns from the first ones on."""
-    all_rows, all_columns = tensor.matrix_shape
-    if len(tensor.shape) < 2:
-        return say("first-columns", "the first {columns} of {all} columns", columns=columns, all=all_columns)
-    said = say(
-        "corner",
-        "the first {rows} of {all_rows} rows and {columns} of {all_columns} columns",
-        rows=rows,
-        all_rows=all_rows,
-        columns=columns,
-        all_columns=all_columns,
-    )
-    lead = ", ".join(f"{axis} 0" for axis in tensor.axes[:-2])
-    return say("corner-of", "{lead}: {corner}", lead=lead, corner=said) if lead else said
 
 
 def failure(error: Failure) -> str:
@@ -479,9 +371,3 @@ def _departure(difference: AnswerDifference) -> str:
 def _with_line(text: str, line: int | None) -> str:
     """Return a text followed by the line that it is about, if there is one."""
     return f"{text} ({say('line', 'line {number}', number=line)})" if line else text
-
-
-def _right(text: str, width: int) -> str:
-    """Right-justify a text in exactly `width` cells, cutting it if necessary."""
-    text = truncated(text, width)
-    return " " * (width - cell_len(text)) + text

@@ -43,7 +43,7 @@ from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.step_view import QuietStepView, ViewContext
 from tui.state.earlier_tensors import EarlierTensor
 from tui.state.purpose import Purpose
-from tui.state.step_results import StepContent
+from tui.state.step_content import StepContent
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
 from tui.widgets.earlier_matrices import EarlierMatrices

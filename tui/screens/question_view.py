@@ -286,12 +286,13 @@ class QuestionView(ExplainingView):
         step = self._step
         if step is None or not self._state.is_open:
             return
-        if self._state.hints < len(step.hints):
-            self._state = replace(self._state, hints=self._state.hints + 1)
+        helped = self._state.with_help(len(step.hints))
+        if helped.hints > self._state.hints:
+            self._state = helped
             self.post_message(self.HintUsed(step, self._state.hints))
             self._show_all()
-        elif not self._state.gives_up_next:
-            self._state = replace(self._state, gives_up_next=True)
+        elif helped.gives_up_next:
+            self._state = helped
             self.say(
                 say(
                     "no-more-hints",

@@ -16,7 +16,7 @@ from tui.actions.action_words import hint_of
 from tui.actions.hints import hint
 from tui.render.step_layout import CODE
 from tui.screens.lesson_view import BOLD, LessonView
-from tui.state.step_results import StepContent, live_note
+from tui.state.step_content import StepContent, live_note
 from tui.tty.terminal import Terminal
 
 say = Wording("screen/scratch")

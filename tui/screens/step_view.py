@@ -11,7 +11,8 @@ from lessons.what_if.changes import ChangeHistory
 from tui.screens.flow_subject import FlowSubject
 from tui.state.async_session import AsyncSession
 from tui.state.purpose import Purpose
-from tui.state.step_results import StepContent, TrainingReplays
+from tui.state.step_content import StepContent
+from tui.state.step_results import TrainingReplays
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 

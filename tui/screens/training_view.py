@@ -31,7 +31,8 @@ from tui.render.step_layout import Needs, panes, text_width
 from tui.screens.lesson_view import LessonView
 from tui.screens.scratch_run_view import at_line
 from tui.screens.step_view import ViewContext
-from tui.state.step_results import StepContent, TrainingReplays
+from tui.state.step_content import StepContent
+from tui.state.step_results import TrainingReplays
 from tui.state.training_replay import TrainingReplay
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal

@@ -36,7 +36,7 @@ from tui.screens.step_view import QuietStepView, ViewContext
 from tui.state.drafts import Drafts
 from tui.state.exercise_help import ExerciseHelp
 from tui.state.purpose import Purpose
-from tui.state.step_results import StepContent
+from tui.state.step_content import StepContent
 from tui.widgets.line_widget import Box
 from tui.widgets.text_pane import TextPane
 

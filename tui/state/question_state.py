@@ -8,6 +8,8 @@ from typing import Literal
 
 from lessons.engine import answer_reading, question_facts
 from lessons.engine.question_facts import Index, Pointing
+from lessons.format.lesson import Question
+from lessons.results.explanation import Explanation
 from lessons.results.result import Judgement, StepResult, WorkerError
 
 Phase = Literal["open", "passed", "gave-up"]
@@ -38,10 +40,38 @@ class QuestionState:
         """Whether the question still has to be answered."""
         return self.phase == "open"
 
+    def with_help(self, hints: int) -> QuestionState:
+        """Return the state after a request for help, where there are so many `hints`.
+
+        That is one more hint; after the last one a warning, and after the warning the learner has given up.
+        """
+        if self.hints < hints:
+            return replace(self, hints=self.hints + 1)
+        if not self.gives_up_next:
+            return replace(self, gives_up_next=True)
+        return replace(self, phase="gave-up", gives_up_next=False, remark="")
+
     def with_answer(self, text: str, judgement: Judgement) -> QuestionState:
         """Return the state after an answer, which moves to the end if it has been given before."""
         others = tuple(answer for answer in self.answers if answer[0] != text)
         return replace(self, answers=(*others, (text, judgement)), gives_up_next=False, remark="")
+
+
+def pointed_cell(step: Question, explanation: Explanation, operand: int | None) -> Index | None:
+    """Return the cell of the tensor in question that an explanation, or its operand at a position, is about.
+
+    None if that is a cell of another tensor.
+    """
+    on = question_facts.pointed_name(step)
+    # Explanations take the name in the code.
+    names = {on, *(shown.expression for shown in step.show if shown.name == on)}
+    if operand is None:
+        return explanation.index if explanation.name in names else None
+    if explanation.operands[operand].name in names:
+        return explanation.operands[operand].index
+    # A name in a loop, such as `x`, may stand for a row of what is shown.
+    lit = (explanation.lit or {}).get(on, ())
+    return lit[operand] if len(lit) == len(explanation.operands) else None
 
 
 Pattern = tuple[int | None, ...]

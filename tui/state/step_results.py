@@ -5,35 +5,15 @@ For trainings, snapshots: the recorded ones, until the learner has trained.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from lessons.engine import training
 from lessons.format.lesson import Lesson, Step, TrainStep
 from lessons.results.result import StepResult, Training
-from lessons.texts.wording import Wording
 from lessons.what_if.changes import UNCHANGED, Changes
+from tui.state import step_content
 from tui.state.async_session import AsyncSession
 from tui.state.recorded_results import RecordedResults
+from tui.state.step_content import StepContent
 from tui.state.training_replay import TrainingReplay
-
-say = Wording("screen/results")
-
-
-@dataclass(frozen=True, slots=True)
-class StepContent:
-    """The content that a view shows for a step: its result, and how the result came about.
-
-    Attributes:
-        result: the result of the step.
-        note: the kind of result in a few words, such as recorded or live.
-        base: the result without the learner's changes; None if nothing was changed.
-        changes: the changes that the lesson was run with.
-    """
-
-    result: StepResult
-    note: str = ""
-    base: StepResult | None = None
-    changes: Changes = UNCHANGED
 
 
 class StepResults:
@@ -45,10 +25,7 @@ class StepResults:
 
     def at_once(self, lesson: Lesson, step: Step) -> StepContent:
         """Return what can be shown before the step has run."""
-        recorded = self.recorded(lesson, step.id)
-        return StepContent(
-            recorded or StepResult(step.id), recorded_note() if recorded else say("not-run", "not run yet")
-        )
+        return step_content.at_once(step, self.recorded(lesson, step.id))
 
     def recorded(self, lesson: Lesson, step: str) -> StepResult | None:
         """Return the recorded result of a step, None if there is none."""
@@ -67,27 +44,7 @@ class StepResults:
         if changes:
             run = await self._async_session.run(lesson, step.id, changes)
         result = run.result(step.id) or run.steps[-1]
-        note = live_note(result)
-        recorded = self._recorded.of(lesson).get(step.id)
-        if result.error is not None and changes:
-            # Steps that the changed run did not reach are shown without changes.
-            result = replace(base, stdout=result.stdout, error=result.error, notes=result.notes)
-            note = say("before", "before the change")
-        elif result.error is not None and recorded is not None:
-            # Steps that the run did not reach are shown as recorded.
-            result = replace(recorded, stdout=result.stdout, error=result.error)
-            note = recorded_note()
-        return StepContent(result, note, base if changes else None, changes)
-
-
-def live_note(result: StepResult) -> str:
-    """Say that a result was computed here and now, and how long it took."""
-    return say("live", "live, {time} ms", time=f"{result.seconds * 1000:.0f}")
-
-
-def recorded_note() -> str:
-    """Say that a result is that of an earlier run."""
-    return say("recorded", "recorded")
+        return step_content.of_run(result, base, self.recorded(lesson, step.id), changes)
 
 
 class TrainingReplays:

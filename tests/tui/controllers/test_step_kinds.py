@@ -11,9 +11,10 @@ from lessons.format.lesson import ExperimentStep
 from lessons.format.steps import Step
 from lessons.learner.progress import Progress
 from tui.actions.help_pages import PAGES
-from tui.controllers.step_kinds import STEP_KINDS, Runner, make_views
+from tui.controllers.step_kinds import VIEWS, make_views
 from tui.screens.step_view import ViewContext
 from tui.state.async_session import AsyncSession
+from tui.state.runner import RUNNERS, Runner
 from tui.state.step_results import TrainingReplays
 from tui.tty.terminal import Terminal
 
@@ -22,12 +23,12 @@ KINDS = {get_args(model.model_fields["kind"].annotation)[0]: model for model in 
 
 
 def test_every_kind_of_the_format_has_a_line() -> None:
-    assert set(STEP_KINDS) == set(KINDS)
+    assert set(VIEWS) == set(KINDS) == set(RUNNERS)
 
 
 def test_an_exercise_runs_only_on_request() -> None:
     for kind, model in KINDS.items():
-        runner = STEP_KINDS[kind].runner
+        runner = RUNNERS[kind]
         assert (runner is Runner.WITH_CHANGES) != model.is_exercise, kind
         assert (runner is Runner.WITH_OWN_CHANGES) == (model is ExperimentStep), kind
         assert model.is_exercise == (model.noun != "step"), kind
@@ -40,7 +41,7 @@ def test_kinds_of_one_class_share_a_view_and_every_view_has_a_help() -> None:
     finally:
         async_session.close()
         progress.close()
-    assert set(views) == set(STEP_KINDS)
+    assert set(views) == set(VIEWS)
     assert views["read"] is views["run"] is not views["train"]
     ids = {view.id for view in views.values()}
     assert None not in ids

@@ -19,7 +19,7 @@ from tests.tui.learner import tutor
 from tests.tui.widgets.test_matrix import MatrixApp, tensor
 from tui.drawings import bars
 from tui.drawings.drawing import BARS, MATRIX, drawing_of
-from tui.render import linear_text
+from tui.render import linear_matrix
 from tui.render.palette import palette
 from tui.render.ruler import Ruler
 from tui.tty.terminal import Depth, Terminal
@@ -260,7 +260,7 @@ async def test_the_next_tensor_may_be_a_matrix() -> None:
 
 
 def test_bars_as_text() -> None:
-    lines = list(linear_text.tensor_lines(groups(), 50))
+    lines = list(linear_matrix.tensor_lines(groups(), 50))
     assert lines[0] == "seconds  4×2"
     assert lines[1] == "   64  a   1.0000                   |####"
     assert lines[4] == "       b  -4.0000  #################|"

@@ -17,7 +17,7 @@ from tests.tui.widgets.test_matrix import MatrixApp, tensor
 from tui.drawings import memory_strip
 from tui.drawings.drawing import MATRIX, MEMORY, drawing_of
 from tui.drawings.marks import Cells, Marks
-from tui.render import linear_text, memory_text
+from tui.render import linear_matrix, memory_text
 from tui.tty.terminal import Depth, Terminal
 
 ASCII = Terminal(depth="none", unicode=False)
@@ -197,7 +197,7 @@ async def test_hidden_numbers_are_hidden() -> None:
 
 
 def test_memory_as_text() -> None:
-    lines = list(linear_text.tensor_lines(part()))
+    lines = list(linear_matrix.tensor_lines(part()))
     assert lines[0].startswith("part  2×2  rows: token, columns: dim")
     assert lines[4:] == [
         "  in memory: strides (3, 1), not contiguous, offset 1, storage A: 4 of 6 numbers",

@@ -20,7 +20,7 @@ from lessons.results.result import (
     Tensor,
     Window,
 )
-from tui.render import linear_text
+from tui.render import linear_matrix, linear_text
 
 HOSTILE = "\x1b[2J\x1b]0;title\x07\x08\x7f\x9b31m\r[bold]red[/bold] [@click=app.quit]x[/] [/nope]\u202e\ufeff\0"
 
@@ -64,7 +64,7 @@ def expected(lines: str) -> str:
 def test_matrix() -> None:
     words = ("Your", "journey")
     example = tensor((0.25, 0.75, 1.0, 0.0), (2, 2), (words, words), name="weights")
-    assert text(linear_text.matrix(example)) == expected("""
+    assert text(linear_matrix.matrix(example)) == expected("""
         weights  2×2  rows: query, columns: key  from 0 to 1
                       Your  journey
              Your   0.2500   0.7500
@@ -74,7 +74,7 @@ def test_matrix() -> None:
 
 def test_vector() -> None:
     example = tensor((1.5, -2.0), (2,), (("d0", "d1"),), ("dim",), kind="vector")
-    assert text(linear_text.matrix(example)) == expected("""
+    assert text(linear_matrix.matrix(example)) == expected("""
         x  2  columns: dim  from -2 to 1.5
                  d0       d1
              1.5000  -2.0000
@@ -82,7 +82,7 @@ def test_vector() -> None:
 
 
 def test_single_number() -> None:
-    assert text(linear_text.matrix(tensor((1.4754,), ()))) == expected("""
+    assert text(linear_matrix.matrix(tensor((1.4754,), ()))) == expected("""
         x  a single number
             1.4754
     """)
@@ -90,7 +90,7 @@ def test_single_number() -> None:
 
 def test_mask_of_booleans() -> None:
     example = tensor((1, 0, 1, 1), (2, 2), (("a", "b"), ("a", "b")), kind="mask", dtype="bool", low=0.0, high=1.0)
-    assert text(linear_text.matrix(example)) == expected("""
+    assert text(linear_matrix.matrix(example)) == expected("""
         x  2×2  rows: query, columns: key  from 0 to 1
              a  b
           a  1  0
@@ -100,14 +100,14 @@ def test_mask_of_booleans() -> None:
 
 def test_bounds_have_three_digits_unless_they_are_integers() -> None:
     example = tensor((0.123456, 1234.5678), (2,))
-    assert next(linear_text.matrix(example)).endswith("  from 0.123 to 1.23e+03")
+    assert next(linear_matrix.matrix(example)).endswith("  from 0.123 to 1.23e+03")
     example = tensor((-7, 1769472), (2,), dtype="int64")
-    assert next(linear_text.matrix(example)).endswith("  from -7 to 1769472")
+    assert next(linear_matrix.matrix(example)).endswith("  from -7 to 1769472")
 
 
 def test_infinity_and_nan() -> None:
     example = tensor((0.5, float("-inf"), float("nan"), float("inf")), (2, 2), (("a", "b"), ("a", "b")))
-    assert text(linear_text.matrix(example)) == expected("""
+    assert text(linear_matrix.matrix(example)) == expected("""
         x  2×2  rows: query, columns: key  from 0.5 to 0.5
                   a       b
           a  0.5000    -inf
@@ -116,14 +116,14 @@ def test_infinity_and_nan() -> None:
 
 
 def test_without_finite_values() -> None:
-    lines = list(linear_text.matrix(tensor((float("nan"),), (1,))))
+    lines = list(linear_matrix.matrix(tensor((float("nan"),), (1,))))
     assert lines[0] == "x  1  columns: key"
     assert lines[-1].split() == ["nan"]
 
 
 def test_leading_axes_become_tables() -> None:
     example = tensor(tuple(range(8)), (2, 2, 1, 2), dtype="int64")
-    assert text(linear_text.matrix(example)) == expected("""
+    assert text(linear_matrix.matrix(example)) == expected("""
         x  2×2×1×2  rows: query, columns: key  from 0 to 7
           batch 0, head 0:
               k0  k1
@@ -142,13 +142,13 @@ def test_leading_axes_become_tables() -> None:
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 3)])
 def test_empty_tensor(shape: tuple[int, ...]) -> None:
-    lines = list(linear_text.matrix(tensor((), shape)))
+    lines = list(linear_matrix.matrix(tensor((), shape)))
     assert lines[0].startswith("x  " + "×".join(map(str, shape)))
 
 
 def test_columns_that_do_not_fit_follow_below() -> None:
     example = tensor(tuple(range(60)), (2, 30), dtype="int64")
-    lines = list(linear_text.matrix(example, width=40))
+    lines = list(linear_matrix.matrix(example, width=40))
     assert max(map(len, lines[1:])) <= 40
     tops = [word for line in lines[1::3] for word in line.split()]
     assert tops == [f"k{index}" for index in range(30)]
@@ -162,17 +162,17 @@ def test_large_tensor_shows_its_corner_and_says_so() -> None:
     example = tensor(
         None, (1, 12, 1024, 1024), axes=("batch", "head", "query", "key"), low=0.0, high=1e4, window=window
     )
-    lines = list(linear_text.matrix(example))
+    lines = list(linear_matrix.matrix(example))
     assert max(map(len, lines)) <= linear_text.WIDTH
     assert lines[0] == "x  1×12×1024×1024  rows: query, columns: key  from 0 to 1e+04"
-    assert len(lines) == 2 + linear_text.MOST_ROWS + 1
+    assert len(lines) == 2 + linear_matrix.MOST_ROWS + 1
     columns = len(lines[1].split())
     assert lines[-1] == f"  (batch 0, head 0: the first 24 of 1024 rows and {columns} of 1024 columns)"
 
 
 def test_large_vector() -> None:
     window = Window((), 0, 0, (tuple(map(float, range(32))),))
-    lines = list(linear_text.matrix(tensor(None, (5000,), low=0.0, high=4999.0, window=window)))
+    lines = list(linear_matrix.matrix(tensor(None, (5000,), low=0.0, high=4999.0, window=window)))
     assert lines[-1].startswith("  (the first ")
     assert lines[-1].endswith(" of 5000 columns)")
 
@@ -180,7 +180,7 @@ def test_large_vector() -> None:
 def test_wide_and_odd_labels_keep_the_columns_straight() -> None:
     labels = ("漢字漢字漢字漢字漢字漢字", "a very long label indeed", "\x1b[2J", " x ", "")
     example = tensor(tuple(float(value) for value in range(25)), (5, 5), (labels, labels))
-    lines = list(linear_text.matrix(example))
+    lines = list(linear_matrix.matrix(example))
     assert len({cell_len(line) for line in lines[1:]}) == 1
     assert all(character.isprintable() for line in lines for character in line)
     # Two labels never touch.

@@ -31,7 +31,16 @@ from tests.tui.render.test_linear_text import LESSON, RESULTS, tensor
 from tests.tui.render.test_solution_text import COMPARED, EXERCISE
 from tui.drawings import bars, before_after, contribution_bars, grid, header, memory_strip, overview, training_status
 from tui.drawings.drawing_scene import Face
-from tui.render import explanation_text, flow_text, linear_text, memory_text, operand_choice, row_text, solution_text
+from tui.render import (
+    explanation_text,
+    flow_text,
+    linear_matrix,
+    linear_text,
+    memory_text,
+    operand_choice,
+    row_text,
+    solution_text,
+)
 from tui.render.palette import palette
 from tui.tty.terminal import Terminal
 
@@ -73,11 +82,11 @@ def test_verdict_in_lines() -> None:
 def test_numbers_in_lines() -> None:
     for shape, axes in (((), ()), ((4,), ("k",)), ((2, 2), ("q", "k")), ((1, 2, 2), ("h", "q", "k"))):
         example = tensor((1.0, 2.0, 3.0, 4.0)[: 4 if shape else 1], shape, axes=axes)
-        assert unsaid(linear_text.matrix(example)) == []
-        assert unsaid(linear_text.bars(example)) == []
+        assert unsaid(linear_matrix.matrix(example)) == []
+        assert unsaid(linear_matrix.bars(example)) == []
     for shape, axes in (((90,), ("k",)), ((9, 90), ("q", "k")), ((2, 9, 90), ("h", "q", "k"))):
-        assert unsaid(linear_text.matrix(tensor(None, shape, axes=axes))) == []
-    assert unsaid(linear_text.storage_lines(STORED)) == []
+        assert unsaid(linear_matrix.matrix(tensor(None, shape, axes=axes))) == []
+    assert unsaid(linear_matrix.storage_lines(STORED)) == []
     assert unsaid([memory_text.sum_text(MemoryLayout((2, 1), 1, 6, True, "A"), (1, 1))]) == []
     for kind, values in (("weight", (0.4, 0.6)), ("vector", (1.0, 2.0)), ("vector", (inf, inf))):
         example = tensor(values, (1, 2), kind=kind)

@@ -14,7 +14,7 @@ from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import tutor
 from tui.screens.lesson_view import LessonView
-from tui.state.step_results import StepContent
+from tui.state.step_content import StepContent
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 

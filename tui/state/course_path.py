@@ -1,0 +1,58 @@
+"""The way from step to step through the course, whoever shows the steps. Pure functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lessons.format import main_path
+from tui.state.purpose import Purpose
+
+if TYPE_CHECKING:
+    from lessons.format.lesson import Course, Lesson, Step
+    from lessons.learner.progress import Progress
+
+Position = tuple["Lesson", int]
+"""A step: its lesson, and its position there from 0."""
+
+
+def step_after(course: Course, lesson: Lesson, step: Step) -> Position | None:
+    """Return the step that a learner goes on to, past side steps unless they are at one; None after the last."""
+    after = main_path.step_after(lesson.steps, step.id)
+    if after is not None:
+        return lesson, lesson.index(after.id)
+    number = course.lessons.index(lesson)
+    return (course.lessons[number + 1], 0) if number + 1 < len(course.lessons) else None
+
+
+def step_before(course: Course, lesson: Lesson, step: Step) -> Position | None:
+    """Return the step that a learner goes back to, which may be in the lesson before; None before the first.
+
+    The first side step leads back to its main step; other side steps are passed.
+    """
+    before = main_path.step_before(lesson.steps, step.id)
+    if before is not None:
+        return lesson, lesson.index(before.id)
+    number = course.lessons.index(lesson)
+    if not number:
+        return None
+    earlier = course.lessons[number - 1]
+    return earlier, len(earlier.steps) - 1
+
+
+def side_steps(lesson: Lesson, step: Step) -> tuple[Step, ...]:
+    """Return the side steps of a main step; none of a side step."""
+    return () if step.side else lesson.side_steps_of(step.id)
+
+
+def purpose_of(progress: Progress, lesson: Lesson, index: int, *, jumped: bool) -> Purpose:
+    """Return why a learner goes on to a neighbor of their step: after a jump, one that is done is only looked at."""
+    done = progress.state(lesson.id, lesson.steps[index].id) == "done"
+    return Purpose.LOOK if jumped and done else Purpose.WORK
+
+
+def visit(progress: Progress, lesson: Lesson, step: Step, purpose: Purpose) -> None:
+    """Record that a learner opens a step. Only where they work, they go on the next time."""
+    if purpose is Purpose.WORK:
+        progress.visit(lesson.id, step.id)
+    else:
+        progress.set_state(lesson.id, step.id, "seen")

@@ -33,6 +33,7 @@ SCREEN = {
     "tui.cli": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
     "tui.tty.terminal": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
     "tui.render.linear_text": {"textual"},
+    "tui.plain.open_dialogue": {"textual"},
     "tui.state.recorded_results": {"textual", "sqlite3", "yaml"},
     "tui.commands.course_lookup": {"textual", "yaml"},
     "tui.app": set[str](),

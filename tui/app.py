@@ -25,6 +25,7 @@ from tui.controllers.map_controller import MapController
 from tui.render.step_layout import WIDE
 from tui.screens.map_view import MapView
 from tui.screens.tutor_screen import TutorScreen
+from tui.state import unsaved_progress
 from tui.state.purpose import Purpose
 from tui.tty import hangup_guard
 from tui.tty.exit_codes import ExitCode, ended_by
@@ -422,4 +423,4 @@ class TutorApp(OrderedInputApp):
         if self.ready_to_run.is_set():
             self.state.async_session.close()
         self.progress.close()
-        return progress_export.farewell(self.progress, self._exported)
+        return unsaved_progress.farewell(self.progress, self._exported)

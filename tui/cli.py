@@ -65,6 +65,14 @@ def _parser() -> argparse.ArgumentParser:
         ),
     )
     parser.add_argument("--version", action="version", version=f"attn-tutor {VERSION}")
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help=say("plain", "lead through the course by a dialogue in plain text, without a screen"),
+    )
+    parser.add_argument(
+        "--columns", type=int, metavar="N", help=say("columns", "with --plain: the width of a line of text")
+    )
     parser.set_defaults(run=open_tutor.run)
     commands = parser.add_subparsers(metavar="COMMAND", title=say("commands", "commands"))
     for verb in VERBS:

@@ -127,7 +127,7 @@ def _prove_start(step: FindStep, result: StepResult, run: Run, report: Report) -
     start = step.starting_cell
     if start is None:
         return
-    tree = explanation_tree.grow(run, step.id, *start, most=MOST_EXPLAINED, once=True)
+    tree = explanation_tree.grow(run, CodeUnit.step(step.id), *start, most=MOST_EXPLAINED, once=True)
     if not isinstance(tree, explanation_tree.Node):
         report(("start",), f"{step.start} cannot be explained: {tree or 'the worker is gone'}", "Start elsewhere.")
         return

@@ -44,7 +44,7 @@ class Node:
 
 def grow(
     run: Run,
-    step: str,
+    unit: CodeUnit,
     name: str,
     index: tuple[int, ...],
     depth: int | None = None,
@@ -52,14 +52,13 @@ def grow(
     choose: Callable[[Explanation], Sequence[int]] | None = None,
     once: bool = False,
 ) -> Node | str | None:
-    """Build the tree for a cell of a shown tensor, `depth` levels deep (None: down to the leaves).
+    """Build the tree for a cell of a tensor that a unit shows, `depth` levels deep (None: down to the leaves).
 
     `choose` returns the positions of the operands to follow; without it, all are. With `once`, a number that several
     others were computed from is one node below all of these.
     The tree grows level by level, so the deepest levels are the ones that `most` (nodes) and `MOST_LEVELS` cut off.
     Returns a sentence instead if the cell cannot be explained, None if the worker is gone.
     """
-    unit = CodeUnit.step(step)
     found = run.ask(ExplainQuestion(name, index, unit))
     if not isinstance(found, Explanation):
         return found.reason if found else None

@@ -7,6 +7,7 @@ import sys
 
 from lessons.engine import explanation_tree
 from lessons.format.lesson import Lesson, RunningStep
+from lessons.results.code_unit import CodeUnit
 from lessons.texts.wording import Wording
 from tui.commands import documents, own_program
 from tui.commands.course_lookup import find_lesson, no_running_step, read_course
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         choose = None if most == sys.maxsize else lambda item: operand_choice.choose(item, most).positions
         nodes = explanation_tree.MOST_TOLD if choose is not None else explanation_tree.MOST_NODES
         found = explanation_tree.grow(
-            lesson_run, step, options.tensor, index, depth, nodes, choose, once=not options.json
+            lesson_run, CodeUnit.step(step), options.tensor, index, depth, nodes, choose, once=not options.json
         )
     if not isinstance(found, explanation_tree.Node):
         raise CommandError(

@@ -1,4 +1,4 @@
-"""The command without a verb: open the tutor, or print it where there is no terminal to draw on."""
+"""The command without a verb: open the tutor, talk without a screen, or print the tutor where nobody can type."""
 
 from __future__ import annotations
 
@@ -18,10 +18,28 @@ if TYPE_CHECKING:
 say = Wording("command/tutor")
 
 
-def run(_: argparse.Namespace | None = None) -> int:
-    """Open the tutor on the terminal, or print the map and the lesson that the learner is in."""
+def run(options: argparse.Namespace | None = None) -> int:
+    """Open the tutor on the terminal, talk, or print the map and the lesson that the learner is in."""
     terminal = this_terminal()
+    if options is not None and options.plain:
+        return _talk(terminal, options.columns)
     return _draw(terminal) if terminal.interactive else _print()
+
+
+def _talk(terminal: Terminal, columns: int | None) -> int:
+    """Lead a learner through the course by a dialogue on standard input and output."""
+    # The first lines come before the course is read, which takes a moment.
+    output.print_now(
+        [
+            say("title", "attn-tutor: understand attention by touching every number."),
+            say("dialogue", "Type help to see what you can do, quit to leave."),
+            "",
+        ]
+    )
+    from tui.commands.course_lookup import read_course
+    from tui.plain import open_dialogue
+
+    return open_dialogue.talk(read_course(), columns, unicode=terminal.unicode)
 
 
 def _draw(terminal: Terminal) -> int:

@@ -16,6 +16,7 @@ from tui.controllers.step_controller import StepController
 from tui.screens.flow_subject import FlowSubject
 from tui.screens.flow_view import FlowView
 from tui.state.async_session import AsyncSession
+from tui.state.box_labels import labeled
 
 say = Wording("screen/flow-controller")
 
@@ -73,13 +74,6 @@ class FlowController:
     def _colored(self, flow: Flow) -> Flow:
         """Return a flow whose thumbnails have the colors of the matrices of their boxes."""
         return colored(flow, self._steps.lesson, self._steps.step.id)
-
-
-def labeled(lesson: Lesson, step: str, tensor: Tensor) -> Tensor:
-    """Return a tensor with the names and labels of axes that the lesson gives to a tensor of its name and rank."""
-    shown = axis_labels.drawn_as(lesson, step, tensor.name, len(tensor.shape), tensor.dtype)
-    axes, labels = axis_labels.names_and_labels(lesson, shown, tensor.shape)
-    return replace(tensor, kind=shown.kind, axes=axes, labels=labels)
 
 
 def colored(flow: Flow, lesson: Lesson, step: str) -> Flow:

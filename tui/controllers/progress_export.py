@@ -37,21 +37,3 @@ async def export(frame: Frame, progress: Progress, earlier: Path | None) -> Path
             say("not-written", "Your progress could not be written to a file: {reason}", reason=error), "error"
         )
     return earlier
-
-
-def farewell(progress: Progress, earlier: Path | None = None) -> str:
-    """Export progress and code if they could not be saved; return the message to print on exit, "" if there is none."""
-    from lessons.learner.exports import export_to_temporary_file
-
-    if progress.saved:
-        return ""
-    try:
-        file = export_to_temporary_file(progress, earlier)
-        where = say(
-            "written-instead",
-            "It was written to another file instead. To bring it back, run: attn-tutor import {file}",
-            file=file,
-        )
-    except OSError as error:
-        where = say("not-written-either", "It could not be written to another file either: {reason}", reason=error)
-    return f"{progress.problem}\n{where}"

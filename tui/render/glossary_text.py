@@ -16,19 +16,19 @@ say = Wording("linear/glossary")
 WIDTH = 80
 
 
-def terms(found: Sequence[Term], course: Course) -> Iterator[str]:
+def terms(found: Sequence[Term], course: Course, width: int = WIDTH) -> Iterator[str]:
     """Yield the definitions of terms, each with the step that introduces it."""
     for index, term in enumerate(found):
         if index:
             yield ""
         also = f" ({say('also', 'also: {names}', names=', '.join(term.also))})" if term.also else ""
-        yield from textwrap.wrap(term.term + also, WIDTH)
-        yield from _indented(term.means)
+        yield from textwrap.wrap(term.term + also, width)
+        yield from _indented(term.means, width)
         if term.see:
-            yield from _indented(say("see-also", "See also: {terms}.", terms=", ".join(term.see)))
+            yield from _indented(say("see-also", "See also: {terms}.", terms=", ".join(term.see)), width)
         lesson, _, step = term.step.partition("/")
         owner = course.lesson(lesson)
-        yield from _indented(introduced(owner, step))
+        yield from _indented(introduced(owner, step), width)
 
 
 def introduced(lesson: Lesson, step: str) -> str:
@@ -52,5 +52,5 @@ def references(found: Sequence[Reference]) -> Iterator[str]:
         yield from _indented(reference.about)
 
 
-def _indented(text: str) -> Iterator[str]:
-    return (f"    {line}" for line in plain_lines(text, WIDTH - 4))
+def _indented(text: str, width: int = WIDTH) -> Iterator[str]:
+    return (f"    {line}" for line in plain_lines(text, width - 4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 
 from rich.cells import cell_len
@@ -79,7 +80,7 @@ def matrix(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
     if tensor.shape and tensor.low is not None and tensor.high is not None:
         low, high = (short(bound, tensor.dtype) for bound in (tensor.low, tensor.high))
         facts.append(say("bounds", "from {low} to {high}", low=low, high=high))
-    yield "  ".join(facts)
+    yield from textwrap.wrap("  ".join(facts), width, subsequent_indent="  ")
     if tensor.values is None:
         yield from _table(tensor, (0,) * len(tensor.lead_shape), width)
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rich.cells import cell_len
@@ -42,6 +42,9 @@ NARROWEST = 48
 say = Wording("linear/lesson")
 
 States = Mapping[tuple[str, str], str]
+
+Drawer = Callable[[Tensor, int], Iterator[str]]
+"""Yields a tensor in lines of a width."""
 
 
 def course(spec: Course, states: States) -> Iterator[str]:
@@ -138,13 +141,19 @@ def lesson_step(step: Step, result: StepResult, position: str, width: int = WIDT
 
 
 def step_lines(
-    step: Step, result: StepResult, position: str, width: int = WIDTH, *, answered: bool = False
+    step: Step,
+    result: StepResult,
+    position: str,
+    width: int = WIDTH,
+    *,
+    answered: bool = False,
+    draw: Drawer = linear_matrix.tensor_lines,
 ) -> Iterator[str]:
     """Yield one step: its position in the lesson (`step 5 of 18`) and title, prose, code, output, matrices, options.
 
-    What a question reveals is left out until it was `answered`.
+    What a question reveals is left out until it was `answered`; `draw` yields the lines of a tensor.
     """
-    yield f"{_capitalized(position)}: {step.title}  [{step.id}]"
+    yield from textwrap.wrap(f"{_capitalized(position)}: {step.title}  [{step.id}]", width)
     yield ""
     yield from plain_lines(clean(template.fill(step.prose, result.text)), width)
     if isinstance(step, FilledStep) and step.source:
@@ -156,7 +165,7 @@ def step_lines(
         yield say("training", "The training:")
         yield from _indented(step.training)
         yield ""
-        yield trained_words(result.trained)
+        yield from textwrap.wrap(trained_words(result.trained), width)
     if isinstance(step, RunningStep) and step.code:
         yield ""
         yield say("code", "Code:")
@@ -164,18 +173,27 @@ def step_lines(
     if isinstance(step, ExerciseStep):
         id, number = step.exercise, step.number
         yield ""
-        if number:
-            yield say("exercise", "Exercise {number} ({id}). Start from this code:", number=number, id=id)
-        else:
-            yield say("exercise-unnumbered", "Exercise ({id}). Start from this code:", id=id)
+        yield from textwrap.wrap(
+            say("exercise", "Exercise {number} ({id}). Start from this code:", number=number, id=id)
+            if number
+            else say("exercise-unnumbered", "Exercise ({id}). Start from this code:", id=id),
+            width,
+        )
         yield from _indented(step.starter)
-    yield from result_lines(step, result, width, answered=answered)
+    yield from result_lines(step, result, width, answered=answered, draw=draw)
     if isinstance(step, ChoiceStep):
         yield ""
         yield from _options(step, result, width)
 
 
-def result_lines(step: Step, result: StepResult, width: int = WIDTH, *, answered: bool = False) -> Iterator[str]:
+def result_lines(
+    step: Step,
+    result: StepResult,
+    width: int = WIDTH,
+    *,
+    answered: bool = False,
+    draw: Drawer = linear_matrix.tensor_lines,
+) -> Iterator[str]:
     """Yield what came of the code of a step: output, failure, notes, matrices, with an empty line before each."""
     if result.stdout:
         yield ""
@@ -190,7 +208,7 @@ def result_lines(step: Step, result: StepResult, width: int = WIDTH, *, answered
     for tensor in visible_tensors(step, result, answered) if isinstance(step, Question) else result.tensors:
         yield ""
         hidden = isinstance(step, PointStep) and step.blank and not answered and tensor.name == step.on
-        yield from _hidden(tensor) if hidden else linear_matrix.tensor_lines(tensor, width)
+        yield from _hidden(tensor) if hidden else draw(tensor, width)
 
 
 def trained_words(trained: Origin | None) -> str:
@@ -249,6 +267,7 @@ def explanation(
     most: int = operand_choice.MOST,
     here: str = "",
     steps: Mapping[str, str] = NO_NAMES,
+    width: int = WIDTH,
 ) -> Iterator[str]:
     """Yield how a number was computed: its formula, then, indented, the formulas of its operands, each only once.
 
@@ -263,7 +282,7 @@ def explanation(
     while pending:
         node, level = pending.pop()
         if isinstance(node, str):
-            yield from textwrap.wrap(node, WIDTH, initial_indent="    " * level, subsequent_indent="    " * (level + 1))
+            yield from textwrap.wrap(node, width, initial_indent="    " * level, subsequent_indent="    " * (level + 1))
             continue
         identity, depth = explanation_tree.identity(node), depths[id(node)]
         if explained.get(identity, -1) >= depth:
@@ -272,14 +291,14 @@ def explanation(
         explained[identity] = depth
         indent = "    " * level
         # Deep in a tree lines are longer rather than narrower.
-        width = max(WIDTH, len(indent) + NARROWEST)
+        room = max(width, len(indent) + min(width, NARROWEST))
         # What counts in labels mean is said once.
         notes = tuple(note for note in node.explanation.notes if note not in said)
         said |= {counts_note()} & set(notes)
         for line in explanation_text.report(replace(node.explanation, notes=notes), most=most, here=here, steps=steps):
             hanging = indent + ("      " if line.startswith(" ") else "    ")
             yield from textwrap.wrap(
-                clean(line), width, initial_indent=indent, subsequent_indent=hanging, break_long_words=False,
+                clean(line), room, initial_indent=indent, subsequent_indent=hanging, break_long_words=False,
                 break_on_hyphens=False,
             )  # fmt: skip
         is_too_much |= node.is_too_much
@@ -308,45 +327,45 @@ def verdict_word(verdict: str) -> str:
     return verdict
 
 
-def judgement(value: Judgement, more: str = "") -> Iterator[str]:
+def judgement(value: Judgement, more: str = "", width: int = WIDTH) -> Iterator[str]:
     """Yield the verdict on an answer, check by check, and a sentence on what follows from it."""
     yield f"{verdict_word(value.verdict).upper()}  {value.exercise}"
-    yield from message(value.verdict, _with_line(value.message, value.unmentioned_line))
-    yield from _diagnosis(value)
+    yield from message(value.verdict, _with_line(value.message, value.unmentioned_line), width=width)
+    yield from _diagnosis(value, width)
     ran = value.verdict in ("passed", "failed") and any(check.passed or check.message for check in value.checks)
     for check in value.checks if ran else ():
         sign = say("check-passed", "ok") if check.passed else say("check-failed", "no")
         yield f"  {sign}{' ' * (4 - cell_len(sign))} {check.name}"
         if check.message:
-            yield from _prose(check.message, " " * 7)
+            yield from _prose(check.message, " " * 7, width)
     if value.stdout:
         yield say("printed", "Your program printed:")
         yield from _indented(clean(value.stdout))
     if value.verdict == "failed" and value.seed is not None:
         yield say("repeat", "To check again with the same hidden inputs, add --seed {seed}.", seed=value.seed)
-    yield from textwrap.wrap(more, WIDTH)
+    yield from textwrap.wrap(more, width)
 
 
-def message(verdict: str, text: str, indent: str = "") -> Iterator[str]:
+def message(verdict: str, text: str, indent: str = "", width: int = WIDTH) -> Iterator[str]:
     """Yield the message of a verdict, in lines that begin with `indent`."""
     if verdict in ("passed", "failed"):
-        yield from _prose(text, indent)
+        yield from _prose(text, indent, width)
     else:
         # It may be Python's own, in which `a * b * c` is no emphasis.
-        yield from textwrap.wrap(clean(text), WIDTH, initial_indent=indent, subsequent_indent=indent)
+        yield from textwrap.wrap(clean(text), width, initial_indent=indent, subsequent_indent=indent)
 
 
-def _prose(text: str, indent: str) -> Iterator[str]:
-    return (f"{indent}{line}".rstrip() for line in plain_lines(clean(text), WIDTH - len(indent)))
+def _prose(text: str, indent: str, width: int) -> Iterator[str]:
+    return (f"{indent}{line}".rstrip() for line in plain_lines(clean(text), width - len(indent)))
 
 
-def _diagnosis(value: Judgement) -> Iterator[str]:
+def _diagnosis(value: Judgement, width: int) -> Iterator[str]:
     """Yield the known mistakes in an answer, or else where it departs from the model answer."""
     for mistake in (item for item in value.mistakes if item.name):
-        yield from textwrap.wrap(clean(_named(mistake, value.line)), WIDTH)
-        yield from _prose(mistake.text, " " * 4)
+        yield from textwrap.wrap(clean(_named(mistake, value.line)), width)
+        yield from _prose(mistake.text, " " * 4, width)
     if value.difference is not None:
-        yield from textwrap.wrap(clean(_departure(value.difference)), WIDTH)
+        yield from textwrap.wrap(clean(_departure(value.difference)), width)
 
 
 def _named(mistake: NamedMistake, line: int | None) -> str:

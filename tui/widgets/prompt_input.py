@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
-import codeop
 import re
-import warnings
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -18,21 +15,9 @@ from textual.message import Message
 from textual.strip import Strip
 
 from tui.actions.bindings import bindings
+from tui.state.prompt_lines import goes_on
 from tui.widgets.editor import Editor
 
-COMPOUND = (
-    ast.For
-    | ast.AsyncFor
-    | ast.While
-    | ast.If
-    | ast.With
-    | ast.AsyncWith
-    | ast.Try
-    | ast.FunctionDef
-    | ast.AsyncFunctionDef
-    | ast.ClassDef
-    | ast.Match
-)
 WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*$")
 INDENT = "    "
 FIRST, GOES_ON = ">>> ", "... "
@@ -41,22 +26,6 @@ FIRST, GOES_ON = ">>> ", "... "
 SIGN = Style(dim=True)
 BUILTINS = tuple(name for name in dir(builtins) if name[0].islower())
 MOST_HISTORY = 500
-
-
-def goes_on(code: str) -> bool:
-    """Return whether Enter begins a new line: a bracket is open, or a block has not been ended by an empty line."""
-    if not code.rpartition("\n")[2].strip():
-        return False
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if codeop.compile_command(code, symbol="exec") is None:
-                return True
-            body = ast.parse(code).body
-    except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError):
-        # Run it anyway: the error then says what is wrong.
-        return False
-    return bool(body) and isinstance(body[-1], COMPOUND)
 
 
 def completions(before: str, names: Sequence[str]) -> tuple[str, ...]:

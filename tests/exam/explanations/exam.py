@@ -14,6 +14,7 @@ from lessons.engine import explanation_tree
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Course
+from lessons.results.code_unit import CodeUnit
 from tests.exam.explanations import documents as printed_documents
 from tests.exam.explanations import reader
 from tests.exam.explanations.plain_run import PlainRun
@@ -96,7 +97,7 @@ def examine_program(
         for name in names:
             for index in _some_cells(tuple(tensors[name].shape), chance):
                 there = f"{where} ({written.style}), {name}{list(index)}"
-                node = explanation_tree.grow(run, "program", name, index, DEPTH, MOST_NODES)
+                node = explanation_tree.grow(run, CodeUnit.step("program"), name, index, DEPTH, MOST_NODES)
                 if not isinstance(node, explanation_tree.Node):
                     totals.found.append(f"no answer: {there}: {node}")
                     if node is None:
@@ -183,7 +184,9 @@ def examine_course(session: Session, course: Course, cells: int = 1) -> Totals:
                 for tensor in result.tensors:
                     for _ in range(cells):
                         index = tuple(chance.randrange(size) for size in tensor.shape)
-                        node = explanation_tree.grow(run, result.id, tensor.name, index, DEPTH, MOST_NODES)
+                        node = explanation_tree.grow(
+                            run, CodeUnit.step(result.id), tensor.name, index, DEPTH, MOST_NODES
+                        )
                         there = f"lesson {lesson.number}, {result.id}, {tensor.name}{list(index)}"
                         if isinstance(node, explanation_tree.Node):
                             examine_tree(node, documents.explanation(node), totals, there)

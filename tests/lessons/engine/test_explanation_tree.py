@@ -13,6 +13,7 @@ from lessons.engine.explanation_tree import MOST_LEVELS, Node, walk
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson
+from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.formula import FUNCTIONS, evaluate
 from tui.commands import documents
@@ -31,7 +32,7 @@ def scores(worker: Session, course: Course) -> Iterator[Run]:
 def grow_tree(
     run: Run, step: str, name: str, index: tuple[int, ...], depth: int | None = None, most: int = 1000
 ) -> Node:
-    found = explanation_tree.grow(run, step, name, index, depth, most)
+    found = explanation_tree.grow(run, CodeUnit.step(step), name, index, depth, most)
     assert isinstance(found, Node), found
     return found
 
@@ -97,13 +98,13 @@ def test_a_node_comes_before_its_operands() -> None:
 
 @pytest.mark.parametrize(("name", "index"), [("context", (9, 9)), ("context", (1,)), ("nothing", (0, 0))])
 def test_a_cell_that_does_not_exist_has_no_tree(scores: Run, name: str, index: tuple[int, ...]) -> None:
-    assert explanation_tree.grow(scores, "context", name, index) == "no such cell"
+    assert explanation_tree.grow(scores, CodeUnit.step("context"), name, index) == "no such cell"
 
 
 def test_without_a_worker_there_is_no_tree(worker: Session, course: Course) -> None:
     run = worker.run(course.lesson("all-queries"), "product")
     run.close()
-    assert explanation_tree.grow(run, "product", "scores", INDEX) is None
+    assert explanation_tree.grow(run, CodeUnit.step("product"), "scores", INDEX) is None
 
 
 def test_a_long_loop_is_cut_off(worker: Session) -> None:

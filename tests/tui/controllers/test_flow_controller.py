@@ -8,7 +8,8 @@ from lessons.format.lesson import RunningStep
 from lessons.results.flow import Flow, FlowBox
 from lessons.results.result import Tensor
 from tests.course import COURSE
-from tui.controllers.flow_controller import colored, labeled
+from tui.controllers.flow_controller import colored
+from tui.state.box_labels import labeled
 
 
 @pytest.mark.parametrize(

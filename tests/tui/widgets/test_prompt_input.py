@@ -6,7 +6,8 @@ import pytest
 from textual import on
 from textual.app import App, ComposeResult
 
-from tui.widgets.prompt_input import PromptInput, completions, goes_on, shared
+from tui.state.prompt_lines import goes_on
+from tui.widgets.prompt_input import PromptInput, completions, shared
 
 
 @pytest.mark.parametrize(

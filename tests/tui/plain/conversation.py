@@ -1,0 +1,67 @@
+"""A learner who talks with the tutor, for tests of the dialogue."""
+
+from __future__ import annotations
+
+import io
+from collections import deque
+
+from lessons.engine.session import Session
+from lessons.format.lesson import Course
+from lessons.learner.progress import Progress
+from tests.course import COURSE
+from tests.tui.fake_session import FakeSession
+from tui.plain.console import Console
+from tui.plain.dialogue import Dialogue
+
+
+class TypedLines(io.StringIO):
+    """An input to which lines can be added, and which ends where they do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: deque[str] = deque()
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        return self.lines.popleft() if self.lines else ""
+
+
+class Conversation:
+    """A dialogue with a learner, whose output can be looked at after each line. Close it."""
+
+    def __init__(
+        self,
+        session: Session | None = None,
+        course: Course = COURSE,
+        progress: Progress | None = None,
+        *,
+        width: int = 79,
+        unicode: bool = True,
+    ) -> None:
+        self.progress = progress or Progress(None)
+        self._typed, self._out = TypedLines(), io.StringIO()
+        console = Console(self._typed, self._out, width, unicode=unicode)
+        self.dialogue = Dialogue(course, self.progress, session or FakeSession(), console)
+
+    def begin(self) -> str:
+        """Open the dialogue, and return what it says."""
+        start = self._out.tell()
+        self.dialogue.begin()
+        return self._out.getvalue()[start:]
+
+    def type(self, *lines: str) -> str:
+        """Type lines, and return what is said to them."""
+        start = self._out.tell()
+        self._typed.lines.extend(f"{line}\n" for line in lines)
+        self.dialogue.listen()
+        # The dialogue asks for another line, and hears that there is none.
+        said = self._out.getvalue()[start:].rstrip()
+        return said.removesuffix(">").removeprefix(f"> {lines[0]}").strip() if lines else said
+
+    def say(self, line: str) -> str:
+        """Type a line, and return what is said to it as one line."""
+        return " ".join(self.type(line).split())
+
+    def close(self) -> None:
+        """End the dialogue."""
+        self.dialogue.close()
+        self.progress.close()

@@ -1,0 +1,172 @@
+"""The dialogue: steps one after the other, numbers, explanations, changes, and lines that are no commands."""
+
+from __future__ import annotations
+
+import pytest
+
+from lessons.format import main_path
+from tests.course import COURSE
+from tests.tui.fake_session import FakeSession
+from tests.tui.plain.conversation import Conversation
+from tui.plain import key_words
+from tui.plain.command_table import COMMANDS, LETTERS, TABLE
+
+FIRST, SECOND = COURSE.lessons[:2]
+
+
+def test_a_step_is_printed_with_its_place_and_counted_when_the_learner_goes_on(learner: Conversation) -> None:
+    text = learner.begin()
+    assert f"Lesson 0: {FIRST.title}" in text
+    assert f"Step 1 of {len(FIRST.main_steps)}: {FIRST.steps[0].title}" in text
+    assert learner.progress.state(FIRST.id, FIRST.steps[0].id) == "seen"
+    assert FIRST.main_steps[1].title in learner.type("next")
+    assert learner.progress.state(FIRST.id, FIRST.steps[0].id) == "done"
+    assert FIRST.steps[0].title in learner.type("b")
+    assert learner.say("back") == "This is the first step of the course."
+    assert learner.progress.position() == (FIRST.id, FIRST.steps[0].id)
+
+
+def test_a_learner_goes_on_where_they_were_in_the_dialogue_or_on_the_screen() -> None:
+    learner = Conversation()
+    learner.progress.visit(SECOND.id, SECOND.steps[2].id)
+    again = Conversation(progress=learner.progress)
+    assert SECOND.steps[2].title in again.begin()
+    again.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("go 1 2", SECOND.main_steps[1].title),
+        ("go one-query", SECOND.steps[0].title),
+        (f"go {SECOND.id} {SECOND.steps[3].id}", SECOND.steps[3].title),
+        (f"go {FIRST.steps[4].id}", FIRST.steps[4].title),
+        ("go 99", "There is no lesson 99."),
+        ("go 1 999", f"Lesson 1 has the steps 1 to {len(SECOND.main_steps)}, and no 999."),
+    ],
+)
+def test_a_learner_goes_anywhere_by_number_or_name(learner: Conversation, line: str, title: str) -> None:
+    learner.begin()
+    assert title in learner.type(line)
+
+
+def test_a_side_step_is_named_and_opened(learner: Conversation) -> None:
+    learner.begin()
+    lesson = next(lesson for lesson in COURSE.lessons if any(step.side for step in lesson.steps))
+    beside = next(step for step in lesson.steps if step.side)
+    main = lesson.main_step_of(beside.id)
+    assert f"side step, which is optional: {beside.title}" in " ".join(
+        learner.type(f"go {lesson.id} {main.id}").split()
+    )
+    name = main_path.name_of(lesson.steps, beside.id)
+    assert f"{name[:1].upper()}{name[1:]}: {beside.title}" in learner.type("side")
+
+
+def test_what_is_no_command_is_answered_with_one_that_works(learner: Conversation) -> None:
+    learner.begin()
+    assert learner.say("nxt") == "There is no command nxt. Do you mean next?"
+    assert learner.say("zzzz") == "There is no command zzzz. Type help to see what you can do."
+    assert learner.say("train") == "There is nothing to train here. Type help to see what you can do."
+    assert learner.say("") == ""
+
+
+def test_help_lists_what_applies(learner: Conversation) -> None:
+    learner.begin()
+    text = learner.type("help")
+    listed = {line.split()[0].rstrip(":,") for line in text.splitlines()}
+    assert set(learner.dialogue.handlers) <= listed
+    assert "train the model" not in text
+    assert learner.type("help train").startswith("train, short: g: train the model")
+
+
+def test_words_and_letters_are_told_apart() -> None:
+    assert len(COMMANDS) == len(TABLE)
+    letters = [command.letter for command in TABLE if command.letter]
+    assert len(LETTERS) == len(letters)
+    assert not set(LETTERS) & set(COMMANDS)
+
+
+def test_matrices_are_shown_as_tables_and_read_as_sentences(learner: Conversation) -> None:
+    learner.begin()
+    learner.type("go 0 1")
+    assert "journey" in learner.type("show weights[1:3, 2]").splitlines()[2]
+    assert learner.type("show weights[1:3, 2]").startswith("weights[1:3,2]  2×1  rows: query, columns: key")
+    assert learner.say("read weights[journey]").startswith(
+        "weights[1], of the shape 6×6. row 1, journey gives: Your 0.1385,"
+    )
+    assert learner.say("read weights[9]") == "weights has no 9 along its axis 0: that goes from 0 to 5."
+    assert learner.say("show wieghts") == "Nothing here is called wieghts. Do you mean weights?"
+    assert learner.say("row weights[1]").startswith("weights, row journey: journey 0.24, starts 0.23")
+
+
+def test_an_explanation_is_followed_by_numbers(learner: Conversation) -> None:
+    learner.begin()
+    text = learner.type("explain weights[1, 2]")
+    assert text.startswith("weights[1,2] = ")
+    assert "  2: weights[1,1] = 0.2379" in text
+    assert learner.type("2").startswith("weights[1,1] = ")
+    assert learner.type("up").startswith("weights[1,2] = ")
+    assert learner.say("3") == "Type a number from 1 to 2, or explain and a cell."
+    assert learner.say("explain weights[1]").startswith(
+        "weights has the shape (6, 6), so an index of it needs 2 numbers"
+    )
+
+
+def test_a_change_is_told_with_the_numbers_before_and_after(learner: Conversation) -> None:
+    learner.begin()
+    said = learner.type("set weights[journey, starts] = 0.5").splitlines()
+    assert said[0] == "Changed: weights[1,2] = 0.5."
+    assert "weights: 2 of 36 numbers changed." in said
+    assert "weights[1,2] (journey, starts) was 0.2333, is 0.5." in said
+    assert learner.type("undo").startswith("Nothing is changed now.")
+    assert "is 0.5." in learner.type("redo")
+    # The changes hold in all steps of the lesson, and end with it.
+    learner.type("reset")
+    assert learner.say("set weights[1,2]") == "Write the number and its value like this: set weights[0,0] = 0.5"
+    assert "no variable" in learner.say("set nothing[0] = 1")
+
+
+def test_the_flow_opens_its_boxes_and_shows_their_matrices(learner: Conversation) -> None:
+    learner.begin()
+    assert "function" in learner.type("flow")
+    assert "inner" in learner.type("open function")
+    assert "inner" not in learner.type("open function")
+    assert "6×" in learner.type("box start")
+
+
+def test_before_the_worker_is_ready_recorded_numbers_are_called_so() -> None:
+    session = FakeSession(loaded=False)
+    learner = Conversation(session)
+    assert "these numbers are recorded ones" in " ".join(learner.begin().split())
+    session.loaded.set()
+    assert "recorded ones" not in learner.type("again")
+    learner.close()
+
+
+def test_a_narrow_ascii_dialogue_has_no_wide_line_and_no_other_character() -> None:
+    learner = Conversation(width=40, unicode=False)
+    lines = [learner.begin()]
+    for lesson in (COURSE.lessons[1], COURSE.lessons[9]):
+        lines.append(learner.type(f"go {lesson.id}"))
+        lines += [learner.type(*(["side"] if after.side else []), "next") for after in lesson.steps[1:]]
+    lines += [learner.type(line) for line in ("help", "map", "steps", "progress", "glossary softmax")]
+    text = "\n".join(lines)
+    assert text.isascii()
+    assert not [
+        line
+        for line in text.splitlines()
+        # Code is not broken, and the line of a matrix says several things.
+        if len(line) > 40 and not line.startswith((" ", "|")) and "  " not in line
+    ]
+    learner.close()
+
+
+def test_keys_of_a_text_are_told_as_commands() -> None:
+    assert list(key_words.keys_in("Press Enter on it, then press `w`. Press `]` for more.")) == ["Enter", "w", "]"]
+    assert key_words.commands_for("Enter") == ("explain",)
+    assert key_words.commands_for("w") == ("set", "knob")
+    assert key_words.commands_for("]") == ("show",)
+    for lesson in COURSE.lessons:
+        for step in lesson.steps:
+            for key in key_words.keys_in(step.prose):
+                assert key == "Tab" or key.casefold() == "tab" or key_words.commands_for(key), (lesson.id, step.id, key)

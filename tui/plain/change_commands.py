@@ -1,0 +1,261 @@
+"""Commands that change a run: numbers and knobs, undone and made again, and what came of them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator
+
+from lessons.format.knobs.knob import Knob
+from lessons.format.lesson import Lesson, RunningStep, Step
+from lessons.results.result import StepResult, Tensor
+from lessons.texts.wording import Wording
+from lessons.what_if import cells, changes, relevance
+from lessons.what_if.changes import ChangeHistory, Changes
+from tui.plain.command_table import Handlers
+from tui.plain.console import Console
+from tui.plain.refused import Refused
+from tui.plain.subject import Index, Subject, cell_words
+from tui.render import linear_matrix
+from tui.render.numbers import readable, visible
+from tui.state.step_content import StepContent
+
+say = Wording("plain/change")
+
+MOST_CELLS = 10
+"""Changed numbers of a tensor that are listed one by one."""
+
+
+class ChangeCommands:
+    """The commands that change the run of a step.
+
+    `history` and `replace` read and set the learner's changes; `rerun` runs the step with them and yields what is to
+    be said of that.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        step: Callable[[], tuple[Lesson, Step]],
+        subject: Callable[[], Subject],
+        content: Callable[[], StepContent],
+        history: Callable[[], ChangeHistory],
+        apply: Callable[[ChangeHistory], Iterator[str]],
+    ) -> None:
+        """Initialize; `apply` runs the step with other changes and yields what came of it."""
+        self._console, self._step, self._subject, self._content = console, step, subject, content
+        self._history, self._apply = history, apply
+        self._knobs: dict[str, tuple[Knob, ...]] = {}
+
+    @property
+    def knobs(self) -> tuple[Knob, ...]:
+        """The knobs that matter to the step, and all that are turned."""
+        lesson, step = self._step()
+        if step.id not in self._knobs:
+            self._knobs[step.id] = relevance.to_step(lesson, step.id)
+        settings = self._history().current.settings
+        return tuple(knob for knob in lesson.knobs if knob in self._knobs[step.id] or knob.name in settings)
+
+    @property
+    def handlers(self) -> Handlers:
+        """The commands that apply now."""
+        history = self._history()
+        found: Handlers = {"set": self.set}
+        if self.knobs:
+            found["knob"] = self.knob
+        if history.current:
+            found |= {"changes": self.changes, "compare": self.compare, "reset": self.reset}
+        if history.position > 0:
+            found["undo"] = self.undo
+        if history.position + 1 < len(history.states):
+            found["redo"] = self.redo
+        return found
+
+    def set(self, text: str) -> Iterator[str]:
+        """Change a number, and yield what came of it."""
+        lesson, step = self._step()
+        left, equals, value = text.partition("=")
+        if not equals:
+            raise Refused(
+                say("no-value", "Write the number and its value like this: set {cell} = 0.5", cell=self._cell)
+            )
+        made = self._history().current
+        altered = changes.apply(lesson, made)
+        try:
+            written = cells.parse(altered, f"{self._target(left.strip(), step)} = {value.strip()}")
+            yield from self._apply(self._history().do(made.with_cell(altered, written)))
+        except changes.ChangeError as error:
+            raise Refused(str(error)) from None
+
+    @property
+    def _cell(self) -> str:
+        """A cell that can be named as an example."""
+        for tensor in self._subject().tensors:
+            return cell_words(tensor, (0,) * len(tensor.shape)).partition(" ")[0]
+        return "NAME[0,0]"
+
+    def _target(self, text: str, step: Step) -> str:
+        """Return a cell as `cells.parse` reads it: one that the step shows is meant as this step leaves it."""
+        name = re.split(r"[\[\s]", text, maxsplit=1)[0]
+        if not isinstance(step, RunningStep) or name not in {shown.name for shown in step.tensors}:
+            return text
+        shown = next(shown for shown in step.tensors if shown.name == name)
+        if not any(tensor.name == name for tensor in self._subject().tensors):
+            return text
+        variable = cells.variable(shown)
+        if variable is None:
+            raise Refused(
+                say(
+                    "computed",
+                    "{name} is computed when it is shown, so it cannot be changed. Change what it is computed from.",
+                    name=name,
+                )
+            )
+        _, index = self._subject().cell(text)
+        return f"{step.id}:{variable}" + (f"[{','.join(map(str, index))}]" if index else "")
+
+    def knob(self, text: str) -> Iterator[str]:
+        """Turn a knob, and yield what came of it; without a name, yield what can be turned."""
+        lesson, _ = self._step()
+        name, _, value = text.partition(" ")
+        value = value.strip().removeprefix("=").strip()
+        if not text:
+            yield from self._listed(lesson)
+            return
+        knob = next((knob for knob in self.knobs if name.casefold() in (knob.name.casefold(),)), None)
+        if knob is None:
+            names = [knob.name for knob in self.knobs]
+            close = difflib.get_close_matches(name, names, 1)
+            raise Refused(
+                say("similar-knob", "There is no knob {name}. Do you mean {similar}?", name=name, similar=close[0])
+                if close
+                else say("no-knob", "There is no knob {name}. There is: {names}.", name=name, names=", ".join(names))
+            )
+        if not value:
+            raise Refused(say("no-setting", "Say what to set {name} to: {accepts}.", name=name, accepts=knob.accepts))
+        try:
+            yield from self._apply(self._history().do(self._history().current.with_knob(lesson, knob.name, value)))
+        except changes.ChangeError as error:
+            raise Refused(str(error)) from None
+
+    def _listed(self, lesson: Lesson) -> Iterator[str]:
+        settings = self._history().current.settings
+        for knob in self.knobs:
+            setting = settings.get(knob.name, knob.initial(lesson))
+            now = say("each-own", "each step its own") if setting is None else knob.say(setting)
+            line = say("knob", "{name}: {label}, now {now}.", name=knob.name, label=knob.label, now=now)
+            limits = knob.limits()
+            if "values" in limits:
+                line += " " + say("values", "It takes: {values}.", values=", ".join(map(str, limits["values"])))
+            else:
+                line += " " + say("accepts", "It takes: {accepts}.", accepts=knob.accepts)
+            yield from self._console.wrapped(line)
+
+    def changes(self, _: str) -> Iterator[str]:
+        """Yield what the learner has changed."""
+        lesson, _step = self._step()
+        for line in changes.describe(lesson, self._history().current):
+            yield from self._console.wrapped(line)
+
+    def compare(self, text: str) -> Iterator[str]:
+        """Yield what the changes have changed in all tensors, or in one."""
+        content = self._content()
+        only = self._subject().read(text)[0].name if text else ""
+        yield from difference(self._console, content, only)
+
+    def undo(self, _: str) -> Iterator[str]:
+        """Undo the last change, and yield what came of it."""
+        yield from self._apply(self._history().undo())
+
+    def redo(self, _: str) -> Iterator[str]:
+        """Make the last change again, and yield what came of it."""
+        yield from self._apply(self._history().redo())
+
+    def reset(self, _: str) -> Iterator[str]:
+        """Undo all changes, and yield what came of it."""
+        yield from self._apply(self._history().do(changes.UNCHANGED))
+
+
+def described(console: Console, lesson: Lesson, made: Changes) -> Iterator[str]:
+    """Yield the changes that hold now."""
+    if not made:
+        yield from console.wrapped(say("unchanged", "Nothing is changed now."))
+        return
+    yield from console.wrapped(say("changed", "Changed: {changes}.", changes="; ".join(changes.describe(lesson, made))))
+
+
+def difference(console: Console, content: StepContent, only: str = "") -> Iterator[str]:
+    """Yield what changes have changed in the tensors of a step, with the numbers before and after."""
+    before, after = content.base, content.result
+    if before is None:
+        yield from console.wrapped(say("nothing", "Nothing is changed, so there is nothing to compare."))
+        return
+    for tensor in after.tensors:
+        if only in ("", tensor.name):
+            yield from _of_tensor(console, before, tensor)
+    if not only and after.stdout != before.stdout:
+        yield from console.wrapped(say("output", "It prints something else now:"))
+        yield from (f"    {line}" for line in after.stdout.splitlines())
+
+
+def _of_tensor(console: Console, before: StepResult, tensor: Tensor) -> Iterator[str]:
+    earlier = next((each for each in before.tensors if each.name == tensor.name), None)
+    if earlier is None or earlier.shape != tensor.shape:
+        sizes = {"now": linear_matrix.shape_text(tensor)}
+        if earlier is None:
+            yield from console.wrapped(say("new", "{name} is new: {now}.", name=tensor.name, **sizes))
+        else:
+            sizes["was"] = linear_matrix.shape_text(earlier)
+            yield from console.wrapped(say("reshaped", "{name} was {was}, is {now}.", name=tensor.name, **sizes))
+        return
+    if tensor.values is None or earlier.values is None:
+        yield from console.wrapped(say("large", "{name} is too large to be compared here.", name=tensor.name))
+        return
+    changed = [
+        index
+        for index, was, now in zip(_indices(tensor.shape), earlier.values, tensor.values, strict=True)
+        if was != now and not (was != was and now != now)
+    ]
+    if not changed:
+        yield from console.wrapped(say("same", "{name}: nothing changed.", name=tensor.name))
+        return
+    count, all_cells = len(changed), len(tensor.values)
+    yield from console.wrapped(
+        say("count", "{name}: {count} of {all} numbers changed.", name=tensor.name, count=count, all=all_cells)
+    )
+    for index in changed[:MOST_CELLS]:
+        was, now = (readable(_value(each, index), each.dtype) for each in (earlier, tensor))
+        cell = cell_words(tensor, index)
+        yield from console.wrapped(say("cell", "{cell} was {was}, is {now}.", cell=cell, was=was, now=now))
+    if count > MOST_CELLS:
+        rows = dict.fromkeys(visible(_row_name(tensor, index)) for index in changed)
+        where = ", ".join(list(rows)[:MOST_CELLS]) + (", ..." if len(rows) > MOST_CELLS else "")
+        yield from console.wrapped(
+            say("more", "Those are the first {most}. Rows with changes: {rows}.", most=MOST_CELLS, rows=where)
+            if len(tensor.shape) > 1
+            else say("first", "Those are the first {most}.", most=MOST_CELLS)
+        )
+
+
+def _row_name(tensor: Tensor, index: Index) -> str:
+    """Return the row of a cell by its label, if it is not a bare number."""
+    row, labels = index[-2] if len(index) > 1 else 0, tensor.row_labels
+    lead = f"{','.join(map(str, index[:-2]))}," if len(index) > 2 else ""
+    return f"{lead}{labels[row] if row < len(labels) else row}"
+
+
+def _indices(shape: Index) -> Iterator[Index]:
+    if not shape:
+        yield ()
+        return
+    for first in range(shape[0]):
+        for rest in _indices(shape[1:]):
+            yield (first, *rest)
+
+
+def _value(tensor: Tensor, index: Index) -> float:
+    position = 0
+    for at, size in zip(index, tensor.shape, strict=True):
+        position = position * size + at
+    assert tensor.values is not None
+    return tensor.values[position]

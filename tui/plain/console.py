@@ -1,0 +1,93 @@
+"""Standard input and output as a dialogue uses them: whole lines, no cursor, no colors, nothing left in a buffer."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import TextIO
+
+from lessons.texts.wording import Wording
+from tui.plain.interrupts import Interrupts
+from tui.render.prose import in_ascii
+
+say = Wording("plain/console")
+
+NARROWEST = 20
+
+PROMPT = "> "
+
+
+class Console:
+    """The two streams of a dialogue.
+
+    Attributes:
+        width: the columns of a line.
+        unicode: whether characters that are not ASCII may be written.
+    """
+
+    def __init__(
+        self, given: TextIO, out: TextIO, width: int, *, unicode: bool = True, interrupts: Interrupts | None = None
+    ) -> None:
+        self._given, self._out = given, out
+        self.width, self.unicode = max(NARROWEST, width), unicode
+        self.interrupts = interrupts or Interrupts()
+        # A script does not see what it types, but whoever reads the log wants to.
+        self._echoes = not given.isatty()
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person at a terminal types and reads."""
+        return self._given.isatty() and self._out.isatty()
+
+    def write(self, lines: Iterable[str]) -> None:
+        """Write lines as they come. Ctrl+C ends a long list of them. Raises `BrokenPipeError` if nobody reads."""
+        self.interrupts.take_missed()
+        for line in lines:
+            print(self._encodable(line.rstrip()), file=self._out, flush=True)
+            if self.interrupts.take_missed():
+                self.write([say("cut", "Stopped.")])
+                return
+
+    def wrapped(self, text: str) -> Iterator[str]:
+        """Yield a sentence in lines that fit."""
+        yield from textwrap.wrap(text, self.width)
+
+    def ask(self, prompt: str = PROMPT) -> str | None:
+        """Return the next line of input without its end; None at the end of the input.
+
+        Raises `KeyboardInterrupt` for Ctrl+C.
+        """
+        print(self._encodable(prompt), end="", file=self._out, flush=True)
+        with self.interrupts.heard():
+            line = self._given.readline()
+        if not line:
+            self.end_line()
+            return None
+        line = line.rstrip("\r\n")
+        if self._echoes:
+            self.write([line])
+        return line
+
+    def ask_until(self, end: str, prompt: str) -> tuple[list[str], bool]:
+        """Return the lines up to one that is `end`, and whether that came; the input may end before."""
+        lines: list[str] = []
+        while (line := self.ask(prompt)) is not None:
+            if line.strip() == end:
+                return lines, True
+            lines.append(line)
+        return lines, False
+
+    def end_line(self) -> None:
+        """End the line of a prompt that got no input."""
+        with suppress(OSError):
+            print(file=self._out, flush=True)
+
+    def _encodable(self, line: str) -> str:
+        """Return a line without characters that the output lacks; these become ASCII, or else escapes."""
+        encoding = (self._out.encoding or "utf-8") if self.unicode else "ascii"
+        try:
+            line.encode(encoding)
+        except UnicodeEncodeError:
+            return in_ascii(line).encode(encoding, "backslashreplace").decode(encoding)
+        return line

@@ -1,0 +1,325 @@
+"""The way through the course in the dialogue: steps, the map, jumps, the glossary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lessons.format import main_path
+from lessons.format.lesson import Lesson, Step
+from lessons.learner import milestones
+from lessons.reading import outlining
+from lessons.reading.course_outline import CourseOutline
+from lessons.reading.findings import LessonError
+from lessons.reading.glossary import Glossary
+from lessons.texts.wording import Wording
+from lessons.what_if.changes import ChangeHistory
+from tui.plain.command_table import Handlers
+from tui.plain.plain_state import PlainState
+from tui.plain.refused import Refused
+from tui.plain.step_dialogue import StepDialogue
+from tui.plain.step_dialogues import STEP_DIALOGUES
+from tui.render import glossary_text, linear_text
+from tui.state import course_path
+from tui.state.learner_changes import LearnerChanges
+from tui.state.purpose import Purpose
+
+say = Wording("plain/course")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A step that the learner has jumped away from, with their changes to its lesson and why they were there."""
+
+    lesson: Lesson
+    index: int
+    purpose: Purpose
+    history: ChangeHistory
+
+
+class CourseDialogue:
+    """The learner's way through the course.
+
+    Attributes:
+        current: the dialogue of the step that the learner is at.
+    """
+
+    def __init__(self, state: PlainState) -> None:
+        """Initialize at the step where the learner goes on."""
+        self._state, self._console = state, state.console
+        self._learner_changes = LearnerChanges()
+        self._purpose = Purpose.WORK
+        self._origins: list[Origin] = []
+        self._glossary: Glossary | None = None
+        self._outline: CourseOutline | None = None
+        place = state.progress.position()
+        known = {(lesson.id, step.id) for lesson in state.course.lessons for step in lesson.steps}
+        lesson = state.course.lesson(place[0]) if place in known and place else state.course.lessons[0]
+        step = lesson.step(place[1]) if place in known and place else lesson.steps[0]
+        self.current: StepDialogue = self._dialogue(lesson, step)
+
+    @property
+    def lesson(self) -> Lesson:
+        """The lesson that the learner is in."""
+        return self.current.lesson
+
+    @property
+    def step(self) -> Step:
+        """The step that the learner is at."""
+        return self.current.step
+
+    @property
+    def handlers(self) -> Handlers:
+        """The commands that apply now, those of the step included."""
+        found: Handlers = {"next": self.next, "back": self.back}
+        if course_path.side_steps(self.lesson, self.step):
+            found["side"] = self.side
+        found |= self.current.handlers
+        found |= {"map": self.map, "steps": self.steps, "go": self.go, "progress": self.progress}
+        found |= {"review": self.review, "challenge": self.challenge}
+        if self._origins:
+            found["return"] = self.jump_back
+        return found | {"glossary": self.glossary, "term": self.term}
+
+    def _dialogue(self, lesson: Lesson, step: Step) -> StepDialogue:
+        return STEP_DIALOGUES[step.kind](self._state, lesson, step, self._learner_changes, self._purpose)
+
+    # Steps -----------------------------------------------------------------------------------------------------------
+
+    def open(
+        self, lesson: Lesson, index: int, *, purpose: Purpose = Purpose.WORK, history: ChangeHistory | None = None
+    ) -> Iterator[str]:
+        """Open a step, and yield it."""
+        self.current.stop()
+        is_new = lesson is not self.lesson
+        if is_new:
+            self._learner_changes = LearnerChanges(history or ChangeHistory())
+            self._state.bases.clear()
+        self._purpose = purpose
+        course_path.visit(self._state.progress, lesson, lesson.steps[index], purpose)
+        self.current = self._dialogue(lesson, lesson.steps[index])
+        if is_new:
+            yield from self._title(lesson)
+        yield from self.current.open()
+
+    def begin(self) -> Iterator[str]:
+        """Yield the step where the learner goes on."""
+        yield from self._title(self.lesson)
+        yield from self.open(self.lesson, self.lesson.index(self.step.id))
+
+    def _title(self, lesson: Lesson) -> Iterator[str]:
+        yield from self._console.wrapped(
+            say("lesson", "Lesson {number}: {title}", number=lesson.number, title=lesson.title)
+        )
+        yield ""
+
+    def next(self, _: str) -> Iterator[str]:
+        """Go to the next step; count a step read or run as done."""
+        remark = milestones.leave(self._state.progress, self.lesson, self.step)
+        if remark:
+            yield from self._console.wrapped(f"({remark})")
+        after = course_path.step_after(self._state.course, self.lesson, self.step)
+        if after is None:
+            yield from self._console.wrapped(say("end", "That was the last step of the course."))
+            yield from self.map("")
+            return
+        yield from self._go_on(*after)
+
+    def back(self, _: str) -> Iterator[str]:
+        """Go to the step before."""
+        before = course_path.step_before(self._state.course, self.lesson, self.step)
+        if before is None:
+            raise Refused(say("first", "This is the first step of the course."))
+        yield from self._go_on(*before)
+
+    def _go_on(self, lesson: Lesson, index: int) -> Iterator[str]:
+        jumped = bool(self._origins)
+        purpose = course_path.purpose_of(self._state.progress, lesson, index, jumped=jumped)
+        yield from self.open(lesson, index, purpose=purpose)
+
+    def side(self, _: str) -> Iterator[str]:
+        """Open the first side step of the step."""
+        beside = course_path.side_steps(self.lesson, self.step)[0]
+        yield from self._go_on(self.lesson, self.lesson.index(beside.id))
+
+    def go(self, text: str) -> Iterator[str]:
+        """Open a lesson where the learner left off, or one of its steps."""
+        if not text:
+            raise Refused(
+                say("where", "Say where to: go and the number of a lesson, and of a step if you like: go 3 5")
+            )
+        lesson, index = self._place(text)
+        self._origins.clear()
+        yield from self.open(lesson, index)
+
+    def _place(self, text: str) -> tuple[Lesson, int]:
+        """Return the step that a text such as `3`, `3 5`, `one-query scores` or `scores` names. Raises `Refused`."""
+        first, _, rest = text.partition(" ")
+        rest = rest.strip()
+        try:
+            lesson = self._state.course.lesson(first.casefold())
+        except KeyError:
+            if not rest and (found := _step_of(self.lesson, first)) is not None:
+                return self.lesson, found
+            numbers = f"0 - {self._state.course.lessons[-1].number}"
+            raise Refused(
+                say("no-lesson", "There is no lesson {name}. Their numbers: {numbers}.", name=first, numbers=numbers)
+            ) from None
+        if not rest:
+            return lesson, lesson.index(milestones.first_open(lesson, self._state.progress))
+        index = _step_of(lesson, rest)
+        if index is None:
+            last = len(lesson.main_steps)
+            raise Refused(
+                say(
+                    "no-step",
+                    "Lesson {lesson} has the steps 1 to {last}, and no {step}.",
+                    lesson=lesson.number,
+                    last=last,
+                    step=rest,
+                )
+            )
+        return lesson, index
+
+    # The map ---------------------------------------------------------------------------------------------------------
+
+    def map(self, _: str) -> Iterator[str]:
+        """Yield the lessons, with the learner's progress."""
+        for lesson in self._state.course.lessons:
+            _state, words = milestones.state_of(lesson, self._state.progress)
+            line = f"{lesson.number}. {lesson.title}" + (f" ({words})" if words else "")
+            yield from self._console.wrapped(
+                line + (f"  <- {say('here', 'you are here')}" if self._is_at(lesson) else "")
+            )
+
+    def _is_at(self, lesson: Lesson) -> bool:
+        return lesson is self.lesson
+
+    def steps(self, text: str) -> Iterator[str]:
+        """Yield the steps of a lesson, with the learner's progress."""
+        lesson = self._place(text)[0] if text else self.lesson
+        states = self._state.progress.states()
+        yield from self._title(lesson)
+        for step in lesson.steps:
+            word = linear_text.state_word(states.get((lesson.id, step.id), "new"))
+            name = main_path.name_of(lesson.steps, step.id)
+            noun = f", {step.noun}" if step.is_exercise else ""
+            line = f"{name}{noun}: {step.title}  [{step.id}]" + (f"  {word}" if word else "")
+            yield from self._console.wrapped(line[:1].upper() + line[1:])
+
+    def progress(self, _: str) -> Iterator[str]:
+        """Yield how far the learner is, and what is due for review."""
+        lessons, progress = self._state.course.lessons, self._state.progress
+        done = [lesson for lesson in lessons if milestones.state_of(lesson, progress)[0] == "done"]
+        yield from self._console.wrapped(
+            say("lessons-done", "{done} of {all} lessons are done.", done=len(done), all=len(lessons))
+        )
+        states = progress.states()
+        steps = self.lesson.main_steps
+        here = sum(states.get((self.lesson.id, step.id)) == "done" for step in steps)
+        yield from self._console.wrapped(
+            say(
+                "steps-done",
+                "Of lesson {lesson}, {done} of {all} steps are done.",
+                lesson=self.lesson.number,
+                done=here,
+                all=len(steps),
+            )
+        )
+        due = [step.title for _, step in milestones.due(self._course_outline, progress)]
+        if due:
+            yield from self._console.wrapped(
+                say("due", "Due for review: {titles}. Type review to begin.", titles="; ".join(due))
+            )
+        else:
+            yield from self._console.wrapped(say("nothing-due", "Nothing is due for review."))
+        if progress.problem:
+            yield from self._console.wrapped(progress.problem)
+
+    @property
+    def _course_outline(self) -> CourseOutline:
+        if self._outline is None:
+            self._outline = outlining.outline(self._state.course)
+        return self._outline
+
+    # Jumps -----------------------------------------------------------------------------------------------------------
+
+    def _jump(self, lesson: Lesson, index: int, purpose: Purpose) -> Iterator[str]:
+        here, history = self.lesson.index(self.step.id), self._learner_changes.lesson_history
+        self._origins.append(Origin(self.lesson, here, self._purpose, history))
+        yield from self.open(lesson, index, purpose=purpose)
+        yield from self._console.wrapped(say("way-back", "(Type return to go back to where you were.)"))
+
+    def jump_back(self, _: str) -> Iterator[str]:
+        """Go back to where the learner was before the last jump, with the changes that held there."""
+        origin = self._origins.pop()
+        yield from self.open(origin.lesson, origin.index, purpose=origin.purpose, history=origin.history)
+
+    def review(self, _: str) -> Iterator[str]:
+        """Open the next exercise that is due for review."""
+        due = milestones.due(self._course_outline, self._state.progress)
+        if not due:
+            raise Refused(say("nothing-due", "Nothing is due for review."))
+        lesson = self._state.course.lesson(due[0][0].id)
+        yield from self._jump(lesson, lesson.index(due[0][1].id), Purpose.REVIEW)
+
+    def challenge(self, text: str) -> Iterator[str]:
+        """Open the challenge of a lesson."""
+        lesson = self._place(text)[0] if text else self.lesson
+        if lesson.challenge is None:
+            raise Refused(say("no-challenge", "Lesson {number} has no challenge.", number=lesson.number))
+        yield from self._jump(lesson, lesson.index(lesson.challenge.id), Purpose.CHALLENGE)
+
+    # The glossary ----------------------------------------------------------------------------------------------------
+
+    def _terms(self) -> Glossary:
+        if self._glossary is None:
+            from lessons.reading import translating  # it reads YAML, which takes a while to load
+
+            try:
+                self._glossary = translating.load_glossary()
+            except LessonError as error:
+                raise Refused(str(error)) from None
+        return self._glossary
+
+    def glossary(self, text: str) -> Iterator[str]:
+        """Yield what terms mean, or the list of terms."""
+        glossary = self._terms()
+        if not text:
+            yield from self._console.wrapped(", ".join(term.term for term in glossary.terms) + ".")
+            return
+        found = glossary.search(text)
+        if not found:
+            raise Refused(say("no-term", "The glossary has nothing about {text}.", text=text))
+        yield from glossary_text.terms(found, self._state.course, self._console.width)
+
+    def term(self, text: str) -> Iterator[str]:
+        """Go to the step that introduces a term."""
+        found = self._terms().search(text) if text else ()
+        if not found:
+            raise Refused(
+                say("no-term", "The glossary has nothing about {text}.", text=text)
+                if text
+                else say("which-term", "Say which term: term softmax")
+            )
+        lesson_id, _, step_id = found[0].step.partition("/")
+        lesson = self._state.course.lesson(lesson_id)
+        yield from self._jump(lesson, lesson.index(step_id), Purpose.LOOK)
+
+
+def _step_of(lesson: Lesson, text: str) -> int | None:
+    """Return the position of the step that a text names: `5`, `5a`, or its id; None if it names none."""
+    text = text.casefold()
+    for index, step in enumerate(lesson.steps):
+        if text == step.id:
+            return index
+    if not re.fullmatch(r"\d{1,3}[a-z]?", text):
+        return None
+    main, side = (text[:-1], ord(text[-1]) - ord("a") + 1) if text[-1].isalpha() else (text, 0)
+    number = int(main) - 1
+    if not 0 <= number < len(lesson.main_steps):
+        return None
+    step = lesson.main_steps[number]
+    beside = (step, *lesson.side_steps_of(step.id))
+    return lesson.index(beside[side].id) if side < len(beside) else None

@@ -1,0 +1,152 @@
+"""The dialogue: it prints a step, reads a line, does what the line says, and so on until the input ends."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lessons.engine.session import Session
+from lessons.learner.exports import export_to_temporary_file
+from lessons.learner.progress import Progress
+from lessons.results.result import WorkerError
+from lessons.texts.wording import Wording
+from lessons.what_if.changes import ChangeError
+from tui.plain.command_table import COMMANDS, Handlers, word_of
+from tui.plain.console import Console
+from tui.plain.course_dialogue import CourseDialogue
+from tui.plain.plain_state import PlainState
+from tui.plain.question_dialogue import letters
+from tui.plain.refused import Refused
+from tui.plain.waiting_session import WaitingSession
+from tui.state.drafts import Drafts
+from tui.state.exercise_help import ExerciseHelp
+from tui.state.recorded_results import RecordedResults
+from tui.state.step_results import TrainingReplays
+
+if TYPE_CHECKING:
+    from lessons.format.lesson import Course
+
+say = Wording("plain/dialogue")
+
+
+class Dialogue:
+    """The dialogue with one learner."""
+
+    def __init__(self, course: Course, progress: Progress, session: Session, console: Console) -> None:
+        self._console = console
+        self.session = WaitingSession(session, console)
+        self._state = PlainState(
+            course, progress, console, self.session, Drafts(progress), ExerciseHelp(progress), TrainingReplays(),
+            RecordedResults(), {},
+        )  # fmt: skip
+        self.course = CourseDialogue(self._state)
+        self._quits = False
+        # The file that progress was exported to.
+        self._exported: Path | None = None
+
+    @property
+    def handlers(self) -> Handlers:
+        """The commands that apply now."""
+        return self.course.handlers | {"export": self._export, "help": self._help, "quit": self._quit}
+
+    def begin(self) -> None:
+        """Start the worker, and print the step where the learner goes on."""
+        self.session.start()
+        self._console.write(self._guarded(self.course.begin()))
+
+    def listen(self) -> None:
+        """Do what lines of input say until the learner quits or the input ends.
+
+        Raises `BrokenPipeError` if nobody reads any more.
+        """
+        while not self._quits:
+            try:
+                line = self._console.ask()
+            except KeyboardInterrupt:
+                self._console.end_line()
+                self._console.write(
+                    self._console.wrapped(say("how-to-quit", "Type quit to leave; everything is saved."))
+                )
+                continue
+            if line is None:
+                return
+            self._console.write(self._guarded(self._obey(line)))
+
+    def close(self) -> None:
+        """Stop what is running."""
+        self.course.current.stop()
+        self.session.close()
+
+    def _guarded(self, lines: Iterator[str]) -> Iterator[str]:
+        """Yield lines; what cannot be done becomes a sentence."""
+        try:
+            yield from lines
+        except (Refused, WorkerError, ChangeError) as error:
+            yield from self._console.wrapped(str(error))
+
+    def _obey(self, line: str) -> Iterator[str]:
+        """Do what a line says, and yield what comes of it."""
+        first, _, rest = line.strip().partition(" ")
+        if not first:
+            return
+        handlers = self.handlers
+        if first.isdecimal() and not rest and "follow" in handlers:
+            first, rest = "follow", first
+        if first in letters(self.course.step) and not rest and "answer" in handlers:
+            raise Refused(self._letter_alone(first, handlers))
+        word = word_of(first)
+        if word is None or word not in handlers:
+            raise Refused(self._unknown(first, word, handlers))
+        yield from handlers[word](rest.strip())
+
+    def _letter_alone(self, letter: str, handlers: Handlers) -> str:
+        """Say that a letter alone may be an answer or a command."""
+        word = word_of(letter)
+        if word in handlers and word not in ("answer", None):
+            return say(
+                "answer-or-command", "To answer, type answer {letter}. The command is {word}.", letter=letter, word=word
+            )
+        return say("answer-first", "To answer, type answer {letter}.", letter=letter)
+
+    def _unknown(self, text: str, word: str | None, handlers: Handlers) -> str:
+        """Say that something is no command, or none here, and what to type instead."""
+        if word is not None:
+            return say("not-here", "There is nothing to {word} here. Type help to see what you can do.", word=word)
+        close = difflib.get_close_matches(text.casefold(), handlers, 1)
+        if close:
+            return say("similar", "There is no command {text}. Do you mean {similar}?", text=text, similar=close[0])
+        return say("unknown", "There is no command {text}. Type help to see what you can do.", text=text)
+
+    # Help ------------------------------------------------------------------------------------------------------------
+
+    def _help(self, text: str) -> Iterator[str]:
+        """Yield the commands that apply now, each with its short form and what it does, or one of them."""
+        word = word_of(text) if text else None
+        if text and word is None:
+            raise Refused(say("unknown", "There is no command {text}. Type help to see what you can do.", text=text))
+        handlers = self.handlers
+        for command in COMMANDS.values():
+            if command.word == word or (word is None and command.word in handlers):
+                short = say("short", ", short: {letter}", letter=command.letter) if command.letter else ""
+                yield from self._console.wrapped(
+                    f"{command.word} {command.form}".strip() + f"{short}: {command.help()}"
+                )
+
+    def _export(self, _: str) -> Iterator[str]:
+        """Save the learner's progress and code to a file."""
+        try:
+            self._exported = export_to_temporary_file(self._state.progress, self._exported)
+        except OSError as error:
+            raise Refused(
+                say("not-written", "Your progress could not be written to a file: {reason}", reason=error)
+            ) from None
+        yield from self._console.wrapped(
+            say("written", "Your progress and code were written to {file}", file=self._exported)
+        )
+
+    def _quit(self, _: str) -> Iterator[str]:
+        """End the dialogue."""
+        self._quits = True
+        yield from self._console.wrapped(say("bye", "Everything is saved."))

@@ -1,0 +1,297 @@
+"""Exercises in the dialogue: code by file or pasted, checked, run, compared, with hints and the solution."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from lessons.engine.scratch_run import STEP
+from lessons.format.lesson import ExerciseStep, Lesson, Step
+from lessons.learner import milestones, outcomes, symptoms
+from lessons.results.clean_text import clean
+from lessons.results.code_unit import CodeUnit
+from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
+from lessons.texts.wording import Wording
+from tui.plain.command_table import Handlers
+from tui.plain.flow_commands import FlowPlace
+from tui.plain.matrix_commands import brief
+from tui.plain.plain_state import PlainState
+from tui.plain.refused import Refused
+from tui.plain.step_dialogue import StepDialogue
+from tui.plain.subject import Subject
+from tui.render import exercise_text, linear_text, solution_text
+from tui.render.prose import plain_lines
+from tui.render.source_text import names_of_steps
+from tui.state.learner_changes import LearnerChanges
+from tui.state.purpose import Purpose
+from tui.tty import external_editor
+
+say = Wording("plain/exercise")
+
+END = "."
+
+CONTINUED = "| "
+"""What stands before each line of code that is typed."""
+
+LARGEST = 1024 * 1024
+"""Bytes of a file that is read; the judge accepts less."""
+
+
+class ExerciseDialogue(StepDialogue):
+    """An exercise whose answer is code."""
+
+    def __init__(
+        self, state: PlainState, lesson: Lesson, step: Step, learner_changes: LearnerChanges, purpose: Purpose
+    ) -> None:
+        assert isinstance(step, ExerciseStep)
+        self._exercise = step
+        super().__init__(state, lesson, step, learner_changes, purpose)
+        self._drafts, self._help = state.drafts, state.help
+        if purpose is Purpose.REVIEW and self._help.begin_review(step):
+            self._drafts.begin_again(step)
+        self._help.open(step)
+        self._code = self._drafts.open(step)
+        self._judgement: Judgement | None = None
+        self._scratch: StepResult | None = None
+        self._with_code = lesson
+
+    @property
+    def handlers(self) -> Handlers:
+        """The commands that apply at the exercise now."""
+        found = super().handlers | {"code": self.code, "draft": self.draft, "check": self.check, "run": self.run}
+        found |= {"starter": self.starter, "edit": self.edit, "solution": self.solution}
+        if self._help.hints_left and not self._help.solution_is_open:
+            found["hint"] = self.hint
+        if self._judgement is not None and self._judgement.difference is not None:
+            found["difference"] = self.difference
+        if self._state.progress.gave_up(self._exercise.exercise):
+            found["retract"] = self.retract
+        return found
+
+    @property
+    def subject(self) -> Subject:
+        """The matrices of the scratch run."""
+        if self._scratch is None:
+            return Subject(())
+        return Subject(self._scratch.tensors, CodeUnit.step(STEP))
+
+    def _flow_place(self) -> FlowPlace:
+        return FlowPlace(self._with_code, STEP, None if self._scratch is None else CodeUnit.step(STEP))
+
+    def _names_of_steps(self) -> Mapping[str, str]:
+        return names_of_steps(self._with_code)
+
+    def _prepared(self) -> Iterator[str]:
+        run = self._state.session.kept_run
+        if self._scratch is None or run is None or not run.alive:
+            yield from self._console.wrapped(say("run-again", "Your code runs again first."))
+            yield from self.run("")
+
+    @property
+    def _hints_read(self) -> tuple[str, ...]:
+        return self._exercise.hints[: self._help.hints]
+
+    def _below(self) -> Iterator[str]:
+        step, progress = self._exercise, self._state.progress
+        if self._code.strip() != step.starter.strip():
+            yield from self._said(say("your-code", "Your code:"))
+            yield from self._code_lines()
+        for number in range(self._help.hints):
+            yield ""
+            yield from self._hint_lines(number)
+        if self._help.under_review:
+            yield from self._said(say("once-more", "Once more, from the starter."))
+        elif progress.passed(step.exercise):
+            yield from self._said(say("passed-before", "Passed before."))
+        elif progress.gave_up(step.exercise):
+            yield from self._said(say("gave-up", "You gave up on this one; you can still solve it."))
+        elif self._is_challenge and milestones.first_open(self.lesson, progress) != step.id:
+            yield from self._said(
+                say(
+                    "challenge",
+                    "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you.",
+                )
+            )
+        other = self._drafts.code_of_other_session(step.exercise, self._code)
+        if other is not None:
+            yield from self._said(
+                say("other-code", "Another session of yours wrote other code; type starter to switch to it.")
+            )
+        how = say("how", "Type code to write your code here, or check and the name of a file. run runs it.")
+        yield from self._said(how)
+
+    @property
+    def _is_challenge(self) -> bool:
+        return self._purpose is Purpose.CHALLENGE
+
+    # Code ------------------------------------------------------------------------------------------------------------
+
+    def _code_lines(self) -> Iterator[str]:
+        for line in clean(self._code).rstrip().splitlines():
+            yield f"    {line}".rstrip()
+
+    def draft(self, _: str) -> Iterator[str]:
+        """Yield the learner's code."""
+        yield from self._code_lines()
+
+    def code(self, text: str) -> Iterator[str]:
+        """Read code up to a line with a period, or another end, and keep it as the draft."""
+        end = text or END
+        yield from self._console.wrapped(
+            say("write", "Write your code. A line with {end} alone ends it; Ctrl+C forgets it.", end=end)
+        )
+        try:
+            lines, _ended = self._console.ask_until(end, CONTINUED)
+        except KeyboardInterrupt:
+            self._console.end_line()
+            raise Refused(say("forgotten", "Your code is as it was.")) from None
+        if not any(line.strip() for line in lines):
+            raise Refused(say("nothing-written", "Nothing was written. Your code is as it was."))
+        self._save("\n".join(lines) + "\n")
+        yield from self._console.wrapped(
+            say.count("kept", len(lines), "{count} line is saved. Type check.", "{count} lines are saved. Type check.")
+        )
+
+    def _save(self, code: str) -> None:
+        self._code = code
+        self._help.gives_up_next = False
+        self._drafts.save(self._exercise.exercise, code)
+
+    def starter(self, _: str) -> Iterator[str]:
+        """Switch to the starter or, from there, to the code that it replaced; to that of another session first."""
+        name, before = self._exercise.exercise, self._code
+        other = self._drafts.code_of_other_session(name, before)
+        last = self._drafts.last_archived(name)
+        if other is not None:
+            after = other
+        elif before.strip() != self._exercise.starter.strip():
+            after = self._exercise.starter
+        elif last is not None:
+            after = last
+        else:
+            raise Refused(say("is-starter", "This is the starter already."))
+        if before.strip() != self._exercise.starter.strip():
+            self._drafts.archive(name, before)
+        self._save(after)
+        self._judgement = None
+        yield from self._code_lines()
+
+    def edit(self, _: str) -> Iterator[str]:
+        """Have the learner edit the code in their own editor."""
+        if not self._console.is_terminal:
+            raise Refused(say("no-terminal", "There is no terminal for an editor here. Type code to write your code."))
+        try:
+            words = external_editor.command(os.environ)
+        except external_editor.EditorError as error:
+            raise Refused(str(error)) from None
+        edited = external_editor.edit(words, self._exercise.exercise, self._code)
+        if edited.code is not None and edited.code != self._code:
+            self._save(edited.code)
+            yield from self._code_lines()
+        if edited.message:
+            yield from self._console.wrapped(edited.message)
+
+    def _read(self, name: str) -> str:
+        """Return the code in a file. Raises `Refused`."""
+        try:
+            with Path(name).expanduser().open("rb") as opened:
+                content = opened.read(LARGEST + 1)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise Refused(say("cannot-read", "{file} cannot be read: {reason}.", file=name, reason=reason)) from None
+        if len(content) > LARGEST:
+            raise Refused(say("too-large", "{file} is too large to be an answer.", file=name))
+        # The judge says in which line bytes are that are not UTF-8.
+        return content.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+
+    # Checks and runs -------------------------------------------------------------------------------------------------
+
+    def check(self, text: str) -> Iterator[str]:
+        """Have the code judged, that in a file if one is named, and yield the verdict."""
+        step, progress = self._exercise, self._state.progress
+        if text:
+            self._save(self._read(text))
+        self._help.gives_up_next = False
+        judgement = self._state.session.check(step, self._code)
+        shown, held_back = symptoms.of_first_check(progress, step, judgement)
+        challenged = self._is_challenge
+        more = outcomes.record(progress, self.lesson, step, self._code, judgement, challenged=challenged) or held_back
+        if judgement.passed:
+            self._help.forget(step.exercise)
+        if judgement.stopped:
+            yield from self._console.wrapped(clean(judgement.message))
+            return
+        self._judgement = shown
+        yield from linear_text.judgement(shown, more, self._console.width)
+        if judgement.passed:
+            yield from self._console.wrapped(say("why", "Type solution to see why it works, or next to go on."))
+        elif shown.difference is not None:
+            yield from self._console.wrapped(say("see-difference", "Type difference to see where it differs."))
+
+    def run(self, _: str) -> Iterator[str]:
+        """Run the code without judging it, and yield its matrices."""
+        self._help.gives_up_next = False
+        self._with_code, run = self._state.session.attempt(self.lesson, self._exercise, self._code)
+        result = symptoms.of_first_run(self._state.progress, self._exercise, run.result(STEP) or StepResult(STEP))
+        self._scratch = result
+        self._explaining.forget()
+        self._flow.forget()
+        width = self._console.width
+        lines = list(linear_text.result_lines(self._with_code.step(STEP), result, width, draw=brief))
+        yield from lines or self._console.wrapped(say("nothing", "It has run, and makes no matrices."))
+
+    def difference(self, _: str) -> Iterator[str]:
+        """Yield the first result that differs, as it is and as it is expected."""
+        judgement = self._judgement
+        if judgement is None or judgement.difference is None:
+            raise Refused(exercise_text.nothing_to_compare(judgement))
+        difference = judgement.difference
+        yield say("yours", "Yours:")
+        yield from brief(difference.yours, self._console.width)
+        if difference.expected is not None:
+            yield say("expected", "Expected:")
+            yield from brief(difference.expected, self._console.width)
+
+    # Help ------------------------------------------------------------------------------------------------------------
+
+    def _hint_lines(self, number: int) -> Iterator[str]:
+        hints = self._exercise.hints
+        start = say("hint", "Hint {number} of {all}:", number=number + 1, all=len(hints))
+        yield from plain_lines(clean(f"{start} {hints[number]}"), self._console.width)
+
+    def hint(self, _: str) -> Iterator[str]:
+        """Yield the next hint."""
+        self._help.use_hint()
+        yield from self._hint_lines(self._help.hints - 1)
+        if not self._help.hints_left:
+            yield from self._console.wrapped(say("last-hint", "That was the last hint."))
+
+    def solution(self, _: str) -> Iterator[str]:
+        """Yield the model answer: after passing, or after giving up, which is to be asked for twice."""
+        if not self._help.solution_is_open:
+            if not self._help.gives_up_next:
+                self._help.gives_up_next = True
+                yield from self._console.wrapped(
+                    say("give-up", "This gives up (which can be taken back). Type solution again to see the solution.")
+                )
+                return
+            self._help.give_up(self._code)
+        self._help.use_solution()
+        try:
+            compared: AnswerComparison | str = self._state.session.compare(self._exercise, self._code)
+        except WorkerError as error:
+            compared = str(error)
+        text = solution_text.solution(
+            self._exercise, self._code, compared, gave_up=self._help.gave_up, unicode=self._console.unicode
+        )
+        for line in text.plain.splitlines():
+            # Code stays as it is.
+            yield from [line] if line.startswith(("  ", "- ", "+ ", "= ")) else self._console.wrapped(line) or [""]
+        if self._help.gave_up:
+            yield from self._console.wrapped(say("take-back", "Type retract to take back giving up."))
+
+    def retract(self, _: str) -> Iterator[str]:
+        """Take back giving up."""
+        self._help.take_back_give_up()
+        yield from self._console.wrapped(say("taken-back", "Taken back: you have not given up."))

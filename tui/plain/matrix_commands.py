@@ -1,0 +1,189 @@
+"""Commands that show numbers: as aligned tables, as sentences, a row in summary, a large matrix in blocks."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Iterator
+
+from lessons.results.result import Tensor
+from lessons.results.summaries import row_stats
+from lessons.results.tensor_questions import BlocksQuestion, RowQuestion
+from lessons.texts.wording import Wording
+from tui.plain import subject as subjects
+from tui.plain.command_table import Handlers
+from tui.plain.console import Console
+from tui.plain.refused import Refused
+from tui.plain.subject import Part, Subject
+from tui.plain.waiting_session import WaitingSession
+from tui.render import linear_matrix
+from tui.render.numbers import number_format, visible
+from tui.render.row_text import row_text
+
+say = Wording("plain/matrix")
+
+MOST_LINES = 40
+"""Lines of a tensor that nobody has asked for in particular."""
+
+MOST_ASKED = 120
+"""Lines of a tensor that a learner has asked for."""
+
+BLOCKS = 8
+"""Rows and columns of blocks in an overview."""
+
+ROOM = 400
+"""Characters of the summary of a row, which is wrapped."""
+
+
+def brief(tensor: Tensor, width: int, most: int = MOST_LINES) -> Iterator[str]:
+    """Yield a tensor as a table, as `linear_matrix.tensor_lines` does, but at most so many lines of it."""
+    for number, line in enumerate(linear_matrix.tensor_lines(tensor, width)):
+        if number == most:
+            more = say("more", "{name} goes on. Type show and a part of it: show {example}", name=tensor.name,
+                       example=f"{tensor.name}[{'0, ' * len(tensor.lead_shape)}0:8]")  # fmt: skip
+            yield from textwrap.wrap(more, width)
+            return
+        yield line
+
+
+class MatrixCommands:
+    """The commands that show the numbers of a subject."""
+
+    def __init__(self, console: Console, session: WaitingSession, subject: Callable[[], Subject]) -> None:
+        self._console, self._session, self._subject = console, session, subject
+
+    @property
+    def handlers(self) -> Handlers:
+        """The commands that apply now."""
+        shown = self._subject().tensors
+        if not shown:
+            return {}
+        found: Handlers = {"show": self.show, "read": self.read, "row": self.row}
+        if any(max(tensor.matrix_shape) > BLOCKS for tensor in shown):
+            found["overview"] = self.overview
+        return found
+
+    def _part(self, text: str) -> tuple[Subject, Part]:
+        subject = self._subject()
+        tensor, texts = subject.read(text)
+        return subject, subjects.part(tensor, texts)
+
+    def show(self, text: str) -> Iterator[str]:
+        """Yield a tensor, or the part that an index names, as aligned tables."""
+        subject, part = self._part(text)
+        tensor = part.tensor
+        if part.is_all:
+            yield from brief(tensor, self._console.width, MOST_ASKED)
+            return
+        lines = self._tables(subject, part)
+        for _, line in zip(range(MOST_ASKED), lines, strict=False):
+            yield line
+        if next(lines, None) is not None:
+            yield from self._console.wrapped(say("less", "There is more of it. Ask for a smaller part."))
+
+    def _tables(self, subject: Subject, part: Part) -> Iterator[str]:
+        tensor = part.tensor
+        for lead in part.leads:
+            matrix = subjects.cut(tensor, part, lead, subjects.values(self._session, subject, part, lead))
+            if lead:
+                yield f"{subjects.lead_words(tensor, lead)}:"
+            yield from linear_matrix.matrix(matrix, self._console.width)
+
+    def read(self, text: str) -> Iterator[str]:
+        """Yield a tensor, or the part that an index names, in sentences: one for each row."""
+        subject, part = self._part(text)
+        tensor, left = part.tensor, MOST_ASKED
+        shape = linear_matrix.shape_text(tensor)
+        yield from self._console.wrapped(
+            say("reading", "{name}, of the shape {shape}.", name=part.label, shape=shape)
+            if tensor.shape
+            else say("reading-number", "{name} is a single number.", name=tensor.name)
+        )
+        for lead in part.leads:
+            numbers = subjects.values(self._session, subject, part, lead)
+            for row, values in zip(part.rows, numbers, strict=True):
+                lines = textwrap.wrap(row_sentence(tensor, lead, row, part.columns.start, values), self._console.width)
+                left -= len(lines)
+                if left < 0:
+                    yield from self._console.wrapped(say("less", "There is more of it. Ask for a smaller part."))
+                    return
+                yield from lines
+
+    def row(self, text: str) -> Iterator[str]:
+        """Yield what a row amounts to: its largest values, and its entropy or its sum."""
+        subject = self._subject()
+        tensor, texts = subject.read(text)
+        axes = len(tensor.shape)
+        if not axes:
+            raise Refused(say("no-row", "{name} is a single number and has no rows.", name=tensor.name))
+        if len(texts) not in (axes - 1, axes):
+            example = f"{tensor.name}[{', '.join(['0'] * (axes - 1))}]" if axes > 1 else tensor.name
+            raise Refused(say("which-row", "Say which row: row {example}", example=example))
+        index = tuple(subjects.position(tensor, axis, each) for axis, each in enumerate(texts[: axes - 1]))
+        lead, row = index[:-1], index[-1] if index else 0
+        values = tensor.row(lead, row, 0, tensor.matrix_shape[1])
+        if values is not None:
+            stats = row_stats(lead, row, values, 5)
+        elif (unit := subject.unit_of(tensor)) is not None:
+            stats = self._session.ask(RowQuestion(tensor.name, lead, row, 5, unit))
+        else:
+            raise Refused(say("row-gone", "The numbers of this row are not kept."))
+        before = f"{subjects.lead_words(tensor, lead)}, " if lead else ""
+        said = row_text(tensor, stats, ROOM, self._console.unicode).replace("   ", "; ")
+        yield from self._console.wrapped(f"{tensor.name}, {before}{said}.")
+
+    def overview(self, text: str) -> Iterator[str]:
+        """Yield the greatest numbers of the blocks of a large matrix."""
+        subject = self._subject()
+        tensor, texts = subject.read(text)
+        lead = tuple(subjects.position(tensor, axis, each) for axis, each in enumerate(texts))
+        lead = (*lead, *(0 for _ in range(len(tensor.lead_shape) - len(lead))))[: len(tensor.lead_shape)]
+        rows, columns = tensor.matrix_shape
+        high, wide = math.ceil(rows / BLOCKS), math.ceil(columns / BLOCKS)
+        if (unit := subject.unit_of(tensor)) is None:
+            raise Refused(say("no-blocks", "There is no overview of {name} here.", name=tensor.name))
+        blocks = self._session.ask(BlocksQuestion(tensor.name, lead, high, wide, "max", unit))
+        at = f", {subjects.lead_words(tensor, lead)}" if lead else ""
+        yield from self._console.wrapped(
+            say(
+                "overview",
+                "{name}{at}: the greatest number of each block of {rows} by {columns} cells.",
+                name=tensor.name,
+                at=at,
+                rows=high,
+                columns=wide,
+            )
+        )
+        form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high)
+        for number, line in enumerate(blocks.grid):
+            last = min(rows, (number + 1) * high) - 1
+            start = say("block-rows", "rows {first} to {last}:", first=number * high, last=last)
+            yield from self._console.wrapped(f"{start} {', '.join(form.text(value).strip() for value in line)}")
+
+
+def row_sentence(tensor: Tensor, lead: subjects.Index, row: int, left: int, values: tuple[float, ...]) -> str:
+    """Return a row in words, with its label and those of its columns: `row 1, have: I 0.14, have 0.61.`"""
+    form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
+    if not tensor.shape:
+        return f"{tensor.name}: {form.text(values[0]).strip()}."
+    columns = tensor.col_labels[left : left + len(values)]
+    bare = all(text == str(left + at) for at, text in enumerate(columns))
+    numbers = [_spoken(tensor, form.text(value).strip()) for value in values]
+    cells = numbers if bare else [f"{visible(text)} {number}" for text, number in zip(columns, numbers, strict=True)]
+    words = ", ".join(cells)
+    start = [subjects.lead_words(tensor, lead)] if lead else []
+    if len(tensor.shape) == 1:
+        return f"{tensor.name}: {words}."
+    label = visible(tensor.row_labels[row]) if row < len(tensor.row_labels) else ""
+    name = say("row", "row {row}", row=row)
+    start += [name] if label in ("", str(row)) else [name, label]
+    if tensor.kind == "weight" and tensor.axes[-2:] == ("query", "key") and not bare:
+        return say("gives", "{start} gives: {cells}.", start=", ".join(start), cells=words)
+    return f"{', '.join(start)}: {words}."
+
+
+def _spoken(tensor: Tensor, number: str) -> str:
+    """Return a number of a mask of truth values as a word."""
+    if tensor.dtype != "bool":
+        return number
+    return say("true", "true") if number == "1" else say("false", "false")

@@ -1,0 +1,48 @@
+"""A dialogue on standard input and output, from its start to its end."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from contextlib import closing, suppress
+from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+from lessons.engine.session import Session
+from lessons.learner.progress import Progress
+from tui.plain.console import Console
+from tui.plain.dialogue import Dialogue
+from tui.state.unsaved_progress import farewell
+
+if TYPE_CHECKING:
+    from lessons.format.lesson import Course
+
+
+def talk(course: Course, columns: int | None, *, unicode: bool) -> int:
+    """Talk with a learner until they quit, the input ends, or nobody reads any more; return the exit code.
+
+    Args:
+        course: the course.
+        columns: the width of a line; None: COLUMNS, or else that of the terminal, or else 80.
+        unicode: whether characters that are not ASCII may be written.
+    """
+    given = sys.stdin
+    if isinstance(given, TextIOWrapper):
+        # Bytes that are no text are no reason to end.
+        given.reconfigure(errors="replace")
+    # No line reaches the last column, where some terminals wrap.
+    width = columns or shutil.get_terminal_size().columns - 1
+    console = Console(given, sys.stdout, width, unicode=unicode)
+    with closing(Progress.open()) as progress:
+        dialogue = Dialogue(course, progress, Session(), console)
+        try:
+            with console.interrupts.installed():
+                dialogue.begin()
+                dialogue.listen()
+        finally:
+            dialogue.close()
+            # The reader may be gone.
+            with suppress(OSError):
+                if message := farewell(progress):
+                    print(message, file=sys.stderr)
+    return 0

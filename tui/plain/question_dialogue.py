@@ -1,0 +1,240 @@
+"""Questions and finds in the dialogue: answers, hints, giving up, and what is revealed then."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lessons.engine import question_facts, question_words
+from lessons.engine.question_judging import judge
+from lessons.format import template
+from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question, Step
+from lessons.learner import outcomes
+from lessons.results.clean_text import clean
+from lessons.results.code_unit import CodeUnit
+from lessons.results.result import Judgement, StepResult, WorkerError
+from lessons.texts.wording import Wording
+from tui.plain.command_table import Handlers
+from tui.plain.matrix_commands import brief
+from tui.plain.plain_state import PlainState
+from tui.plain.refused import Refused
+from tui.plain.step_dialogue import StepDialogue
+from tui.plain.subject import Subject
+from tui.render import linear_text
+from tui.render.prose import plain_lines
+from tui.state.learner_changes import LearnerChanges
+from tui.state.purpose import Purpose
+from tui.state.question_state import Phase, QuestionState, pointed_cell
+
+say = Wording("plain/question")
+
+
+class QuestionDialogue(StepDialogue):
+    """A question about a run, or a find."""
+
+    def __init__(
+        self, state: PlainState, lesson: Lesson, step: Step, learner_changes: LearnerChanges, purpose: Purpose
+    ) -> None:
+        assert isinstance(step, Question)
+        self._question: Question = step
+        self._state_of_question = QuestionState()
+        super().__init__(state, lesson, step, learner_changes, purpose)
+        name, progress = step.exercise, state.progress
+        if purpose is Purpose.REVIEW:
+            return
+        hints = min(progress.hints_used(name), len(step.hints))
+        self._state_of_question = QuestionState(hints=hints)
+        if progress.passed(name) or progress.gave_up(name):
+            phase: Phase = "passed" if progress.passed(name) else "gave-up"
+            self._state_of_question = replace(self._state_of_question, phase=phase, answered_before=True)
+
+    @property
+    def handlers(self) -> Handlers:
+        """The commands that apply at the question now."""
+        found = super().handlers
+        if self._state_of_question.is_open:
+            found |= {"answer": self.answer, "hint": self.hint, "solution": self.solution}
+            if question_facts.target_of(self._question) is not None:
+                found["point"] = self.point
+        return found
+
+    @property
+    def subject(self) -> Subject:
+        """What can be shown and explained: what the question shows, and what it reveals once it is answered."""
+        step, is_open = self._question, self._state_of_question.is_open
+        tensors = question_facts.visible_tensors(step, self.content.result, answered=not is_open)
+        hidden = step.on if is_open and isinstance(step, PointStep) and step.blank else ""
+        return Subject(tensors, CodeUnit.step(step.id), hidden)
+
+    @property
+    def _is_answered(self) -> bool:
+        return not self._state_of_question.is_open
+
+    @property
+    def _hints_read(self) -> tuple[str, ...]:
+        return self._question.hints[: self._state_of_question.hints]
+
+    @property
+    def _target(self) -> str:
+        on = question_facts.pointed_name(self._question)
+        tensor = next((tensor for tensor in self.content.result.tensors if tensor.name == on), None)
+        return f"{on}[{','.join('0' for _ in tensor.shape)}]" if tensor is not None else ""
+
+    def _below(self) -> Iterator[str]:
+        state, step, result = self._state_of_question, self._question, self.content.result
+        for number in range(state.hints if state.is_open else 0):
+            yield ""
+            yield from self._hint_lines(number)
+        yield ""
+        if state.is_open:
+            yield from self._console.wrapped(self._form())
+            return
+        passed = state.phase == "passed"
+        yield from self._console.wrapped(
+            say("passed", "You have answered this.") if passed else say("gave-up", "You gave up on this one.")
+        )
+        yield from self._answer_lines(step, result)
+
+    def _form(self) -> str:
+        """Say how to answer."""
+        form = question_words.form(self._question, self.content.result)
+        typed = say("typed", "Type the word answer, and then that.")
+        if question_facts.target_of(self._question) in ("cell", "row"):
+            typed = say(
+                "typed-or-pointed",
+                "Type the word answer, and then that; or point and a cell: point {cell}",
+                cell=self._target,
+            )
+        elif question_facts.target_of(self._question) == "box":
+            typed = say("typed-or-flow", "Type the word answer, and then that; flow lists the boxes.")
+        return f"{form}. {typed}"
+
+    def _answer_lines(self, step: Question, result: StepResult) -> Iterator[str]:
+        """Yield the right answer and why it is right."""
+        try:
+            right = question_words.answer_text(step, result)
+        except WorkerError as error:
+            yield from self._console.wrapped(str(error))
+            return
+        yield from self._console.wrapped(say("right", "The answer: {answer}", answer=clean(right)))
+        yield from plain_lines(clean(question_words.why(step, result)), self._console.width)
+
+    # Answers ---------------------------------------------------------------------------------------------------------
+
+    def answer(self, text: str) -> Iterator[str]:
+        """Have an answer judged and recorded, and yield the verdict."""
+        if not text:
+            raise Refused(self._form())
+        step = self._question
+        try:
+            judgement = judge(step, self.content.result, text)
+        except WorkerError as error:
+            raise Refused(str(error)) from None
+        more = outcomes.record(self._state.progress, self.lesson, step, text, judgement)
+        if judgement.stopped:
+            self._state_of_question = replace(self._state_of_question, gives_up_next=False)
+            yield from self._console.wrapped(clean(judgement.message))
+            return
+        self._state_of_question = self._state_of_question.with_answer(text, judgement)
+        yield from self._verdict(judgement)
+        yield from self._console.wrapped(more)
+
+    def _verdict(self, judgement: Judgement) -> Iterator[str]:
+        width = self._console.width
+        if not judgement.passed:
+            yield from self._console.wrapped(say("not-yet", "Not yet."))
+            yield from plain_lines(clean(judgement.message), width)
+            return
+        yield from self._console.wrapped(say("done", "Right."))
+        yield from plain_lines(clean(judgement.message), width)
+        yield from self._end("passed")
+
+    def _end(self, phase: Phase) -> Iterator[str]:
+        """End the question, and yield what it reveals."""
+        before = {tensor.name for tensor in self.subject.tensors} - {self.subject.hidden}
+        self._state_of_question = replace(self._state_of_question, phase=phase, gives_up_next=False)
+        result = self.content.result
+        revealed = tuple(tensor for tensor in self.subject.tensors if tensor.name not in before)
+        shown = replace(result, stdout="", error=None, notes=(), tensors=revealed)
+        yield from linear_text.result_lines(self.step, shown, self._console.width, answered=True, draw=brief)
+
+    def point(self, text: str) -> Iterator[str]:
+        """Answer with a cell, or with a numbered operand of the last explanation."""
+        step = self._question
+        on = question_facts.pointed_name(step)
+        if question_facts.target_of(step) == "box":
+            if not text:
+                raise Refused(say("name-box", "The answer is a box of the flow. Type point and its name."))
+            yield from self.answer(text)
+            return
+        last = self._explaining.last
+        if text.isdecimal() and last is not None:
+            if not 1 <= int(text) <= len(last.operands):
+                raise Refused(say("no-operand", "The explanation has no number {number}.", number=text))
+            cell = pointed_cell(step, last, int(text) - 1)
+        elif not text and last is not None:
+            cell = pointed_cell(step, last, None)
+        else:
+            name = re.split(r"[\[\s]", text, maxsplit=1)[0]
+            if name != on:
+                raise Refused(
+                    say(
+                        "in", "The answer is in {name}. Point at a cell of it: point {cell}", name=on, cell=self._target
+                    )
+                )
+            yield from self.answer(text[len(name) :].strip())
+            return
+        if cell is None:
+            raise Refused(say("elsewhere", "That number is not in {name}, where the answer is.", name=on))
+        yield from self.answer(", ".join(map(str, cell)))
+
+    # Help ------------------------------------------------------------------------------------------------------------
+
+    def _hint_lines(self, number: int) -> Iterator[str]:
+        hints = self._question.hints
+        start = say("hint", "Hint {number} of {all}:", number=number + 1, all=len(hints))
+        text = template.fill(hints[number], self.content.result.text)
+        yield from plain_lines(clean(f"{start} {text}"), self._console.width)
+
+    def hint(self, _: str) -> Iterator[str]:
+        """Yield the next hint, or say that there are none left."""
+        state, hints = self._state_of_question, self._question.hints
+        if state.hints >= len(hints):
+            yield from self._console.wrapped(
+                say("no-more-hints", "There are no more hints. Type solution to give up and see the answer.")
+                if hints
+                else say("no-hints", "There are no hints here. Type solution to give up and see the answer.")
+            )
+            return
+        self._state_of_question = state.with_help(len(hints))
+        self._state.progress.use_hint(self._question.exercise, self._state_of_question.hints)
+        yield from self._hint_lines(self._state_of_question.hints - 1)
+
+    def solution(self, _: str) -> Iterator[str]:
+        """Give up, when that is asked for twice, and yield the answer."""
+        state, step, result = self._state_of_question, self._question, self.content.result
+        if not state.gives_up_next:
+            self._state_of_question = replace(state, gives_up_next=True)
+            yield from self._console.wrapped(
+                say(
+                    "give-up",
+                    "This gives up, which does not count as passed. Type solution again to see the answer.",
+                )
+            )
+            return
+        try:
+            question_words.answer_text(step, result)
+        except WorkerError as error:
+            raise Refused(str(error)) from None
+        self._state.progress.give_up(step.exercise)
+        lines = list(self._end("gave-up"))
+        yield from self._answer_lines(step, result)
+        yield from lines
+
+
+def letters(step: Step) -> str:
+    """Return the letters of the options of a step, "" if it has none."""
+    if isinstance(step, ChoiceStep):
+        return question_words.LETTERS[: len(step.options)]
+    return ""

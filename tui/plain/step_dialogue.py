@@ -1,0 +1,261 @@
+"""A step in the dialogue: what is printed when it is opened, and what a learner can do there."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from lessons.format import main_path
+from lessons.format.lesson import Lesson, Step
+from lessons.results.code_unit import CodeUnit
+from lessons.results.result import WorkerError
+from lessons.texts.wording import Wording
+from lessons.what_if.changes import ChangeHistory, Changes
+from tui.plain import change_commands, key_words
+from tui.plain.change_commands import ChangeCommands
+from tui.plain.command_table import Handlers
+from tui.plain.explain_commands import ExplainCommands
+from tui.plain.flow_commands import FlowCommands, FlowPlace
+from tui.plain.matrix_commands import MatrixCommands, brief
+from tui.plain.plain_state import PlainState
+from tui.plain.prompt_dialogue import PromptDialogue
+from tui.plain.refused import Refused
+from tui.plain.subject import Subject
+from tui.render import linear_text
+from tui.render.source_text import names_of_steps
+from tui.state.learner_changes import LearnerChanges
+from tui.state.purpose import Purpose
+from tui.state.runner import CHANGING, RUNNERS, Runner
+from tui.state.step_content import StepContent
+
+say = Wording("plain/step")
+
+
+class StepDialogue:
+    """A step that is read or run, and what steps of all kinds have in common.
+
+    Attributes:
+        lesson, step: the step.
+        content: its result, as far as it is known.
+    """
+
+    def __init__(
+        self, state: PlainState, lesson: Lesson, step: Step, learner_changes: LearnerChanges, purpose: Purpose
+    ) -> None:
+        self._state, self._console = state, state.console
+        self.lesson, self.step, self._purpose = lesson, step, purpose
+        self._learner_changes = learner_changes
+        self.content = state.at_once(lesson, step)
+        # Whether the kept run is that of this step, with the changes that hold now.
+        self._ran = False
+        parts = (self._console, state.session)
+        self._matrices = MatrixCommands(*parts, self._subject_of_numbers)
+        self._explaining = ExplainCommands(*parts, self._subject_of_numbers, self._prepared, self._names_of_steps)
+        self._flow = FlowCommands(*parts, self._flow_place, self._prepared, self._names_of_steps)
+        self._changing = ChangeCommands(
+            self._console,
+            lambda: (self.lesson, self.step),
+            lambda: self.subject,
+            lambda: self.content,
+            lambda: self._history,
+            self._change,
+        )
+
+    # What stands here ------------------------------------------------------------------------------------------------
+
+    @property
+    def runner(self) -> Runner:
+        """The way in which the step gets its results."""
+        return RUNNERS[self.step.kind]
+
+    @property
+    def subject(self) -> Subject:
+        """What can be shown and explained of the step."""
+        return Subject(self.content.result.tensors, CodeUnit.step(self.step.id))
+
+    def _subject_of_numbers(self) -> Subject:
+        """Return the subject with the box of the flow that was looked at, whose name counts if the step has it not."""
+        box, own = self._flow.box_subject, self.subject
+        if box is None or any(tensor.name == box.tensors[0].name for tensor in own.tensors):
+            return own
+        return replace(own, tensors=(*own.tensors, *box.tensors), boxes=((box.tensors[0].name, box.unit),))
+
+    @property
+    def _history(self) -> ChangeHistory:
+        return self._learner_changes.of(self.step)
+
+    @property
+    def changes(self) -> Changes:
+        """The learner's changes with which the step runs."""
+        return self._history.current if self.runner in CHANGING else Changes()
+
+    @property
+    def handlers(self) -> Handlers:
+        """The commands that apply at the step now."""
+        found: Handlers = {"again": self.again}
+        if self.runner is not Runner.ON_REQUEST:
+            found["run"] = self.run
+        found |= self._matrices.handlers | self._explaining.handlers | self._flow.handlers
+        if self.runner in CHANGING:
+            found |= self._changing.handlers | {"python": self.python}
+        return found
+
+    def _flow_place(self) -> FlowPlace:
+        unit = None if self.runner is Runner.ON_REQUEST else CodeUnit.step(self.step.id)
+        return FlowPlace(self.lesson, self.step.id, unit)
+
+    def _names_of_steps(self) -> Mapping[str, str]:
+        return names_of_steps(self.lesson)
+
+    # Opening ---------------------------------------------------------------------------------------------------------
+
+    def open(self) -> Iterator[str]:
+        """Yield the step, run if the worker is ready; else as it was recorded, which is said."""
+        if self.runner is Runner.ON_REQUEST:
+            yield from self.again("")
+            return
+        problem = ""
+        if self._state.session.ready or not self.content.result.tensors:
+            problem = self._run()
+        yield from self.again("")
+        if problem:
+            yield from self._console.wrapped(problem)
+        elif not self._ran and self.content.result.tensors:
+            yield from self._said(
+                say(
+                    "recorded",
+                    "PyTorch is still loading, so these numbers are recorded ones. Type run to compute them.",
+                )
+            )
+
+    def again(self, _: str) -> Iterator[str]:
+        """Yield the step as it is now."""
+        step, width = self.step, self._console.width
+        position = main_path.position_of(self.lesson.steps, step.id)
+        shown = self._shown_content
+        yield from linear_text.step_lines(step, shown.result, position, width, answered=self._is_answered, draw=brief)
+        for beside in () if step.side else self.lesson.side_steps_of(step.id):
+            yield from self._said(say("side", "There is a side step, which is optional: {title}", title=beside.title))
+            break
+        yield from self._below()
+        here = key_words.translated(step, self._hints_read, self.handlers, self._example, self._target)
+        yield from self._said(*here)
+
+    @property
+    def _shown_content(self) -> StepContent:
+        """The content that the step is printed with."""
+        return self.content
+
+    @property
+    def _is_answered(self) -> bool:
+        """Whether what a question reveals is shown."""
+        return True
+
+    @property
+    def _hints_read(self) -> tuple[str, ...]:
+        """The hints that the learner has read."""
+        return ()
+
+    @property
+    def _example(self) -> str:
+        """A cell of the step, for examples; "" if it shows none."""
+        for tensor in self.subject.tensors:
+            return f"{tensor.name}[{','.join('0' for _ in tensor.shape)}]" if tensor.shape else tensor.name
+        return ""
+
+    @property
+    def _target(self) -> str:
+        """A cell to point at, for examples; "" if the step asks for none."""
+        return ""
+
+    def _below(self) -> Iterator[str]:
+        """Yield what is said below the step."""
+        if self.changes:
+            yield ""
+            yield from change_commands.described(self._console, self.lesson, self.changes)
+            text_unchanged = say("text-unchanged", "The text was written for the lesson without changes.")
+            yield from self._console.wrapped(text_unchanged)
+
+    def _said(self, *sentences: str) -> Iterator[str]:
+        """Yield sentences, each in a paragraph of its own."""
+        for sentence in sentences:
+            yield ""
+            yield from self._console.wrapped(sentence)
+
+    # Running ---------------------------------------------------------------------------------------------------------
+
+    def _run(self, changes: Changes | None = None) -> str:
+        """Run the step and keep the result; return why it could not be run, "" if it was. Raises `ChangeError`."""
+        try:
+            self.content = self._state.live(self.lesson, self.step, self.changes if changes is None else changes)
+        except WorkerError as error:
+            return str(error)
+        self._ran = True
+        self._explaining.forget()
+        self._flow.forget()
+        return ""
+
+    def run(self, _: str) -> Iterator[str]:
+        """Run the step again, and yield what came of it."""
+        problem = self._run()
+        if problem:
+            raise Refused(problem)
+        yield from self._result()
+        yield from self._below()
+
+    def _result(self) -> Iterator[str]:
+        """Yield the results of the step without its text."""
+        lines = linear_text.result_lines(
+            self.step, self.content.result, self._console.width, answered=self._is_answered, draw=brief
+        )
+        first = next(lines, None)
+        if first is None:
+            yield from self._console.wrapped(say("nothing", "It has run, and shows nothing."))
+        elif first:
+            yield first
+        yield from lines
+
+    def _prepared(self) -> Iterator[str]:
+        """Run the step if the numbers of the kept run are not those of the step."""
+        run = self._state.session.kept_run
+        if self._ran and run is not None and run.alive:
+            return
+        path = self._explaining.path
+        problem = self._run()
+        self._explaining.path = path
+        if problem:
+            raise Refused(problem)
+        if self.content.result.error is not None:
+            yield from textwrap.wrap(linear_text.failure(self.content.result.error), self._console.width)
+
+    def _change(self, history: ChangeHistory) -> Iterator[str]:
+        """Run the step with other changes, and yield what came of it. Raises `ChangeError`."""
+        if history.current == self._history.current and history.position == self._history.position:
+            yield from self._console.wrapped(say("as-before", "That is as it was."))
+            return
+        problem = self._run(history.current)
+        if problem:
+            raise Refused(problem)
+        self._learner_changes.replace(self.step, history)
+        yield from change_commands.described(self._console, self.lesson, history.current)
+        result = self.content.result
+        for note in result.notes:
+            yield from self._console.wrapped(note)
+        if result.error is not None:
+            yield from self._console.wrapped(linear_text.failure(result.error))
+        elif self.content.base is not None:
+            yield from change_commands.difference(self._console, self.content)
+        yield from self._after_change()
+
+    def _after_change(self) -> Iterator[str]:
+        """Yield what is said of a change besides its effect."""
+        yield from ()
+
+    def python(self, _: str) -> Iterator[str]:
+        """Open a Python prompt on the step until the learner leaves it."""
+        prompt = PromptDialogue(self._state, self.lesson, self.step, self.changes, self._names_of_steps())
+        yield from prompt.talk()
+
+    def stop(self) -> None:
+        """End what belongs to the step, which the learner leaves."""

@@ -1,0 +1,143 @@
+"""The worker as the dialogue uses it: it waits for each reply, and Ctrl+C stops what is running instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import TypeVar
+
+from lessons.engine import scratch_run
+from lessons.engine.prompt import Prompt
+from lessons.engine.run import Run
+from lessons.engine.session import Session
+from lessons.engine.training import Control
+from lessons.format.lesson import ExerciseStep, Lesson
+from lessons.results.result import AnswerComparison, Judgement, Training, TrainingSnapshot
+from lessons.results.tensor_questions import Refusal, TensorQuestion
+from lessons.texts.wording import Wording
+from lessons.what_if.changes import UNCHANGED, Changes
+from tui.plain.console import Console
+from tui.plain.refused import Refused
+
+say = Wording("plain/session")
+
+T = TypeVar("T")
+
+PATIENCE = 1.5
+"""Seconds after which a learner is told that something is running."""
+
+
+class WaitingSession:
+    """A session whose calls return when they are done. At most one run of a lesson is kept alive."""
+
+    def __init__(self, session: Session, console: Console) -> None:
+        self._session, self._console = session, console
+        # A thread of its own, so that Ctrl+C never interrupts a message to the worker half way.
+        self._jobs = ThreadPoolExecutor(1, thread_name_prefix="jobs")
+        self.kept_run: Run | None = None
+        """The last run of a lesson or of the learner's code."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether PyTorch has been loaded."""
+        return self._session.ready
+
+    def start(self) -> None:
+        """Begin to load PyTorch in the worker; returns at once."""
+        self._session.start()
+
+    def run(self, lesson: Lesson, upto: str, changes: Changes = UNCHANGED) -> Run:
+        """Run a lesson with changes up to a step; the run replaces the one before.
+
+        Raises `WorkerError`, or `ChangeError` for a change that cannot be made.
+        """
+        return self._keep(self._wait(lambda: self._session.run(lesson, upto, changes)))
+
+    def attempt(self, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
+        """Run the learner's code after the lesson, and return the lesson with it. Raises `WorkerError`."""
+        with_code, run = self._wait(lambda: scratch_run.run(self._session, lesson, exercise, source))
+        return with_code, self._keep(run)
+
+    def check(self, exercise: ExerciseStep, source: str) -> Judgement:
+        """Judge an answer. Raises `WorkerError`."""
+
+        def judged() -> Judgement:
+            # Wait first, so that the duration in the verdict is that of the judging alone.
+            self._session.wait_ready()
+            return self._session.check(exercise, source)
+
+        return self._wait(judged)
+
+    def compare(self, exercise: ExerciseStep, source: str) -> AnswerComparison:
+        """Compare an answer with the model answer. Raises `WorkerError`."""
+        return self._wait(lambda: self._session.compare(exercise, source))
+
+    def train(
+        self, lesson: Lesson, step: str, on_snapshot: Callable[[TrainingSnapshot], None], changes: Changes = UNCHANGED
+    ) -> Training:
+        """Train the model of a step, until Ctrl+C; `on_snapshot` is called from another thread.
+
+        Raises `WorkerError`, or `ChangeError` for a change that cannot be made.
+        """
+        control = Control()
+
+        def trained() -> Training:
+            return self._session.train(lesson, step, on_snapshot, control, changes)
+
+        return self._wait(trained, control.stop, quiet=True)
+
+    def open_prompt(self, lesson: Lesson, step: str, changes: Changes = UNCHANGED) -> Prompt:
+        """Open a prompt on a step, in a run of its own. Raises `WorkerError` or `ChangeError`."""
+        prompt = Prompt(self._session, lesson, step, changes)
+        self._wait(prompt.start)
+        return prompt
+
+    def call(self, work: Callable[[], T]) -> T:
+        """Return what some other work with the worker gives, such as an input of a prompt."""
+        return self._wait(work)
+
+    def ask(self, question: TensorQuestion[T], run: Run | None = None) -> T:
+        """Ask about a tensor of a run, by default the last one. Raises `Refused` if there is no reply."""
+        asked = run or self.kept_run
+        reply = None if asked is None else self._wait(lambda: asked.ask(question))
+        if reply is None:
+            raise Refused(say("gone", "The numbers are no longer there. Type run to compute them again."))
+        if isinstance(reply, Refusal):
+            raise Refused(reply.reason)
+        return reply
+
+    def close(self) -> None:
+        """Stop the worker and everything that it has started."""
+        self._session.close()
+        if self.kept_run is not None:
+            self.kept_run.close()
+        self._jobs.shutdown(wait=False, cancel_futures=True)
+
+    def _keep(self, run: Run) -> Run:
+        before, self.kept_run = self.kept_run, run
+        if before is not None:
+            before.close()
+        return run
+
+    def _wait(self, work: Callable[[], T], stop: Callable[[], None] = lambda: None, *, quiet: bool = False) -> T:
+        """Wait for work in the thread. Ctrl+C stops it: then it returns what it has, or raises `WorkerError`."""
+        future: Future[T] = self._jobs.submit(work)
+        patience: float | None = None if quiet else PATIENCE
+        while True:
+            try:
+                with self._console.interrupts.heard():
+                    return future.result(patience)
+            except FutureTimeout:
+                if future.done():  # the work itself has raised it
+                    raise
+                patience = None
+                self._console.write([self._meanwhile()])
+            except KeyboardInterrupt:
+                stop()
+                self._session.cancel()
+
+    def _meanwhile(self) -> str:
+        if self._session.ready:
+            return say("running", "Running. Ctrl+C stops it.")
+        return say("loading", "PyTorch is still loading.")

@@ -131,7 +131,7 @@ class Dialogue:
             if command.word == word or (word is None and command.word in handlers):
                 short = say("short", ", short: {letter}", letter=command.letter) if command.letter else ""
                 yield from self._console.wrapped(
-                    f"{command.word} {command.form}".strip() + f"{short}: {command.help()}"
+                    f"{command.word} {command.form()}".strip() + f"{short}: {command.help()}"
                 )
 
     def _export(self, _: str) -> Iterator[str]:

@@ -71,9 +71,9 @@ def _typed(word: str, example: str) -> str:
         case "explain" | "point" if example:
             return f"{word} {example}"
         case "set" if example:
-            return f"set {example} = 0.5"
+            return f"{word} {example} = 0.5"
         case "show" if example:
-            return f"show {matrix}[1]" if example.count(",") > 1 else f"show {matrix}"
+            return f"{word} {matrix}" + ("[1]" if example.count(",") > 1 else "")
         case "row" | "overview" if example:
             return f"{word} {matrix}"
     return word

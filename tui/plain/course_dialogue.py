@@ -149,11 +149,11 @@ class CourseDialogue:
             raise Refused(
                 say("where", "Say where to: go and the number of a lesson, and of a step if you like: go 3 5")
             )
-        lesson, index = self._place(text)
+        lesson, index = self._step_named(text)
         self._origins.clear()
         yield from self.open(lesson, index)
 
-    def _place(self, text: str) -> tuple[Lesson, int]:
+    def _step_named(self, text: str) -> tuple[Lesson, int]:
         """Return the step that a text such as `3`, `3 5`, `one-query scores` or `scores` names. Raises `Refused`."""
         first, _, rest = text.partition(" ")
         rest = rest.strip()
@@ -198,7 +198,7 @@ class CourseDialogue:
 
     def steps(self, text: str) -> Iterator[str]:
         """Yield the steps of a lesson, with the learner's progress."""
-        lesson = self._place(text)[0] if text else self.lesson
+        lesson = self._step_named(text)[0] if text else self.lesson
         states = self._state.progress.states()
         yield from self._title(lesson)
         for step in lesson.steps:
@@ -266,7 +266,7 @@ class CourseDialogue:
 
     def challenge(self, text: str) -> Iterator[str]:
         """Open the challenge of a lesson."""
-        lesson = self._place(text)[0] if text else self.lesson
+        lesson = self._step_named(text)[0] if text else self.lesson
         if lesson.challenge is None:
             raise Refused(say("no-challenge", "Lesson {number} has no challenge.", number=lesson.number))
         yield from self._jump(lesson, lesson.index(lesson.challenge.id), Purpose.CHALLENGE)

@@ -32,16 +32,20 @@ say = Wording("plain/dialogue")
 
 
 class Dialogue:
-    """The dialogue with one learner."""
+    """The dialogue with one learner.
+
+    Attributes:
+        course: the learner's way through the course.
+    """
 
     def __init__(self, course: Course, progress: Progress, session: Session, console: Console) -> None:
         self._console = console
         self.session = WaitingSession(session, console)
-        self._state = PlainState(
+        self.state = PlainState(
             course, progress, console, self.session, Drafts(progress), ExerciseHelp(progress), TrainingReplays(),
             RecordedResults(), {},
         )  # fmt: skip
-        self.course = CourseDialogue(self._state)
+        self.course = CourseDialogue(self.state)
         self._quits = False
         # The file that progress was exported to.
         self._exported: Path | None = None
@@ -137,7 +141,7 @@ class Dialogue:
     def _export(self, _: str) -> Iterator[str]:
         """Save the learner's progress and code to a file."""
         try:
-            self._exported = export_to_temporary_file(self._state.progress, self._exported)
+            self._exported = export_to_temporary_file(self.state.progress, self._exported)
         except OSError as error:
             raise Refused(
                 say("not-written", "Your progress could not be written to a file: {reason}", reason=error)

@@ -95,19 +95,19 @@ class ExerciseDialogue(StepDialogue):
     def _below(self) -> Iterator[str]:
         step, progress = self._exercise, self._state.progress
         if self._code.strip() != step.starter.strip():
-            yield from self._said(say("your-code", "Your code:"))
+            yield from self._paragraphs(say("your-code", "Your code:"))
             yield from self._code_lines()
         for number in range(self._help.hints):
             yield ""
             yield from self._hint_lines(number)
         if self._help.under_review:
-            yield from self._said(say("once-more", "Once more, from the starter."))
+            yield from self._paragraphs(say("once-more", "Once more, from the starter."))
         elif progress.passed(step.exercise):
-            yield from self._said(say("passed-before", "Passed before."))
+            yield from self._paragraphs(say("passed-before", "Passed before."))
         elif progress.gave_up(step.exercise):
-            yield from self._said(say("gave-up", "You gave up on this one; you can still solve it."))
+            yield from self._paragraphs(say("gave-up", "You gave up on this one; you can still solve it."))
         elif self._is_challenge and milestones.first_open(self.lesson, progress) != step.id:
-            yield from self._said(
+            yield from self._paragraphs(
                 say(
                     "challenge",
                     "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you.",
@@ -115,11 +115,11 @@ class ExerciseDialogue(StepDialogue):
             )
         other = self._drafts.code_of_other_session(step.exercise, self._code)
         if other is not None:
-            yield from self._said(
+            yield from self._paragraphs(
                 say("other-code", "Another session of yours wrote other code; type starter to switch to it.")
             )
         how = say("how", "Type code to write your code here, or check and the name of a file. run runs it.")
-        yield from self._said(how)
+        yield from self._paragraphs(how)
 
     @property
     def _is_challenge(self) -> bool:

@@ -68,13 +68,13 @@ class ExperimentDialogue(StepDialogue):
             yield from self._hint_lines(number)
         yield from super()._below()
         if self._help.is_open:
-            yield from self._said(
+            yield from self._paragraphs(
                 say(
                     "how", "This is an experiment: change numbers or knobs with set and knob, and see what comes of it."
                 )
             )
         elif self._help.answered_before:
-            yield from self._said(
+            yield from self._paragraphs(
                 say("done-before", "You have done this before.")
                 if self._help.phase == "passed"
                 else f"{say('gave-up-before', 'You gave up on this one.')} {self._one_way()}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from contextlib import closing, suppress
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from typing import TYPE_CHECKING
 
 from lessons.engine.session import Session
@@ -26,7 +26,8 @@ def talk(course: Course, columns: int | None, *, unicode: bool) -> int:
         columns: the width of a line; None: COLUMNS, or else that of the terminal, or else 80.
         unicode: whether characters that are not ASCII may be written.
     """
-    given = sys.stdin
+    # It may be closed.
+    given = sys.stdin or StringIO()
     if isinstance(given, TextIOWrapper):
         # Bytes that are no text are no reason to end.
         given.reconfigure(errors="replace")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from lessons.format import main_path
+from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import Lesson, Step
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import WorkerError
@@ -86,6 +87,11 @@ class StepDialogue:
         return self._learner_changes.of(self.step)
 
     @property
+    def knobs(self) -> tuple[Knob, ...]:
+        """The knobs that can be turned at the step."""
+        return self._changing.knobs
+
+    @property
     def changes(self) -> Changes:
         """The learner's changes with which the step runs."""
         return self._history.current if self.runner in CHANGING else Changes()
@@ -122,7 +128,7 @@ class StepDialogue:
         if problem:
             yield from self._console.wrapped(problem)
         elif not self._ran and self.content.result.tensors:
-            yield from self._said(
+            yield from self._paragraphs(
                 say(
                     "recorded",
                     "PyTorch is still loading, so these numbers are recorded ones. Type run to compute them.",
@@ -136,11 +142,13 @@ class StepDialogue:
         shown = self._shown_content
         yield from linear_text.step_lines(step, shown.result, position, width, answered=self._is_answered, draw=brief)
         for beside in () if step.side else self.lesson.side_steps_of(step.id):
-            yield from self._said(say("side", "There is a side step, which is optional: {title}", title=beside.title))
+            yield from self._paragraphs(
+                say("side", "There is a side step, which is optional: {title}", title=beside.title)
+            )
             break
         yield from self._below()
         here = key_words.translated(step, self._hints_read, self.handlers, self._example, self._target)
-        yield from self._said(*here)
+        yield from self._paragraphs(*here)
 
     @property
     def _shown_content(self) -> StepContent:
@@ -177,7 +185,7 @@ class StepDialogue:
             text_unchanged = say("text-unchanged", "The text was written for the lesson without changes.")
             yield from self._console.wrapped(text_unchanged)
 
-    def _said(self, *sentences: str) -> Iterator[str]:
+    def _paragraphs(self, *sentences: str) -> Iterator[str]:
         """Yield sentences, each in a paragraph of its own."""
         for sentence in sentences:
             yield ""

@@ -49,13 +49,15 @@ class TrainingDialogue(StepDialogue):
         yield from super()._below()
         replay = self._replay
         if replay.untouched:
-            yield from self._said(
+            yield from self._paragraphs(
                 say("not-trained", "Nothing has been trained here yet. Type train to train it, snapshot to look ahead.")
             )
         elif replay.state == "recorded":
-            yield from self._said(say("train-here", "This training is a recorded one. Type train to train it here."))
+            yield from self._paragraphs(
+                say("train-here", "This training is a recorded one. Type train to train it here.")
+            )
         else:
-            yield from self._said(
+            yield from self._paragraphs(
                 say("trained-here", "You have trained it here. Type snapshot and a number to look back.")
             )
 

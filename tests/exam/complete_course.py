@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
@@ -128,9 +129,13 @@ def solve(tutor: Talker, lesson: Lesson, step: Step, recorded: StepResult, *, tr
     return ""
 
 
-def complete(tutor: Talker, lesson: Lesson, *, train: bool = False) -> Iterator[str]:
-    """Complete all steps of a lesson, side steps too; yield what is wrong."""
-    recorded = recorded_outputs.load(lesson)
+def complete(
+    tutor: Talker, lesson: Lesson, result_of: Callable[[str], StepResult], *, train: bool = False
+) -> Iterator[str]:
+    """Complete all steps of a lesson, side steps too; yield what is wrong.
+
+    `result_of` returns the result of a step by its id, which has the right answers.
+    """
     said = tutor.type(f"go {lesson.number} 1")
     for number, step in enumerate(lesson.steps):
         if number:
@@ -138,9 +143,14 @@ def complete(tutor: Talker, lesson: Lesson, *, train: bool = False) -> Iterator[
             said = tutor.type("side" if is_aside else "next")
         if step.title not in " ".join(said.split()):
             yield f"{lesson.id}/{step.id}: is not opened: {said}"
-        if problem := solve(tutor, lesson, step, recorded.get(step.id, StepResult(step.id)), train=train):
+        if problem := solve(tutor, lesson, step, result_of(step.id), train=train):
             yield f"{lesson.id}/{step.id}: {problem}"
     tutor.type("next")
+
+
+def _recorded(results: Mapping[str, StepResult], step: str) -> StepResult:
+    """Return the recorded result of a step, which may have none."""
+    return results.get(step) or StepResult(step)
 
 
 def not_done(environ: dict[str, str], lessons: Sequence[Lesson]) -> list[str]:
@@ -174,7 +184,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         environ = {"HOME": home, "XDG_STATE_HOME": home, "COLUMNS": "80", "PYTHONUTF8": "1", "LANG": "C.UTF-8"}
         with PlainTutor(environ, options.log) as tutor:
             for lesson in lessons:
-                found = list(complete(tutor, lesson, train=options.train))
+                recorded = recorded_outputs.load(lesson)
+                found = list(complete(tutor, lesson, partial(_recorded, recorded), train=options.train))
                 print(f"{lesson.number:2} {lesson.id:20} {len(lesson.steps)} steps, {len(found)} wrong", flush=True)
                 wrong += found
             status = tutor.quit()

@@ -217,14 +217,14 @@ TABLE: tuple[PlainCommand, ...] = (
         "a",
         lambda: say("answer-form", "TEXT"),
         lambda: say("answer", "answer the question"),
-        ("options.choose", "options.take", "options.letter", "question.enter", "answer-line.check", "flow.point"),
+        ("options.choose", "options.take", "options.letter", "answer-line.check", "flow.point"),
     ),
     _command(
         "point",
         "",
         lambda: say("point-form", "NAME[INDEX]"),
         lambda: say("point", "answer with a cell, or with a numbered number of an explanation: point 2"),
-        ("find.point",),
+        ("find.point", "question.enter"),
     ),
     _command(
         "code",

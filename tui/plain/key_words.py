@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Sequence
 
-from lessons.format.lesson import Step
+from lessons.format.lesson import PointStep, Step
 from lessons.texts.wording import Wording
 from tui.actions.table import TABLE as ACTIONS
 from tui.plain.command_table import TABLE
@@ -34,9 +34,8 @@ def translated(step: Step, hints: Sequence[str], offered: Container[str], exampl
     found: dict[str, str] = {}
     for text in (step.prose, *hints):
         for key in keys_in(text):
-            typed = [
-                _typed(word, target if word == "point" else example) for word in commands_for(key) if word in offered
-            ]
+            words = [word for word in commands_for(key, points=isinstance(step, PointStep)) if word in offered]
+            typed = [_typed(word, target if word == "point" else example) for word in words]
             if typed:
                 found[key] = say("or", " or ").join(typed)
     if found:
@@ -50,10 +49,10 @@ def keys_in(text: str) -> Iterator[str]:
         yield next(group for group in match.groups() if group)
 
 
-def commands_for(key: str) -> tuple[str, ...]:
-    """Return the words of the commands that stand for a key."""
+def commands_for(key: str, *, points: bool = False) -> tuple[str, ...]:
+    """Return the words of the commands that stand for a key; in a matrix to point at, Enter answers."""
     name = NAMES.get(key, key.casefold())
-    for context in CONTEXTS:
+    for context in ("question", *CONTEXTS) if points else CONTEXTS:
         for action in ACTIONS:
             if action.id.partition(".")[0] != context:
                 continue

@@ -14,7 +14,6 @@ from tui.plain.console import Console
 from tui.plain.matrix_commands import brief
 from tui.plain.plain_state import PlainState
 from tui.plain.refused import Refused
-from tui.render import linear_text
 from tui.state.prompt_lines import goes_on
 
 say = Wording("plain/prompt")
@@ -58,7 +57,9 @@ class PromptDialogue:
                     continue
                 yield from clean(result.stdout).splitlines()
                 if result.error is not None:
-                    yield from self._console.wrapped(linear_text.failure(result.error))
+                    line = result.error.unmentioned_line
+                    at = f" ({say('line', 'line {line}', line=line)})" if line else ""
+                    yield from self._console.wrapped(clean(result.error.message) + at)
                 if result.value:
                     yield from clean(result.value).splitlines()
                 for tensor in result.tensors:

@@ -55,6 +55,10 @@ class WarmSession:
     def cancel(self) -> None:
         self.session.cancel()
 
+    def __getattr__(self, name: str) -> Any:
+        """Return what else the session can do."""
+        return getattr(self.session, name)
+
     def close(self) -> None:
         """Close the runs, but not the session."""
         for run in self.runs:

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from lessons.texts.wording import Wording
 from tui.plain.interrupts import Interrupts
-from tui.render.prose import in_ascii
+from tui.render.ascii_text import in_ascii
 
 say = Wording("plain/console")
 

@@ -94,6 +94,9 @@ def actions_of_view(step: Step) -> set[str]:
                 }
     if isinstance(step, RunningStep) and step.show:
         found |= {action.id for context in ("matrix", "explanation") for action in of_context(context)}
+    if not isinstance(step, question_facts.Pointing):
+        # Enter answers in the matrix to point at only.
+        found.discard("question.enter")
     if step.kind == "choice":
         found |= {action.id for action in of_context("options")}
     if RUNNERS[step.kind] in CHANGING:

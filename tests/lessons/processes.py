@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from lessons.engine.launchers import ForkServerLauncher
 from lessons.engine.session import Session
+from lessons.worker.process import child_ahead
 
 
 def fork_server_pid(session: Session) -> int:
@@ -17,6 +18,16 @@ def fork_server_pid(session: Session) -> int:
     pid = cast(ForkServerLauncher, session.launcher).pid
     assert pid is not None
     return pid
+
+
+def at_work(session: Session) -> list[int]:
+    """List the processes that work for a session or were left behind, without a child that only waits for its job."""
+    return [pid for pid in descendants(fork_server_pid(session)) if not waits_ahead(pid)]
+
+
+def waits_ahead(pid: int) -> bool:
+    """Return whether a process is a child that was forked ahead and has no job yet."""
+    return os.path.lexists(f"/proc/{pid}/fd/{child_ahead.DOOR}")
 
 
 def descendants(pid: int) -> list[int]:

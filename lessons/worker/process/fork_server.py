@@ -22,6 +22,7 @@ import signal
 import socket
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -30,7 +31,8 @@ from lessons.worker import channel, child_exit_codes, wire
 from lessons.worker.fence import layers, limits
 from lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
 from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle
-from lessons.worker.process import preload, scratch_folders, shared_files
+from lessons.worker.process import child_ahead, preload, scratch_folders, shared_files
+from lessons.worker.process.child_ahead import ChildAhead
 
 FDS = 4
 TICK = 0.2
@@ -39,6 +41,8 @@ LINE_GRACE = 0.25
 MOST_PROCESSES = 32
 SCRATCH_CAP = 256
 """MiB that a child and its processes may write to files at the same time, about."""
+SETTLED = 0.05
+"""Seconds without a request after which a child is forked ahead: not while the last one begins its job."""
 
 
 @dataclass(slots=True)
@@ -61,6 +65,8 @@ class ForkServer:
         self.base = base
         self.shared = shared
         self.children: dict[int, _Child] = {}
+        self.ahead: ChildAhead | None = None
+        self.wants_ahead = True
         self.selector = selectors.DefaultSelector()
         self.selector.register(control, selectors.EVENT_READ)
         self.wake_read, self.wake_write = os.pipe()
@@ -74,7 +80,10 @@ class ForkServer:
         """Handle requests until the parent closes the control connection."""
         while True:
             watched = any(child.busy for child in self.children.values())
-            for key, _ in self.selector.select(TICK if watched else None):
+            ready = self.selector.select(SETTLED if self.wants_ahead else TICK if watched else None)
+            if self.wants_ahead and not ready:
+                self._fork_ahead()
+            for key, _ in ready:
                 if key.fileobj is self.control:
                     try:
                         self._fork(*channel.receive_launch(self.control, FDS))
@@ -89,9 +98,14 @@ class ForkServer:
                 if child.busy:
                     self._watch(child)
                 self._bury_if_dead(child)
+            if self.ahead is not None and self.ahead.end(wait=False):
+                self.ahead = None
 
     def close(self) -> None:
         """Kill all children and clean up after them."""
+        if self.ahead is not None:
+            self.ahead.end()
+            self.ahead = None
         for child in list(self.children.values()):
             self._kill(child)
             self._bury_if_dead(child, wait=True)
@@ -104,19 +118,48 @@ class ForkServer:
             for fd in (talk, out, err):
                 os.close(fd)
             return
-        scratch = tempfile.mkdtemp(dir=self.base)
         shared = shared_files.listed(self.shared)
-        parent = os.getpid()
-        pid = os.fork()
-        if pid == 0:
-            self._become_child(launch, scratch, parent, talk, out, err)
+        ahead, self.ahead, self.wants_ahead = self.ahead, None, True
+        if ahead is not None and ahead.launch(launch, (talk, out, err)):
+            pid, scratch = ahead.pid, ahead.scratch
+        else:
+            if ahead is not None:
+                ahead.end()
+            scratch = tempfile.mkdtemp(dir=self.base)
+            parent = os.getpid()
+            pid = os.fork()
+            if pid == 0:
+                self._become_child(lambda: (launch, (talk, out, err)), scratch, parent)
         for fd in (talk, out):
             os.close(fd)
         entry = _Child(pid, socket.socket(fileno=status), scratch, launch.memory, err, shared)
         self.children[pid] = entry
         self.selector.register(entry.status, selectors.EVENT_READ, entry)
 
-    def _become_child(self, launch: Launch, scratch: str, parent: int, talk: int, out: int, err: int) -> NoReturn:
+    def _fork_ahead(self) -> None:
+        """Fork a child that warms up and waits for its job; if it fails, the next job is forked when it comes."""
+        self.wants_ahead = False
+        if threads() != 1:
+            return
+        scratch = tempfile.mkdtemp(dir=self.base)
+        door, their_door = socket.socketpair()
+        parent = os.getpid()
+        pid = -1
+        with contextlib.suppress(OSError), their_door:
+            os.dup2(their_door.fileno(), child_ahead.DOOR)
+            pid = os.fork()
+        if pid == 0:
+            self._become_child(child_ahead.wait, scratch, parent)
+        with contextlib.suppress(OSError):
+            os.close(child_ahead.DOOR)
+        if pid < 0:
+            door.close()
+            shutil.rmtree(scratch, ignore_errors=True)
+            return
+        self.ahead = ChildAhead(pid, door, scratch)
+
+    def _become_child(self, job: Callable[[], tuple[Launch, tuple[int, ...]]], scratch: str, parent: int) -> NoReturn:
+        """Be a child of the server: wait until `job` says with which limits and descriptors, and do it."""
         code = child_exit_codes.BROKEN
         try:
             from lessons.worker.process import child
@@ -126,8 +169,9 @@ class ForkServer:
             if os.getppid() != parent:
                 os._exit(code)
             signal.set_wakeup_fd(-1)
+            launch, fds = job()
             # First move them out of the way of 1, 2 and 3, then into place; no number may be too high.
-            talk, out, err = (fcntl.fcntl(fd, fcntl.F_DUPFD, child.TALK + 1) for fd in (talk, out, err))
+            talk, out, err = (fcntl.fcntl(fd, fcntl.F_DUPFD, child.TALK + 1) for fd in fds)
             os.dup2(out, 1)
             os.dup2(err, 2)
             os.dup2(talk, child.TALK)
@@ -206,8 +250,13 @@ class ForkServer:
 
     def _orphans(self) -> list[int]:
         """List the processes that dead children left behind, which a subreaper inherits, with all their descendants."""
-        found = [pid for pid in offspring(os.getpid()) if pid not in self.children]
+        found = self._unknown()
         return found + [pid for orphan in found for pid in descendants(orphan)]
+
+    def _unknown(self) -> list[int]:
+        """List the processes that are children of this one, but not because it has forked them."""
+        own = {*self.children, self.ahead.pid if self.ahead is not None else 0}
+        return [pid for pid in offspring(os.getpid()) if pid not in own]
 
     def _sweep(self) -> None:
         """Kill all orphans, but stop every one of them first: killing alone loses against a fork bomb."""

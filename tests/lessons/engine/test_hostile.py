@@ -14,7 +14,7 @@ from lessons.engine.session import Session
 from lessons.results.result import Judgement
 from lessons.worker import wire
 from tests.lessons.lesson_builders import DOUBLED, code_step, doubling_exercise, lesson_of
-from tests.lessons.processes import descendants, fork_server_pid, wait_for_end
+from tests.lessons.processes import at_work, wait_for_end
 
 EXERCISE = doubling_exercise()
 QUICK = doubling_exercise(cpu=1, wall=1.3)
@@ -28,7 +28,7 @@ NORMAL = lesson_of(code_step("one", "print('well')"))
 def check_worker_survives(worker: Session) -> Iterator[None]:
     """Check that a normal program runs after each test, and that no process is left."""
     yield
-    assert descendants(fork_server_pid(worker)) == []
+    assert at_work(worker) == []
     run = worker.run(NORMAL)
     run.close()
     assert run.steps[0].stdout == "well\n"
@@ -505,7 +505,7 @@ LEFT = {
 def test_processes_that_are_left_behind_end_with_the_verdict(worker: Session, source: str) -> None:
     judgement = worker.check(EXERCISE, code(source) + "\n" + DOUBLED)
     assert judgement.verdict == "passed", judgement
-    assert descendants(fork_server_pid(worker)) == []
+    assert at_work(worker) == []
     for pid in map(int, judgement.stdout.split()):
         wait_for_end(pid, seconds=0)
         assert not Path(f"/proc/{pid}").exists()

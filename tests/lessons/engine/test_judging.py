@@ -21,7 +21,7 @@ from lessons.format.lesson import Course, ExerciseStep, MessageCase
 from lessons.results.result import Failure, Judgement, WorkerError
 from lessons.worker import wire
 from tests.lessons.lesson_builders import DOUBLED, code_exercise, doubling_exercise
-from tests.lessons.processes import descendants, fork_server_pid
+from tests.lessons.processes import at_work
 
 ROUNDS = 3
 """How often an answer is judged; the hidden inputs differ each time."""
@@ -34,7 +34,7 @@ NUMBERS = ("3.1", "3.2", pytest.param("3.3", marks=pytest.mark.slow))
 def check_no_process_is_left(worker: Session) -> Iterator[None]:
     """Check that no test leaves a process behind."""
     yield
-    assert descendants(fork_server_pid(worker)) == []
+    assert at_work(worker) == []
 
 
 def exercises(course: Course) -> list[ExerciseStep]:

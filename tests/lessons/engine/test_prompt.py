@@ -15,7 +15,7 @@ from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import Changes
 from tests.lessons import run_questions
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
-from tests.lessons.processes import descendants, fork_server_pid, wait_until
+from tests.lessons.processes import at_work, wait_until
 
 SHOWN = {"name": "scores", "kind": "score", "axes": ["query", "key"]}
 LESSON = lesson_of(
@@ -30,9 +30,9 @@ LESSON = lesson_of(
 @pytest.fixture(autouse=True)
 def check_no_process_is_left(worker: Session) -> Iterator[None]:
     """Check that no test leaves a process behind."""
-    before = set(descendants(fork_server_pid(worker)))
+    before = set(at_work(worker))
     yield
-    assert set(descendants(fork_server_pid(worker))) <= before
+    assert set(at_work(worker)) <= before
 
 
 OpenPrompt = Callable[..., Prompt]

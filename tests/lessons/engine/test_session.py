@@ -21,7 +21,7 @@ from lessons.results.line_shapes import LineShapes, Shape
 from lessons.results.result import Failure, StepResult, Tensor, Window
 from tests.lessons import run_questions
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
-from tests.lessons.processes import descendants, fork_server_pid, wait_for_end, wait_until
+from tests.lessons.processes import at_work, fork_server_pid, wait_for_end, wait_until
 
 ROOT = Path(__file__).parents[3]
 
@@ -29,9 +29,9 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture(autouse=True)
 def check_no_process_is_left(worker: Session) -> Iterator[None]:
     """Check that no test leaves a process behind."""
-    before = set(descendants(fork_server_pid(worker)))
+    before = set(at_work(worker))
     yield
-    assert set(descendants(fork_server_pid(worker))) <= before
+    assert set(at_work(worker)) <= before
 
 
 def run_steps(worker: Session, lesson: Lesson, upto: str | None = None) -> list[StepResult]:
@@ -339,7 +339,7 @@ def test_closed_run_has_no_window(worker: Session) -> None:
 
 def test_no_window_from_a_child_that_was_killed(worker: Session) -> None:
     run = worker.run(lesson_of(code_step("one", "x = 1", "x")))
-    (child,) = descendants(fork_server_pid(worker))
+    (child,) = at_work(worker)
     os.kill(child, signal.SIGKILL)
     wait_for_end(child)
     assert run_questions.window(run, "one", "x", (), 0, 0, 1, 1) is None
@@ -684,7 +684,7 @@ def test_fork_server_that_was_killed_is_restarted() -> None:
     try:
         run = session.run(lesson_of(code_step("one", "x = 1", "x")))
         server = fork_server_pid(session)
-        (child,) = descendants(server)
+        (child,) = at_work(session)
         os.kill(server, signal.SIGKILL)
         wait_for_end(server)
         wait_for_end(child)

@@ -27,7 +27,7 @@ from lessons.results.result import MOST_KEPT, StepResult, Training, TrainingSnap
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from tests.course import COURSE
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of
-from tests.lessons.processes import descendants, fork_server_pid, wait_until
+from tests.lessons.processes import at_work, descendants, fork_server_pid, wait_until
 
 LOOP = """\
 w = torch.randn(3)
@@ -347,7 +347,9 @@ def test_failure_to_save_is_reported(worker: Session) -> None:
 def test_paused_training_uses_no_processor_time_and_resumes(worker: Session) -> None:
     loop = "w = x\nfor step in range(901):\n    frame(step, 900)\n    time.sleep(0.001)\n"
     running = start_and_pause(worker, lesson_with(loop))
-    seen, (child,) = len(running.snapshots), descendants(fork_server_pid(worker))
+    seen, (child,) = len(running.snapshots), at_work(worker)
+    # The server forks the next child once this one is at work.
+    wait_until(lambda: len(descendants(fork_server_pid(worker))) == 2)
     used = processor_time(child), processor_time(fork_server_pid(worker))
     running.has_snapshot.clear()
     assert not running.has_snapshot.wait(0.5)
@@ -407,7 +409,7 @@ def test_stop(worker: Session) -> None:
     ended = running.result()
     assert (ended.stopped, ended.error, len(ended.snapshots)) == (True, None, 1)
     assert saved_files() == []
-    assert descendants(fork_server_pid(worker)) == []
+    assert at_work(worker) == []
 
 
 def test_stop_while_paused(worker: Session) -> None:
@@ -416,7 +418,7 @@ def test_stop_while_paused(worker: Session) -> None:
     )
     running.control.stop()
     assert running.result().stopped
-    assert descendants(fork_server_pid(worker)) == []
+    assert at_work(worker) == []
 
 
 @pytest.mark.parametrize("pausing", [False, True])
@@ -428,7 +430,7 @@ def test_cancel(worker: Session, pausing: bool) -> None:
     ended = running.result()
     assert (ended.stopped, ended.error) == (True, None)
     assert saved_files() == []
-    assert descendants(fork_server_pid(worker)) == []
+    assert at_work(worker) == []
     train(worker, lesson_with())
 
 
@@ -471,7 +473,7 @@ def train_and_fail(worker: Session, loop: str, **fields: Any) -> tuple[str, int 
     assert ended.error is not None
     assert not ended.stopped
     assert saved_files() == []
-    assert descendants(fork_server_pid(worker)) == []
+    assert at_work(worker) == []
     return ended.error.message, ended.error.line
 
 
@@ -524,12 +526,12 @@ def test_killed_child_is_reported(worker: Session) -> None:
     ended = worker.train(
         lesson_with("w = x\nframe(0, 1)\ntime.sleep(60)\n"),
         "learn",
-        lambda snapshot: os.kill(descendants(fork_server_pid(worker))[-1], signal.SIGKILL),
+        lambda snapshot: os.kill(at_work(worker)[-1], signal.SIGKILL),
     )
     assert len(ended.snapshots) == 1
     assert ended.error is not None
     assert ended.error.message == "The program was killed from outside, perhaps for lack of memory."
-    assert descendants(fork_server_pid(worker)) == []
+    assert at_work(worker) == []
 
 
 def test_failing_callback_leaves_no_child(worker: Session) -> None:
@@ -538,7 +540,7 @@ def test_failing_callback_leaves_no_child(worker: Session) -> None:
 
     with pytest.raises(RuntimeError, match="the screen is gone"):
         worker.train(lesson_with(), "learn", look)
-    assert descendants(fork_server_pid(worker)) == []
+    assert at_work(worker) == []
 
 
 HOSTILE = {

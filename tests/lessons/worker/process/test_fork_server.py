@@ -43,6 +43,7 @@ def sleeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     monkeypatch.setattr(fork_server, "threads", lambda: 1)
     # The other processes of the tests are no orphans of a child.
     monkeypatch.setattr(fork_server, "offspring", lambda pid: [])
+    monkeypatch.setattr(ForkServer, "_fork_ahead", lambda server: None)
     yield killed
     for thread in threads:
         thread.join()

@@ -26,17 +26,36 @@ JOBS ?= auto
 CONSTRAINTS ?= constraints.txt
 
 PY := $(VENV)/bin/python
-PIP_INSTALL = $(PY) -m pip --disable-pip-version-check install --constraint $(CONSTRAINTS) $(PIP_ARGS)
-
-# torch comes alone and before the rest, so that no other package can come from its index. Where several places have
-# the version of constraints.txt, pip takes the CPU build: `==2.13.0` matches 2.13.0+cpu, which sorts after 2.13.0.
-INSTALL_TORCH = index=$$($(PY) .ci/torch_index.py) && \
-	{ test -z "$$index" || $(PIP_INSTALL) --no-deps --extra-index-url "$$index" torch; }
-
-# An existing stamp that is newer than what it depends on says that the environment is complete; nothing is asked then,
-# neither pip nor the network.
+# A stamp says that the environment is complete: it holds a checksum of what that depends on (the folder, the Python, the
+# versions to install, the packages that are there). If nothing of that is different, nothing is asked, neither pip nor
+# the network.
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
+STATE := { pwd -P; readlink -f $(PY) || ls -lL $(PY); cat pyproject.toml $(CONSTRAINTS); \
+	ls -d $(VENV)/lib/python*/site-packages/*.dist-info; } 2>&1 | cksum
+NOW := $(shell $(STATE))
+ifneq ($(NOW),$(shell cat $(READY) 2>&1))
+.PHONY: $(READY)
+endif
+ifneq ($(NOW),$(shell cat $(READY_DEV) 2>&1))
+.PHONY: $(READY_DEV)
+endif
+
+# The environment's own Python puts it right; $(PYTHON) makes it if there is none that works.
+FIND_PYTHON = for python in "$(PY)" "$(PYTHON)" ""; do \
+		"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; done; \
+	test -n "$$python" || { found=$$("$(PYTHON)" -V 2>&1) && \
+		echo "The tutor needs Python 3.11 or newer, and '$(PYTHON)' is $$found." || \
+		echo "There is no '$(PYTHON)' here. The tutor needs Python 3.11 or newer."; \
+		echo "If you have a newer one under another name: make learn PYTHON=python3.12"; exit 1; }
+INSTALL = @$(FIND_PYTHON); "$$python" .ci/make_environment.py "$(VENV)" --constraints "$(CONSTRAINTS)" --again "$(AGAIN)"
+
+# What to type again if that fails.
+AGAIN ?= make $(or $(MAKECMDGOALS),learn)
+export AGAIN
+
+# The exit code of the tutor if a package that it needs is missing or damaged.
+INCOMPLETE := 4
 
 # Tests start many processes; each would compile the tutor again where the environment forbids to keep what was compiled.
 test lint: export PYTHONDONTWRITEBYTECODE =
@@ -44,14 +63,19 @@ test lint: export PYTHONDONTWRITEBYTECODE =
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 
-.PHONY: help learn test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk exam-keys record screens tour finale clean
+.PHONY: help learn reinstall test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk exam-keys record screens tour finale clean
 .NOTPARALLEL:
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
 learn: $(READY) ## open the tutor (the first time: install it into .venv)
-	@$(PY) -m tui $(ARGS)
+	@$(PY) -m tui $(ARGS) || { code=$$?; test $$code -eq $(INCOMPLETE) || exit $$code; \
+		$(MAKE) --no-print-directory reinstall && $(PY) -m tui $(ARGS); }
+
+reinstall: ## install again what is missing or damaged in .venv
+	@rm -f $(READY) $(READY_DEV)
+	@$(MAKE) --no-print-directory $(if $(wildcard $(READY_DEV)),$(READY_DEV),$(READY))
 
 test: lint ## check everything, then run the tests
 	$(PY) -m pytest --numprocesses $(JOBS) --dist worksteal --durations 10 $(ARGS)
@@ -129,28 +153,10 @@ clean: ## remove the environment and all caches
 	rm -rf $(VENV) .venv-lowest build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find attention lessons tui tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-# setuptools comes first and builds in the environment itself: pip would fetch another, unpinned one for a build of
-# its own, and could not do so offline.
-$(READY): pyproject.toml $(CONSTRAINTS) | $(PY)
-	@echo "Installing the tutor into $(VENV). This happens once and takes a few minutes."
-	@$(PIP_INSTALL) --quiet setuptools
-	@$(INSTALL_TORCH)
-	@$(PIP_INSTALL) --no-build-isolation --editable .
-	@touch $@
+$(READY):
+	$(INSTALL)
+	@$(STATE) > $@
 
-$(READY_DEV): pyproject.toml $(CONSTRAINTS) | $(PY)
-	@echo "Installing the tutor and what its tests need into $(VENV). This happens once and takes a few minutes."
-	@$(PIP_INSTALL) --quiet setuptools
-	@$(INSTALL_TORCH)
-	@$(PIP_INSTALL) --no-build-isolation --editable '.[dev]'
-	@touch $(READY) $@
-
-$(PY):
-	@command -v "$(PYTHON)" >/dev/null || { \
-		echo "There is no '$(PYTHON)' here. The tutor needs Python 3.11 or newer."; \
-		echo "If you have one under another name: make learn PYTHON=python3.12"; exit 1; }
-	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "The tutor needs Python 3.11 or newer, and '$(PYTHON)' is $$("$(PYTHON)" -V 2>&1)."; \
-		echo "If you have a newer one under another name: make learn PYTHON=python3.12"; exit 1; }
-	@"$(PYTHON)" -m venv "$(VENV)" || { rm -rf "$(VENV)"; \
-		echo "'$(PYTHON) -m venv' failed. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+$(READY_DEV):
+	$(INSTALL) --dev
+	@$(STATE) > $@ && cp $@ $(READY)

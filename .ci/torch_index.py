@@ -1,14 +1,12 @@
 """Choose the package index to ask for PyTorch before the rest is installed: on Linux, the one with its CPU build.
 
-PyPI's torch for Linux comes with gigabytes of CUDA libraries, which the tutor does not use. `make` runs this with the
-environment's own Python while nothing else is installed there, so it needs the standard library only. The index goes
-to standard output (an empty line: none), what is used and why to standard error.
+PyPI's torch for Linux comes with gigabytes of CUDA libraries, which the tutor does not use. `make_environment.py` asks
+this while nothing else is installed, so it needs the standard library only.
 """
 
 from __future__ import annotations
 
 import http.client
-import importlib.metadata
 import os
 import queue
 import re
@@ -16,12 +14,10 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 SECONDS = 3.0
-CONSTRAINTS = Path(__file__).parent.parent / "constraints.txt"
 
 
 class Choice(NamedTuple):
@@ -75,23 +71,15 @@ def answers(index: str, seconds: float = SECONDS) -> bool:
         return False
 
 
-def is_installed(constraints: str) -> bool:
-    """Tell whether this Python has the torch that constraints ask for, in any build (`2.13.0+cpu` is a `2.13.0`)."""
+def is_installed(version: str, constraints: str) -> bool:
+    """Tell whether a version of torch ("": none) is that of constraints, in any build: `2.13.0+cpu` is `2.13.0`."""
     wanted = re.search(r"^torch==(\S+)", constraints, re.MULTILINE)
-    try:
-        version = importlib.metadata.version("torch")
-    except importlib.metadata.PackageNotFoundError:
-        return False
     return wanted is not None and version.partition("+")[0] == wanted[1]
 
 
-def main() -> None:
-    """Print the choice for this environment."""
-    choice = choose(os.environ, sys.platform, is_installed(CONSTRAINTS.read_text(encoding="utf-8")), answers)
+def index_for(version: str, constraints: str) -> str:
+    """Return the index for an environment with this torch ("": none), and say on standard error what is used."""
+    choice = choose(os.environ, sys.platform, is_installed(version, constraints), answers)
     if choice.line:
-        print(choice.line, file=sys.stderr)
-    print(choice.url)
-
-
-if __name__ == "__main__":
-    main()
+        print(choice.line, file=sys.stderr, flush=True)
+    return choice.url

@@ -84,6 +84,7 @@ class TutorApp(OrderedInputApp):
         self._session = session
         self._farewell = ""
         self._asked_to_quit = float("-inf")
+        self.import_error: ImportError | None = None
         self._exported: Path | None = None
         self._input_until_loaded = ExitStack()
         self._input_until_loaded.enter_context(self.input_held())
@@ -110,7 +111,7 @@ class TutorApp(OrderedInputApp):
             loop.add_signal_handler(number, self._end, number)
         reading = asyncio.create_task(asyncio.to_thread(startup.read))
         await asyncio.wait([reading], timeout=HEAD_START)
-        if reading.done():
+        if reading.done() and not reading.exception():
             self._show_first(reading.result())
         self.call_after_refresh(self.load, reading)
 
@@ -136,6 +137,15 @@ class TutorApp(OrderedInputApp):
 
     @work(exclusive=True, group="load")
     async def load(self, reading: Awaitable[MapState | str]) -> None:
+        """Load what the map does not need; end the tutor if a package for that cannot be imported."""
+        try:
+            await self._load(reading)
+        except ImportError as error:
+            self.import_error = error
+            with self._input_until_loaded:
+                self.exit(return_code=ExitCode.INCOMPLETE)
+
+    async def _load(self, reading: Awaitable[MapState | str]) -> None:
         """Show the map if it was not there at the first paint, then load the course, the session, and the views."""
         shown = await reading
         if not self.loaded.is_set():

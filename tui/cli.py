@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 say = Wording("command/main")
 
-VERSION = "0.1.0"
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code, one of `ExitCode` or that of a signal."""
@@ -47,15 +45,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_error(error.strerror or error)
         discard_output()
         return ExitCode.FAILURE
-    except Exception:
+    except Exception as error:
+        sentence = _incomplete(error) if isinstance(error, ImportError) else ""
+        if sentence:
+            print_error(sentence)
+            return ExitCode.INCOMPLETE
         # Python's own exit code for this is 1, which would say that an answer did not pass.
         traceback.print_exc()
         return ExitCode.FAILURE
 
 
+def _incomplete(error: ImportError) -> str:
+    """Say how to install a package that could not be imported, "" if it is one of our own."""
+    from lessons.engine.reinstalling import missing_package, reinstall_command
+
+    package = missing_package(error)
+    if not package:
+        return ""
+    command = reinstall_command(package)
+    if isinstance(error, ModuleNotFoundError) and error.name == package:
+        return say(
+            "missing", "The package {package} is not installed. To install it: {command}",
+            package=package, command=command,
+        )  # fmt: skip
+    return say(
+        "damaged", "The package {package} is damaged ({why}). To install it again: {command}",
+        package=package, why=error, command=command,
+    )  # fmt: skip
+
+
 def _parser() -> argparse.ArgumentParser:
     import argparse
 
+    from tui.commands.print_version import PrintVersion
     from tui.commands.verbs import VERBS
 
     parser = argparse.ArgumentParser(
@@ -64,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
             "description", "Understand attention by touching every number. Without a command, this opens the tutor."
         ),
     )
-    parser.add_argument("--version", action="version", version=f"attn-tutor {VERSION}")
+    parser.add_argument("--version", action=PrintVersion, nargs=0, help=say("version", "print versions and exit"))
     parser.add_argument(
         "--plain",
         action="store_true",

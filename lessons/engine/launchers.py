@@ -126,6 +126,16 @@ def _slow_load(timeout: float) -> WorkerError:
     return WorkerError(sentence)
 
 
+def _load_failed(why: str) -> WorkerError:
+    from lessons.engine.reinstalling import reinstall_command  # only now: it reads what is installed
+
+    sentence = say(
+        "load-failed", "PyTorch could not be loaded: {why}. To install it again: {command}",
+        why=why.rstrip(".\n"), command=reinstall_command("torch"),
+    )  # fmt: skip
+    return WorkerError(sentence)
+
+
 def _ended_while_loading(log: str) -> str:
     if not log:
         return say("ended-loading", "The worker process ended while it loaded PyTorch.")
@@ -303,7 +313,7 @@ class ForkServerLauncher:
         except wire.WireError:
             raise WorkerError(_ended_while_loading(self._log())) from None
         if isinstance(report, LoadFailed):
-            raise WorkerError(say("load-failed", "PyTorch could not be loaded: {why}", why=report.message))
+            raise _load_failed(report.message)
         if report.threads != 1:
             raise ForkUnsafe(f"The fork server has {report.threads} threads.")
 
@@ -393,7 +403,7 @@ class SpareChild:
         except wire.WireError:
             lines = output(self.err).strip().splitlines()
             why = lines[-1] if lines else say("no-reason", "no reason given")
-            raise WorkerError(say("load-failed", "PyTorch could not be loaded: {why}", why=why)) from None
+            raise _load_failed(why) from None
         self.ready = True
 
     def set_idle(self, idle: bool) -> None:

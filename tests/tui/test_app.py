@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from textual.widgets import TextArea
@@ -33,6 +34,7 @@ from tests.tui.learner import (
     with_typed,
 )
 from tui.app import TutorApp
+from tui.controllers import startup
 from tui.render.prose import rich_text
 from tui.state.recorded_results import RecordedResults
 from tui.tty import hangup_guard
@@ -193,6 +195,26 @@ async def test_results_of_a_step_that_was_left_are_not_shown() -> None:
         assert session.asked == ["run one-query/inputs", f"run one-query/{after.id}"]
         await learner.sees(lambda: session.runs[0].closed.is_set())
         assert not session.runs[-1].closed.is_set()
+
+
+@pytest.mark.parametrize(
+    ("module", "function"), [(kept_course, "load_outline"), (startup, "import_views")], ids=["at first", "later"]
+)
+async def test_a_package_that_cannot_be_imported_ends_the_tutor(
+    module: ModuleType, function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = ModuleNotFoundError("No module named 'yaml'", name="yaml")
+
+    def fail() -> None:
+        raise missing
+
+    monkeypatch.setattr(module, function, fail)
+    app = TutorApp(SSH, FakeSession())
+    async with app.run_test() as pilot:
+        await Learner(app, pilot).sees(lambda: not app.is_running)
+    assert app.return_code == ExitCode.INCOMPLETE
+    assert app.import_error is missing
+    app.close()
 
 
 @pytest.mark.parametrize("late", [False, True])

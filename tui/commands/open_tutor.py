@@ -64,6 +64,8 @@ def _draw(terminal: Terminal) -> int:
             if farewell:
                 print(farewell, file=sys.stderr)
         output.discard_output()
+    if app.import_error:
+        raise app.import_error
     return app.return_code or 0
 
 

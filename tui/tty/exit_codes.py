@@ -22,6 +22,7 @@ class ExitCode(IntEnum):
     NOT_PASSED = 1, "not passed, or findings"
     USAGE = 2, "a mistake in the command line"
     FAILURE = 3, "a failure of the tutor"
+    INCOMPLETE = 4, "a package that the tutor needs is missing or damaged"
 
 
 def ended_by(signal_number: int) -> int:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -26,7 +28,7 @@ from tests.tui.commands.command_line import (
     read_all,
     task,
 )
-from tui import cli
+from tui.commands.print_version import VERSION
 
 NO_EXERCISE = "There is no exercise '9.9'. Run 'attn-tutor list' to see all of them."
 
@@ -91,7 +93,11 @@ def test_a_file_without_an_end(command: Command, tmp_path: Path, verb: Sequence[
 
 
 def test_version_and_help(command: Command) -> None:
-    assert command("--version") == (0, f"attn-tutor {cli.VERSION}\n", "")
+    status, out, err = command("--version")
+    assert (status, err) == (0, "")
+    assert out.startswith(
+        f"attn-tutor {VERSION} (torch {metadata.version('torch')}, textual {metadata.version('textual')}"
+    )
     status, out, _ = command("--help")
     assert status == 0
     for name in ("list", "run", "explain", "check", "lint", "export", "import"):
@@ -129,6 +135,48 @@ def test_course_that_cannot_be_loaded(command: Command, monkeypatch: pytest.Monk
     status, out, err = command("list")
     assert (status, out) == (3, "")
     assert err == f"{tmp_path}/01-bad/lesson.yaml:1:1: this file is missing. Every lesson folder needs a lesson.yaml.\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (
+            ModuleNotFoundError("No module named 'pydantic'", name="pydantic"),
+            "The package pydantic is not installed. To ",
+        ),
+        (
+            ModuleNotFoundError("no part", name="pydantic.main"),
+            "The package pydantic is damaged (no part). To install it ",
+        ),
+        (
+            ImportError("libyaml.so", name="yaml._yaml"),
+            "The package yaml is damaged (libyaml.so). To install it again: ",
+        ),
+    ],
+)
+def test_package_that_cannot_be_imported(
+    command: Command, monkeypatch: pytest.MonkeyPatch, error: ImportError, sentence: str
+) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr("lessons.reading.kept_course.load_course", fail)
+    status, out, err = command("list")
+    assert (status, out) == (4, "")
+    assert err.startswith(f"attn-tutor: {sentence}")
+    assert re.search(r"make -C \S+ \w+\n$", err)
+
+
+def test_a_module_of_ours_that_cannot_be_imported_is_our_failure(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise ImportError("cannot import name", name="lessons.format")
+
+    monkeypatch.setattr("lessons.reading.kept_course.load_course", fail)
+    status, _, err = command("list")
+    assert status == 3
+    assert "Traceback" in err
 
 
 def test_interrupt(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +269,9 @@ def test_without_torch(tmp_path: Path) -> None:
     (tmp_path / "torch.py").write_text("raise ImportError('no such thing')")
     done = process("run", "1", environ={"PYTHONPATH": str(tmp_path)})
     assert done.returncode == 3
-    assert done.stderr == "attn-tutor: PyTorch could not be loaded: ImportError: no such thing\n"
+    sentence = "attn-tutor: PyTorch could not be loaded: ImportError: no such thing. To install it again: make -C "
+    assert done.stderr.startswith(sentence)
+    assert done.stderr.count("\n") == 1
 
 
 def test_check_as_a_process() -> None:

@@ -1,0 +1,188 @@
+"""The environment of a checkout: what is damaged is found, and each failure is explained."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.metadata import Distribution, PathDistribution
+from pathlib import Path
+
+import make_environment
+import pytest
+import torch_index
+from make_environment import Environment, Failure, explain, forget, install, is_whole
+
+ROOT = Path(__file__).parent.parent
+AGAIN = "make learn"
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> PathDistribution:
+    """A package as pip leaves it: a module of eight bytes, what was compiled from it, and the list of both."""
+    (tmp_path / "module.py").write_text("x = 1234")
+    info = tmp_path / "package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: package\nVersion: 1.0\n")
+    (info / "RECORD").write_text("module.py,sha256=x,8\n__pycache__/module.pyc,,\npackage-1.0.dist-info/RECORD,,\n")
+    return PathDistribution(info)
+
+
+def test_package_with_all_files_is_whole(package: PathDistribution) -> None:
+    """What is compiled may be missing; Python makes it."""
+    assert is_whole(package)
+
+
+@pytest.mark.parametrize("text", [None, "", "x = 12345"])
+def test_package_with_another_file_is_damaged(package: PathDistribution, tmp_path: Path, text: str | None) -> None:
+    module = tmp_path / "module.py"
+    module.unlink() if text is None else module.write_text(text)
+    assert not is_whole(package)
+
+
+@pytest.mark.parametrize("name", ["RECORD", "METADATA"])
+def test_package_that_was_not_installed_to_the_end_is_damaged(
+    package: PathDistribution, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "package-1.0.dist-info" / name).unlink()
+    assert not is_whole(package)
+
+
+def test_pip_does_not_find_a_package_that_was_forgotten(package: PathDistribution, tmp_path: Path) -> None:
+    forget(package)
+    assert list(Distribution.discover(path=[str(tmp_path)])) == []
+
+
+def test_this_environment_is_found() -> None:
+    found = Environment.find(Path(sys.prefix))
+    assert found is not None
+    assert is_whole(next(iter(Distribution.discover(name="pytest", path=[str(found.packages)]))))
+
+
+def test_folder_without_a_python_that_has_pip_is_no_environment(tmp_path: Path) -> None:
+    assert Environment.find(tmp_path) is None
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.symlink_to("nowhere")
+    assert Environment.find(tmp_path) is None
+    python.unlink()
+    python.write_text("#!/bin/sh\necho 'no module named pip' >&2; exit 1\n")
+    python.chmod(0o755)
+    assert Environment.find(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "begins", "ends"),
+    [
+        ("OSError: [Errno 28] No space left on device", "The disk is full: ", "Make room, then type: make learn"),
+        ("Retrying after connection broken by 'NewConnectionError(", "No package index could ", "type: make learn"),
+        ("[Errno -3] Temporary failure in name resolution", "No package index could ", "type: make learn"),
+        ("No matching distribution found for torch==2.13.0", "There is no torch==2.13.0 for Python", "=python3.11"),
+    ],
+)
+def test_failure_is_explained(words: str, begins: str, ends: str) -> None:
+    explained = explain(words, Path(".venv"), AGAIN, {})
+    assert explained.startswith(begins)
+    assert explained.endswith(ends)
+
+
+def test_folder_of_wheels_that_lacks_one() -> None:
+    words = "No matching distribution found for torch==2.13.0"
+    explained = explain(words, Path(".venv"), AGAIN, {"PIP_ARGS": "--no-index --find-links wheels"})
+    assert explained.startswith("The folders that PIP_ARGS names have no torch==2.13.0 ")
+
+
+def test_checkout_that_cannot_be_written_to_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "Error: [Errno 30] Read-only file system: '.venv'"
+    assert explain(words, Path(".venv"), AGAIN) == ""
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    copy = f"cp -R {ROOT} ~/attn-tutor && make -C ~/attn-tutor learn"
+    assert explain(words, Path(".venv"), AGAIN).endswith(copy)
+
+
+def test_words_of_pip_are_shown_if_nobody_knows_what_they_mean(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho 'something new' >&2; exit 1\n")
+    python.chmod(0o755)
+    with pytest.raises(Failure, match="pip could not install the tutor"):
+        install(Environment(python, tmp_path), tmp_path, ["torch"], AGAIN)
+    assert capfd.readouterr().err == "something new\n"
+
+
+@pytest.mark.parametrize("dev", [[], ["--dev"]])
+def test_only_torch_comes_from_the_index(dev: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr(Environment, "find", lambda folder: Environment(tmp_path / "python", tmp_path))
+    monkeypatch.setattr(make_environment, "install", lambda found, folder, arguments, again: asked.append(arguments))
+    monkeypatch.setattr(torch_index, "index_for", lambda version, constraints: "https://mirror/torch")
+    monkeypatch.setenv("PIP_ARGS", "--proxy here")
+    monkeypatch.setattr(sys, "argv", ["", ".venv", "--constraints", str(ROOT / "constraints.txt"), *dev])
+    make_environment.main()
+    assert ["https://mirror/torch" in arguments for arguments in asked] == [False, True, False, False]
+    assert asked[1][-5:] == ["--no-deps", "--no-compile", "--extra-index-url", "https://mirror/torch", "torch"]
+    assert asked[3][-1] == (".[dev]" if dev else ".")
+    assert all("--constraint" in arguments and "--proxy" in arguments for arguments in asked)
+
+
+# make ----------------------------------------------------------------------------------------------------------------
+
+PYTHON = """#!/bin/sh
+here=$(dirname "$0")/..
+case "$1" in
+-c) exit 0 ;;
+.ci/make_environment.py) echo installs; touch "$here/complete" ;;
+-m) echo starts; test -e "$here/complete" || exit 4 ;;
+esac
+"""
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Path:
+    """A folder with a Python that installs nothing and starts nothing, but says so."""
+    folder = tmp_path / "environment"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "lib/python3.11/site-packages/textual-8.2.8.dist-info").mkdir(parents=True)
+    (folder / "bin/python").write_text(PYTHON)
+    (folder / "bin/python").chmod(0o755)
+    shutil.copy(ROOT / "constraints.txt", tmp_path)
+    return folder
+
+
+def make(environment: Path, *arguments: str) -> list[str]:
+    """Run make in an environment; return what it did."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "AGAIN"))}
+    constraints = environment.parent / "constraints.txt"
+    command = ["make", "--silent", f"VENV={environment}", f"CONSTRAINTS={constraints}", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_environment_is_made_once(environment: Path) -> None:
+    assert make(environment, "learn") == ["installs", "starts"]
+    assert make(environment, "learn") == ["starts"]
+
+
+def test_environment_that_is_not_what_it_was_is_put_right(environment: Path) -> None:
+    """Whether its stamp is from another time, the versions have changed, or a package has gone."""
+    make(environment, "learn")
+    (environment / ".ready").touch()
+    (environment / ".ready").write_text("")
+    assert make(environment, "learn") == ["installs", "starts"]
+    with (environment.parent / "constraints.txt").open("a") as constraints:
+        constraints.write("more==1.0\n")
+    os.utime(environment.parent / "constraints.txt", (0, 0))
+    assert make(environment, "learn") == ["installs", "starts"]
+    shutil.rmtree(environment / "lib")
+    assert make(environment, "learn") == ["installs", "starts"]
+    assert make(environment, "learn") == ["starts"]
+
+
+def test_tutor_that_lacks_a_package_is_installed_and_started_again(environment: Path) -> None:
+    make(environment, "learn")
+    (environment / "complete").unlink()
+    assert make(environment, "learn") == ["starts", "installs", "starts"]
+    assert make(environment, "reinstall") == ["installs"]

@@ -26,7 +26,7 @@ OTHER_CALLS = "call the kernel by its 32-bit or x32 numbers, or by ones newer th
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A program, with `{file}`, `{folder}`, `{pid}`, `{terminal}` and `{socket}` for what belongs to others.
+    """A program, with `{file}`, `{folder}`, `{pid}`, `{terminal}`, `{socket}`, ... for what belongs to others.
 
     Attributes:
         landlock: the first version of Landlock that refuses it, or `FILTER`.
@@ -118,6 +118,15 @@ ATTEMPTS = (
     Attempt(OTHER_CALLS, "call(470)", errors=("OSError",)),
     Attempt(OTHER_CALLS, "call('clone3', 0, 0)", errors=("OSError",)),
 )
+
+ALLOWED = (
+    "open({file!r}).read()",
+    "fcntl.flock(os.open({file!r}, os.O_RDONLY), fcntl.LOCK_EX)",
+    "socket.socket(socket.AF_UNIX).connect({listener!r})",
+    "open('/proc/{pid}/cmdline').read()",
+    "os.open({terminal!r}, os.O_RDONLY | os.O_NOCTTY)",
+)
+"""What SECURITY.md says that code can do."""
 
 PRELUDE = """
 import ctypes, fcntl, json, os, pathlib, resource, shutil, signal, socket, termios, tty

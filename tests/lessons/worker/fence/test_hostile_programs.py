@@ -21,7 +21,7 @@ from lessons.engine.session import Session
 from lessons.worker.fence import limits, shared_memory
 from lessons.worker.process import fork_server, scratch_folders
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of
-from tests.lessons.worker.fence.hostile_programs import ATTEMPTS, FILTER, Attempt, all_in_one
+from tests.lessons.worker.fence.hostile_programs import ALLOWED, ATTEMPTS, FILTER, Attempt, all_in_one
 
 ROOT = Path(__file__).parents[4]
 EXERCISE = doubling_exercise()
@@ -47,9 +47,11 @@ class Bystander:
         self.file.write_text("here")
         self.program = subprocess.Popen(["sleep", "1000"], start_new_session=True)
         self.master, self.slave = pty.openpty()
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.bind("\0attn-tutor-test-" + str(os.getpid()))
-        self.socket.listen()
+        self.abstract, self.listener = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+        self.abstract.bind(f"\0attn-tutor-test-{os.getpid()}")
+        self.listener.bind(str(folder / "listener"))
+        self.abstract.listen()
+        self.listener.listen()
 
     def fields(self) -> dict[str, object]:
         """Return what the programs of the table name."""
@@ -58,7 +60,8 @@ class Bystander:
             "folder": str(self.folder),
             "pid": self.program.pid,
             "terminal": os.ttyname(self.slave),
-            "socket": self.socket.getsockname().decode(),
+            "socket": self.abstract.getsockname().decode(),
+            "listener": self.listener.getsockname(),
         }
 
     def state(self) -> tuple[object, ...]:
@@ -78,7 +81,8 @@ class Bystander:
         self.program.wait()
         os.close(self.master)
         os.close(self.slave)
-        self.socket.close()
+        self.abstract.close()
+        self.listener.close()
 
 
 @pytest.fixture
@@ -114,6 +118,11 @@ def test_programs_do_no_harm_to_others(worker: Session, layers: dict[str, int], 
     harmful = [(a.program, outcome) for a, outcome in zip(attempts, outcomes, strict=True) if outcome not in a.errors]
     assert harmful == []
     assert bystander.state() == before
+
+
+def test_what_programs_can_do_is_admitted(worker: Session, bystander: Bystander) -> None:
+    programs = [program.format(**bystander.fields()) for program in ALLOWED]
+    assert json.loads(output(worker, all_in_one(programs))) == ["done"] * len(ALLOWED)
 
 
 def test_the_rows_of_the_security_policy_are_these() -> None:

@@ -223,7 +223,7 @@ except OSError as error:
         assert output(worker, fill) == f"[]\n28 {shared_memory.LIMIT // 8}\n"
         assert output(worker, "import os\nprint(os.listdir('/dev/shm'))") == "[]\n"
     finally:
-        theirs.unlink()
+        theirs.unlink(missing_ok=True)
 
 
 def test_program_that_fills_the_disk_is_ended(worker: Session) -> None:

@@ -84,6 +84,10 @@ def _print() -> int:
     )
     output.print_lines(linear_text.course(course, states))
     here = next((lesson for lesson in course.lessons if position and lesson.id == position[0]), course.lessons[0])
-    any_lesson = say("any-lesson", "'attn-tutor run LESSON' prints any of these lessons. You can continue here:")
+    any_lesson = say(
+        "any-lesson",
+        "'attn-tutor run LESSON' prints any of these lessons, and 'attn-tutor --plain' leads through the course as a "
+        "dialogue. You can continue here:",
+    )
     output.print_lines(["", any_lesson, ""])
     return print_lesson(here)

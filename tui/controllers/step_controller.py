@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from lessons.format import main_path
@@ -15,22 +14,13 @@ from tui.controllers.frame import MAP, CoursePosition, Frame
 from tui.controllers.learning_state import LearningState
 from tui.screens.step_view import StepView
 from tui.state import course_path
+from tui.state.course_path import Origin
 from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
 from tui.state.runner import CHANGING, RUNNERS, Runner
 
 RUNS = "run"
 """The group of background tasks that run steps: a new task cancels the one before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """A step that the learner has jumped away from, with their changes to its lesson and why they were there."""
-
-    lesson: Lesson
-    index: int
-    purpose: Purpose
-    history: ChangeHistory
 
 
 class StepController:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 
 from lessons.format import main_path
 from lessons.format.lesson import Lesson, Step
@@ -22,20 +22,11 @@ from tui.plain.step_dialogue import StepDialogue
 from tui.plain.step_dialogues import STEP_DIALOGUES
 from tui.render import glossary_text, linear_text
 from tui.state import course_path
+from tui.state.course_path import Origin
 from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
 
 say = Wording("plain/course")
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """A step that the learner has jumped away from, with their changes to its lesson and why they were there."""
-
-    lesson: Lesson
-    index: int
-    purpose: Purpose
-    history: ChangeHistory
 
 
 class CourseDialogue:
@@ -162,6 +153,9 @@ class CourseDialogue:
         except KeyError:
             if not rest and (found := _step_of(self.lesson, first)) is not None:
                 return self.lesson, found
+            with suppress(KeyError):
+                lesson, exercise = self._state.course.exercise(first.casefold())
+                return lesson, lesson.index(exercise.id)
             numbers = f"0 - {self._state.course.lessons[-1].number}"
             raise Refused(
                 say("no-lesson", "There is no lesson {name}. Their numbers: {numbers}.", name=first, numbers=numbers)

@@ -117,7 +117,7 @@ class Dialogue:
     def _unknown(self, text: str, word: str | None, handlers: Handlers) -> str:
         """Say that something is no command, or none here, and what to type instead."""
         if word is not None:
-            return say("not-here", "There is nothing to {word} here. Type help to see what you can do.", word=word)
+            return say("not-here", "The command {word} does nothing here. Type help to see what you can do.", word=word)
         close = difflib.get_close_matches(text.casefold(), handlers, 1)
         if close:
             return say("similar", "There is no command {text}. Do you mean {similar}?", text=text, similar=close[0])

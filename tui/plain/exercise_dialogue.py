@@ -21,7 +21,6 @@ from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
 from tui.plain.subject import Subject
 from tui.render import exercise_text, linear_text, solution_text
-from tui.render.prose import plain_lines
 from tui.render.source_text import names_of_steps
 from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
@@ -99,7 +98,7 @@ class ExerciseDialogue(StepDialogue):
             yield from self._code_lines()
         for number in range(self._help.hints):
             yield ""
-            yield from self._hint_lines(number)
+            yield from self._hint_lines(self._exercise.hints, number)
         if self._help.under_review:
             yield from self._paragraphs(say("once-more", "Once more, from the starter."))
         elif progress.passed(step.exercise):
@@ -223,7 +222,7 @@ class ExerciseDialogue(StepDialogue):
             yield from self._console.wrapped(clean(judgement.message))
             return
         self._judgement = shown
-        yield from linear_text.judgement(shown, more, self._console.width)
+        yield from linear_text.judgement(shown, more, self._console.width, in_shell=False)
         if judgement.passed:
             yield from self._console.wrapped(say("why", "Type solution to see why it works, or next to go on."))
         elif shown.difference is not None:
@@ -238,7 +237,8 @@ class ExerciseDialogue(StepDialogue):
         self._explaining.forget()
         self._flow.forget()
         width = self._console.width
-        lines = list(linear_text.result_lines(self._with_code.step(STEP), result, width, draw=brief))
+        # Each result begins with an empty line.
+        lines = list(linear_text.result_lines(self._with_code.step(STEP), result, width, draw=brief))[1:]
         yield from lines or self._console.wrapped(say("nothing", "It has run, and makes no matrices."))
 
     def difference(self, _: str) -> Iterator[str]:
@@ -255,15 +255,10 @@ class ExerciseDialogue(StepDialogue):
 
     # Help ------------------------------------------------------------------------------------------------------------
 
-    def _hint_lines(self, number: int) -> Iterator[str]:
-        hints = self._exercise.hints
-        start = say("hint", "Hint {number} of {all}:", number=number + 1, all=len(hints))
-        yield from plain_lines(clean(f"{start} {hints[number]}"), self._console.width)
-
     def hint(self, _: str) -> Iterator[str]:
         """Yield the next hint."""
         self._help.use_hint()
-        yield from self._hint_lines(self._help.hints - 1)
+        yield from self._hint_lines(self._exercise.hints, self._help.hints - 1)
         if not self._help.hints_left:
             yield from self._console.wrapped(say("last-hint", "That was the last hint."))
 

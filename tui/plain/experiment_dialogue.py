@@ -65,7 +65,7 @@ class ExperimentDialogue(StepDialogue):
     def _below(self) -> Iterator[str]:
         for number in range(self._help.hints if self._help.is_open else 0):
             yield ""
-            yield from self._hint_lines(number)
+            yield from self._hint_lines(self._experiment.hints, number)
         yield from super()._below()
         if self._help.is_open:
             yield from self._paragraphs(
@@ -108,11 +108,6 @@ class ExperimentDialogue(StepDialogue):
         yield from plain_lines(clean(f"{start} {judgement.message}"), self._console.width)
         yield from self._console.wrapped(more)
 
-    def _hint_lines(self, number: int) -> Iterator[str]:
-        hints = self._experiment.hints
-        start = say("hint", "Hint {number} of {all}:", number=number + 1, all=len(hints))
-        yield from plain_lines(clean(f"{start} {hints[number]}"), self._console.width)
-
     def hint(self, _: str) -> Iterator[str]:
         """Yield the next hint, or say that there are none left."""
         hints = self._experiment.hints
@@ -122,7 +117,7 @@ class ExperimentDialogue(StepDialogue):
             )
         self._help = self._help.with_help(len(hints))
         self._state.progress.use_hint(self._experiment.exercise, self._help.hints)
-        yield from self._hint_lines(self._help.hints - 1)
+        yield from self._hint_lines(self._experiment.hints, self._help.hints - 1)
 
     def solution(self, _: str) -> Iterator[str]:
         """Give up, when that is asked for twice, and yield one way to do it."""

@@ -119,7 +119,7 @@ class ExplainCommands:
         if not isinstance(found, explanation_tree.Node):
             raise Refused(found or say("gone", "The numbers are no longer there. Type run to compute them again."))
         width = self._console.width
-        yield from linear_text.explanation(found, here=str(unit), steps=self._steps(), width=width)
+        yield from linear_text.explanation(found, here=str(unit), steps=self._steps(), width=width, in_shell=False)
 
     def follow(self, text: str) -> Iterator[str]:
         """Yield how one of the numbered operands was computed; without a number, list all of them."""

@@ -12,7 +12,7 @@ from tui.plain.command_table import TABLE
 
 say = Wording("plain/keys")
 
-PRESSED = re.compile(r"[Pp]ress(?:ing)?\s+(?:the\s+)?(?:`([^`]+)`|(Enter|Tab))|\b(Enter) on\b")
+PRESSED = re.compile(r"[Pp]ress(?:ing)?\s+(?:the\s+)?(?:`([^`]+)`|(Enter|Tab))|\b(Enter) on\b|\bwith `(f\d+)`")
 
 CONTEXTS = ("tutor", "step", "number", "find", "matrix", "training", "question", "experiment", "exercise", "options")
 """The contexts of actions whose keys a text may speak of; of two actions with one key, the one of the first context."""

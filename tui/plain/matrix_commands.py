@@ -49,8 +49,15 @@ def brief(tensor: Tensor, width: int, most: int = MOST_LINES) -> Iterator[str]:
 class MatrixCommands:
     """The commands that show the numbers of a subject."""
 
-    def __init__(self, console: Console, session: WaitingSession, subject: Callable[[], Subject]) -> None:
-        self._console, self._session, self._subject = console, session, subject
+    def __init__(
+        self,
+        console: Console,
+        session: WaitingSession,
+        subject: Callable[[], Subject],
+        prepare: Callable[[], Iterator[str]],
+    ) -> None:
+        """Initialize; `prepare` runs what has not run yet, since only a run has all numbers of a large tensor."""
+        self._console, self._session, self._subject, self._prepare = console, session, subject, prepare
 
     @property
     def handlers(self) -> Handlers:
@@ -62,6 +69,13 @@ class MatrixCommands:
         if any(max(tensor.matrix_shape) > BLOCKS for tensor in shown):
             found["overview"] = self.overview
         return found
+
+    def _prepared(self, text: str) -> Iterator[str]:
+        """Run what has not run yet, if a text names a large tensor."""
+        subject = self._subject()
+        tensor, _ = subject.read(text)
+        if tensor.values is None and subject.unit_of(tensor) is not None:
+            yield from self._prepare()
 
     def _part(self, text: str) -> tuple[Subject, Part]:
         subject = self._subject()
@@ -75,6 +89,7 @@ class MatrixCommands:
         if part.is_all:
             yield from brief(tensor, self._console.width, MOST_ASKED)
             return
+        yield from self._prepared(text)
         lines = self._tables(subject, part)
         for _, line in zip(range(MOST_ASKED), lines, strict=False):
             yield line
@@ -91,6 +106,7 @@ class MatrixCommands:
 
     def read(self, text: str) -> Iterator[str]:
         """Yield a tensor, or the part that an index names, in sentences: one for each row."""
+        yield from self._prepared(text)
         subject, part = self._part(text)
         tensor, left = part.tensor, MOST_ASKED
         shape = linear_matrix.shape_text(tensor)
@@ -111,6 +127,7 @@ class MatrixCommands:
 
     def row(self, text: str) -> Iterator[str]:
         """Yield what a row amounts to: its largest values, and its entropy or its sum."""
+        yield from self._prepared(text)
         subject = self._subject()
         tensor, texts = subject.read(text)
         axes = len(tensor.shape)
@@ -134,6 +151,8 @@ class MatrixCommands:
 
     def overview(self, text: str) -> Iterator[str]:
         """Yield the greatest numbers of the blocks of a large matrix."""
+        # Also of a smaller one only the run makes blocks.
+        yield from self._prepare()
         subject = self._subject()
         tensor, texts = subject.read(text)
         lead = tuple(subjects.position(tensor, axis, each) for axis, each in enumerate(texts))

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from lessons.engine import question_facts, question_words
 from lessons.engine.question_judging import judge
-from lessons.format import template
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question, Step
 from lessons.learner import outcomes
 from lessons.results.clean_text import clean
@@ -85,7 +84,7 @@ class QuestionDialogue(StepDialogue):
         state, step, result = self._state_of_question, self._question, self.content.result
         for number in range(state.hints if state.is_open else 0):
             yield ""
-            yield from self._hint_lines(number)
+            yield from self._hint_lines(self._question.hints, number)
         yield ""
         if state.is_open:
             yield from self._console.wrapped(self._form())
@@ -191,12 +190,6 @@ class QuestionDialogue(StepDialogue):
 
     # Help ------------------------------------------------------------------------------------------------------------
 
-    def _hint_lines(self, number: int) -> Iterator[str]:
-        hints = self._question.hints
-        start = say("hint", "Hint {number} of {all}:", number=number + 1, all=len(hints))
-        text = template.fill(hints[number], self.content.result.text)
-        yield from plain_lines(clean(f"{start} {text}"), self._console.width)
-
     def hint(self, _: str) -> Iterator[str]:
         """Yield the next hint, or say that there are none left."""
         state, hints = self._state_of_question, self._question.hints
@@ -209,7 +202,7 @@ class QuestionDialogue(StepDialogue):
             return
         self._state_of_question = state.with_help(len(hints))
         self._state.progress.use_hint(self._question.exercise, self._state_of_question.hints)
-        yield from self._hint_lines(self._state_of_question.hints - 1)
+        yield from self._hint_lines(self._question.hints, self._state_of_question.hints - 1)
 
     def solution(self, _: str) -> Iterator[str]:
         """Give up, when that is asked for twice, and yield the answer."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lessons.format import main_path
+from lessons.format import main_path, template
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import Lesson, Step
+from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
@@ -24,6 +25,7 @@ from tui.plain.prompt_dialogue import PromptDialogue
 from tui.plain.refused import Refused
 from tui.plain.subject import Subject
 from tui.render import linear_text
+from tui.render.prose import plain_lines
 from tui.render.source_text import names_of_steps
 from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
@@ -51,7 +53,7 @@ class StepDialogue:
         # Whether the kept run is that of this step, with the changes that hold now.
         self._ran = False
         parts = (self._console, state.session)
-        self._matrices = MatrixCommands(*parts, self._subject_of_numbers)
+        self._matrices = MatrixCommands(*parts, self._subject_of_numbers, self._prepared)
         self._explaining = ExplainCommands(*parts, self._subject_of_numbers, self._prepared, self._names_of_steps)
         self._flow = FlowCommands(*parts, self._flow_place, self._prepared, self._names_of_steps)
         self._changing = ChangeCommands(
@@ -146,6 +148,11 @@ class StepDialogue:
                 say("side", "There is a side step, which is optional: {title}", title=beside.title)
             )
             break
+        large = next((tensor.name for tensor in self.subject.tensors if tensor.values is None), "")
+        if large and "overview" in self.handlers:
+            yield from self._paragraphs(
+                say("large", "{name} is large. For its overview, type overview {name}", name=large)
+            )
         yield from self._below()
         here = key_words.translated(step, self._hints_read, self.handlers, self._example, self._target)
         yield from self._paragraphs(*here)
@@ -185,6 +192,12 @@ class StepDialogue:
             text_unchanged = say("text-unchanged", "The text was written for the lesson without changes.")
             yield from self._console.wrapped(text_unchanged)
 
+    def _hint_lines(self, hints: Sequence[str], number: int) -> Iterator[str]:
+        """Yield one of the hints of a task, counted from 0."""
+        start = say("hint", "Hint {number} of {all}:", number=number + 1, all=len(hints))
+        text = template.fill(hints[number], self.content.result.text)
+        yield from plain_lines(clean(f"{start} {text}"), self._console.width)
+
     def _paragraphs(self, *sentences: str) -> Iterator[str]:
         """Yield sentences, each in a paragraph of its own."""
         for sentence in sentences:
@@ -217,11 +230,9 @@ class StepDialogue:
         lines = linear_text.result_lines(
             self.step, self.content.result, self._console.width, answered=self._is_answered, draw=brief
         )
-        first = next(lines, None)
-        if first is None:
+        # Each result begins with an empty line.
+        if next(lines, None) is None:
             yield from self._console.wrapped(say("nothing", "It has run, and shows nothing."))
-        elif first:
-            yield first
         yield from lines
 
     def _prepared(self) -> Iterator[str]:

@@ -227,8 +227,8 @@ def values(session: WaitingSession, subject: Subject, of: Part, lead: Index) -> 
 
 def _example(tensor: Tensor) -> str:
     """Return a part of a large tensor that can be shown."""
-    axes = len(tensor.shape)
-    return label(tensor.name, (0,) * (axes - 2)).rstrip("]") + (", " if axes > 2 else "[") + "0:8, 0:8]"
+    slices = ["0:8"] * min(2, len(tensor.shape))
+    return f"{tensor.name}[{', '.join(['0'] * (len(tensor.shape) - 2) + slices)}]"
 
 
 def cut(tensor: Tensor, of: Part, lead: Index, numbers: Sequence[Sequence[float]]) -> Tensor:

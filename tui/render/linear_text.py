@@ -268,11 +268,13 @@ def explanation(
     here: str = "",
     steps: Mapping[str, str] = NO_NAMES,
     width: int = WIDTH,
+    in_shell: bool = True,
 ) -> Iterator[str]:
     """Yield how a number was computed: its formula, then, indented, the formulas of its operands, each only once.
 
     A tree that was grown with `operand_choice` has the operands of the `most` largest terms; a line sums up the others.
-    Lines of the step `here` are called by their number alone; `steps` are the names of other steps by their ids.
+    Lines of the step `here` are called by their number alone; `steps` are the names of other steps by their ids. Only a
+    reader who is `in_shell` is told of options.
     """
     explained: dict[tuple[object, ...], float] = {}
     said: set[str] = set()
@@ -303,7 +305,8 @@ def explanation(
             )  # fmt: skip
         is_too_much |= node.is_too_much
         if node.operands is not None and len(node.operands) < len(node.explanation.operands):
-            pending.append((operand_choice.choose(node.explanation, most).rest, level + 1))
+            rest = operand_choice.choose(node.explanation, most).rest
+            pending.append((f"{rest} (--all)" if in_shell else rest, level + 1))
         pending += ((operand, level + 1) for operand in reversed(node.operands or ()))
     if is_too_much:
         yield "  " + say("too-many-numbers", "There are too many numbers behind this one to show them all.")
@@ -327,8 +330,11 @@ def verdict_word(verdict: str) -> str:
     return verdict
 
 
-def judgement(value: Judgement, more: str = "", width: int = WIDTH) -> Iterator[str]:
-    """Yield the verdict on an answer, check by check, and a sentence on what follows from it."""
+def judgement(value: Judgement, more: str = "", width: int = WIDTH, *, in_shell: bool = True) -> Iterator[str]:
+    """Yield the verdict on an answer, check by check, and a sentence on what follows from it.
+
+    Only a reader who is `in_shell` is told of options.
+    """
     yield f"{verdict_word(value.verdict).upper()}  {value.exercise}"
     yield from message(value.verdict, _with_line(value.message, value.unmentioned_line), width=width)
     yield from _diagnosis(value, width)
@@ -341,7 +347,7 @@ def judgement(value: Judgement, more: str = "", width: int = WIDTH) -> Iterator[
     if value.stdout:
         yield say("printed", "Your program printed:")
         yield from _indented(clean(value.stdout))
-    if value.verdict == "failed" and value.seed is not None:
+    if in_shell and value.verdict == "failed" and value.seed is not None:
         yield say("repeat", "To check again with the same hidden inputs, add --seed {seed}.", seed=value.seed)
     yield from textwrap.wrap(more, width)
 

@@ -110,13 +110,11 @@ def _rest(terms: list[_Term], with_total: bool) -> str:
     """Say how many terms are left out, how many of them are 0, and what they add up to."""
     count, zeros = len(terms), sum(term.value == 0 for term in terms)
     if zeros == count:
-        return say.count(
-            "all-zero", count, "{count:,} more term, which is 0 (--all)", "{count:,} more terms, all 0 (--all)"
-        )
+        return say.count("all-zero", count, "{count:,} more term, which is 0", "{count:,} more terms, all 0")
     facts = [say.count("more", count, "{count:,} more term", "{count:,} more terms")]
     if zeros:
         facts.append(say.count("some-zero", zeros, "{count:,} of them 0", "{count:,} of them 0"))
     if with_total:
         total = readable(f.total([term.value for term in terms]))
         facts.append(say("together", "together {total}", total=total))
-    return f"{', '.join(facts)} (--all)"
+    return ", ".join(facts)

@@ -1,7 +1,8 @@
-"""The way from step to step through the course, whoever shows the steps. Pure functions."""
+"""The way from step to step through the course, whoever shows the steps."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lessons.format import main_path
@@ -10,9 +11,20 @@ from tui.state.purpose import Purpose
 if TYPE_CHECKING:
     from lessons.format.lesson import Course, Lesson, Step
     from lessons.learner.progress import Progress
+    from lessons.what_if.changes import ChangeHistory
 
 Position = tuple["Lesson", int]
 """A step: its lesson, and its position there from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A step that the learner has jumped away from, with their changes to its lesson and why they were there."""
+
+    lesson: Lesson
+    index: int
+    purpose: Purpose
+    history: ChangeHistory
 
 
 def step_after(course: Course, lesson: Lesson, step: Step) -> Position | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lessons.format import main_path
+from lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.plain.conversation import Conversation
@@ -27,11 +28,11 @@ def test_a_step_is_printed_with_its_place_and_counted_when_the_learner_goes_on(l
 
 
 def test_a_learner_goes_on_where_they_were_in_the_dialogue_or_on_the_screen() -> None:
-    learner = Conversation()
-    learner.progress.visit(SECOND.id, SECOND.steps[2].id)
-    again = Conversation(progress=learner.progress)
-    assert SECOND.steps[2].title in again.begin()
-    again.close()
+    progress = Progress(None)
+    progress.visit(SECOND.id, SECOND.steps[2].id)
+    learner = Conversation(progress=progress)
+    assert SECOND.steps[2].title in learner.begin()
+    learner.close()
 
 
 @pytest.mark.parametrize(
@@ -42,6 +43,7 @@ def test_a_learner_goes_on_where_they_were_in_the_dialogue_or_on_the_screen() ->
         (f"go {SECOND.id} {SECOND.steps[3].id}", SECOND.steps[3].title),
         (f"go {FIRST.steps[4].id}", FIRST.steps[4].title),
         ("go 99", "There is no lesson 99."),
+        (f"go {SECOND.exercises[0].exercise}", SECOND.exercises[0].title),
         ("go 1 999", f"Lesson 1 has the steps 1 to {len(SECOND.main_steps)}, and no 999."),
     ],
 )
@@ -66,7 +68,7 @@ def test_what_is_no_command_is_answered_with_one_that_works(learner: Conversatio
     learner.begin()
     assert learner.say("nxt") == "There is no command nxt. Do you mean next?"
     assert learner.say("zzzz") == "There is no command zzzz. Type help to see what you can do."
-    assert learner.say("train") == "There is nothing to train here. Type help to see what you can do."
+    assert learner.say("train") == "The command train does nothing here. Type help to see what you can do."
     assert learner.say("") == ""
 
 
@@ -140,6 +142,24 @@ def test_before_the_worker_is_ready_recorded_numbers_are_called_so() -> None:
     assert "these numbers are recorded ones" in " ".join(learner.begin().split())
     session.loaded.set()
     assert "recorded ones" not in learner.type("again")
+    learner.close()
+
+
+def test_parts_of_a_large_matrix_come_from_a_run_which_is_made_first() -> None:
+    session = FakeSession(loaded=False)
+    progress = Progress(None)
+    progress.visit("gpt2-size", "weights")
+    learner = Conversation(session, progress=progress)
+    learner.begin()
+    session.loaded.set()
+    said = learner.type("show weights[0,3,2:4,0:2]")
+    assert "0.0000" not in said
+    assert said.splitlines()[0] == "batch 0, head 3:"
+    assert "2  2.0000  2.0010" in said
+    said = learner.say("show weights[0,3]")
+    assert said == "These are too many numbers. Ask for a part: show weights[0, 0, 0:8, 0:8]."
+    assert "of each block of 128 by 128 cells" in learner.say("overview weights[0,3]")
+    assert len(learner.type("again").splitlines()) < 60
     learner.close()
 
 

@@ -24,7 +24,7 @@ def rooms(package: str) -> list[str]:
     return sorted(folder.parent.name for folder in (ROOT / package).glob("*/__init__.py"))
 
 
-PAPERS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md")
+PAPERS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/classroom.md")
 
 
 @pytest.mark.parametrize("package", ["tui", "lessons", "lessons/worker"])

@@ -41,9 +41,9 @@ class Need:
 
 
 NEEDS: Mapping[str, Need] = {
-    "nofile": Need(96, 256, 1, "n"),
-    "nproc": Need(8, 80, 1, "u"),
-    "as": Need(700 * MIB, 4096 * MIB, 1024, "v"),
+    "nofile": Need(80, 256, 1, "n"),
+    "nproc": Need(10, 80, 1, "u"),
+    "as": Need(600 * MIB, 4096 * MIB, 1024, "v"),
     "fsize": Need(1 * MIB, 16 * MIB, 1024, "f"),
     "cpu": Need(60, 3600, 1, "t"),
 }

@@ -63,7 +63,7 @@ test lint: export PYTHONDONTWRITEBYTECODE =
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 
-.PHONY: help learn reinstall test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk exam-keys exam-plain record screens tour finale clean
+.PHONY: help learn reinstall test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk exam-keys exam-sessions exam-plain record screens tour finale clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -119,7 +119,7 @@ bench: $(READY) ## measure how fast the tutor is here
 	@test -f bench/__main__.py || { echo "There is no bench/ in this checkout."; exit 1; }
 	$(PY) -m bench $(ARGS)
 
-exam: exam-answers exam-explanations exam-walk exam-keys exam-plain ## judge many answers, examine many explanations, see and complete all steps, type random keys (minutes)
+exam: exam-answers exam-explanations exam-walk exam-keys exam-sessions exam-plain ## judge many answers, examine many explanations, see and complete all steps, type random keys, open two sessions (minutes)
 
 # ARGS chooses answers.
 exam-answers: $(READY_DEV)
@@ -136,6 +136,10 @@ exam-walk: $(READY_DEV)
 # For example ARGS="--count 20000 --seed 1".
 exam-keys: $(READY_DEV)
 	$(PY) -m tests.exam.random_keys $(ARGS)
+
+# ARGS="--ssh" has both sessions come through an SSH server.
+exam-sessions: $(READY_DEV)
+	$(PY) -m tests.exam.two_sessions $(ARGS)
 
 # For example ARGS="--lesson 16 --train --log course.txt".
 exam-plain: $(READY_DEV)

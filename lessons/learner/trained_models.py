@@ -73,7 +73,9 @@ def find(lesson: Lesson, step: TrainStep, cells: Cells = ()) -> TrainedModel:
 
 
 def _read(file: Path) -> bytes:
-    """Read a file that is not too large; return b"" if there is none."""
+    """Read a file that is not too large; return b"" if there is none. A pipe would be waited for."""
+    if not file.is_file():
+        return b""
     with contextlib.suppress(OSError), file.open("rb") as opened:
         data = opened.read(MOST_KEPT + 1)
         return data if len(data) <= MOST_KEPT else b""

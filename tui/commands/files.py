@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import sys
 from pathlib import Path
@@ -32,6 +33,8 @@ def read_file(file: str, *, regular: bool = False) -> bytes:
         try:
             if regular and not stat.S_ISREG(Path(file).stat().st_mode):
                 raise UsageError(say("no-file", "{file} is no ordinary file.", file=clean(file, keep="")))
+            if _is_pipe_on_disk(file):
+                raise UsageError(say("pipe", "{file} is a pipe. Name a file, or - for standard input.", file=file))
             with Path(file).open("rb") as opened:
                 content = opened.read(MOST + 1)
         except OSError as error:
@@ -44,6 +47,14 @@ def read_file(file: str, *, regular: bool = False) -> bytes:
             raise UsageError(say("input-too-large", "Standard input has more than {most} MiB.", most=most))
         raise UsageError(say("too-large", "{file} has more than {most} MiB.", file=file, most=most))
     return content
+
+
+def _is_pipe_on_disk(file: str) -> bool:
+    """Return whether to read a file would wait until somebody writes to it, which nobody may ever do.
+
+    Pipes that a shell has opened for this process have names in /dev or /proc, and can be read.
+    """
+    return stat.S_ISFIFO(os.stat(file).st_mode) and not os.path.realpath(file).startswith(("/dev/", "/proc/"))
 
 
 def read_code(file: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from lessons.learner.progress import Progress
 from tests.tui.commands.command_line import Command, document, listed_lesson
+from tui.commands.files import read_code
 
 
 def test_exported_progress_can_be_imported(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,3 +41,26 @@ def test_import_of_a_file_that_is_not_an_export(command: Command, data: bytes) -
     status, out, err = command("import", "-", given=data)
     assert (status, out) == (2, "")
     assert err == "attn-tutor: Standard input cannot be imported. This is not progress that attn-tutor exported.\n"
+
+
+@pytest.mark.parametrize("verb", [("import",), ("check", "3.1"), ("explain",)], ids=lambda verb: str(verb[0]))
+def test_a_pipe_that_nobody_writes_to_is_refused(command: Command, tmp_path: Path, verb: tuple[str, ...]) -> None:
+    """Also behind a link; a pipe that the shell has opened is read."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link.py").symlink_to("pipe")
+    file = tmp_path / "link.py"
+    rest = ("-", "x", "0") if verb == ("explain",) else ()
+    assert command(*verb, file, *rest) == (
+        2,
+        "",
+        f"attn-tutor: {file} is a pipe. Name a file, or - for standard input.\n",
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names pipes as Linux does")
+def test_a_pipe_that_a_shell_has_opened_is_read() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"x = 1")
+    os.close(writer)
+    assert read_code(f"/proc/self/fd/{reader}") == "x = 1"
+    os.close(reader)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lessons.texts.wording import Wording
 from tui.commands.health.health_check import HealthCheck
-from tui.tty.terminal import Terminal, color_choice, is_remote, this_terminal
+from tui.tty.terminal import Terminal, color_choice, given_environment, is_remote, this_terminal
 
 say = Wording("doctor/terminal")
 
@@ -47,7 +47,7 @@ def terminal_facts() -> TerminalFacts:
     columns, lines = shutil.get_terminal_size()
     encoding = getattr(sys.stdout, "encoding", None) or ""
     widths = _widths() if terminal.interactive and terminal.unicode else {}
-    return TerminalFacts(dict(os.environ), terminal, columns, lines, encoding, _is_in_mosh(), widths)
+    return TerminalFacts(dict(given_environment()), terminal, columns, lines, encoding, _is_in_mosh(), widths)
 
 
 def terminal_checks(facts: TerminalFacts) -> Iterator[HealthCheck]:

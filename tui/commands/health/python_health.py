@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from lessons.engine.reinstalling import PROJECT, reinstall_command
 from lessons.engine.self_testing import WorkerFacts, worker_facts
 from lessons.texts.wording import Wording
 from tui.commands.health.health_check import HealthCheck
@@ -33,6 +34,7 @@ class PythonFacts:
         executable: the file that runs.
         needs: what the tutor says that it needs, such as `textual<9,>=8.2`; empty if it is not installed.
         versions: the version of each library; those that are missing are left out.
+        commands: the command that installs each library again, and PyTorch.
         worker: what a process of the worker found.
     """
 
@@ -40,13 +42,15 @@ class PythonFacts:
     executable: str
     needs: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    commands: Mapping[str, str] = field(default_factory=dict)
     worker: WorkerFacts = field(default_factory=WorkerFacts)
 
 
 def python_facts() -> PythonFacts:
     """Look at this Python, and load PyTorch in a process of its own."""
     versions = {name: version for name in LIBRARIES if (version := _version(name))}
-    return PythonFacts(platform.python_version(), sys.executable, _needs(), versions, worker_facts())
+    commands = {name: reinstall_command(name) for name in (*LIBRARIES, "torch")}
+    return PythonFacts(platform.python_version(), sys.executable, _needs(), versions, commands, worker_facts())
 
 
 def python_checks(facts: PythonFacts) -> Iterator[HealthCheck]:
@@ -69,8 +73,8 @@ def _libraries(facts: PythonFacts) -> HealthCheck:
         found = ", ".join(f"{library} {version}" for library, version in facts.versions.items())
         return HealthCheck("libraries", name, "ok", found)
     wanted = [*missing, *(each.split()[0] for each in wrong)]
-    needed = " ".join(f"'{ranges.get(library.lower(), library)}'" for library in wanted)
-    remedy = say("install", "{python} -m pip install {libraries}", python=facts.executable, libraries=needed)
+    # Where all of them come together, one command does it.
+    remedy = "; ".join(dict.fromkeys(facts.commands[library] for library in wanted))
     parts = []
     if missing:
         parts.append(say("missing", "missing: {libraries}", libraries=", ".join(missing)))
@@ -83,10 +87,10 @@ def _torch(facts: PythonFacts) -> HealthCheck:
     worker = facts.worker
     if not worker.torch:
         found = say("no-torch", "does not load: {error}", error=worker.torch_error)
-        return HealthCheck("torch", "PyTorch", "broken", found, _cpu_build(facts))
+        return HealthCheck("torch", "PyTorch", "broken", found, facts.commands["torch"])
     if not worker.torch_computes:
         found = say("wrong-torch", "{version} multiplies matrices wrongly", version=worker.torch)
-        return HealthCheck("torch", "PyTorch", "broken", found, _cpu_build(facts))
+        return HealthCheck("torch", "PyTorch", "broken", found, facts.commands["torch"])
     build = say("cuda-build", "CUDA {version}", version=worker.cuda) if worker.cuda else say("cpu-build", "CPU build")
     found = say(
         "torch-found", "{version}, {build}, loads in {seconds:.1f} s",
@@ -96,17 +100,6 @@ def _torch(facts: PythonFacts) -> HealthCheck:
         remedy = say("slow-torch", "The first start after a boot is slow. If all are, install it on a local disk.")
         return HealthCheck("torch", "PyTorch", "note", found, remedy)
     return HealthCheck("torch", "PyTorch", "ok", found)
-
-
-def _cpu_build(facts: PythonFacts) -> str:
-    wanted = next((need for need in facts.needs if need.startswith("torch")), "torch")
-    return say(
-        "install-torch",
-        "{python} -m pip install '{torch}' --index-url {index}",
-        python=facts.executable,
-        torch=wanted,
-        index="https://download.pytorch.org/whl/cpu",
-    )
 
 
 def is_in_range(version: str, need: str) -> bool:
@@ -129,7 +122,7 @@ def _version(name: str) -> str:
 
 def _needs() -> tuple[str, ...]:
     try:
-        needs = importlib.metadata.requires("attn-tutor") or []
+        needs = importlib.metadata.requires(PROJECT) or []
     except importlib.metadata.PackageNotFoundError:
         return ()
     return tuple(need for need in needs if ";" not in need)

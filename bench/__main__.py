@@ -22,7 +22,7 @@ What the table says:
     judging      a six-token exercise, from request to verdict: a right answer; one with a known mistake, which is named
                  and whose line is found; one with an unknown mistake, whose first wrong result is found.
     class        with --class only, since it takes minutes: thirty processes of `attn-tutor check` at the same moment,
-                 each with a worker of its own that has to load PyTorch first.
+                 each with a worker of its own that has to load PyTorch first; then thirty tutors open at a step.
     recorder     the code of a lesson on six tokens, of one at GPT-2 size, and of programs that do nothing but small
                  operations, with the record of which operation wrote which element and without it: processor time
                  and peak memory, in processes of their own.
@@ -43,6 +43,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 
 from bench import classroom, recorder_cost, screen, worker
 
@@ -149,7 +150,7 @@ def judging_rows(runs: int) -> Iterable[Row]:
 
 def class_rows() -> Iterable[Row]:
     """Measure the time for thirty learners at once."""
-    for name, unit, values in classroom.times():
+    for name, unit, values in chain(classroom.times(), classroom.screens()):
         yield Row(name, unit, tuple(values))
 
 

@@ -1,4 +1,4 @@
-"""The load of a class: thirty learners on one host check an answer at the same moment, each with a worker."""
+"""The load of a class: thirty learners on one host check an answer, or open a step, at the same moment."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
+from bench import screen
 from lessons.format.lesson import ExerciseStep
 from lessons.reading.loader import load_course
 
 LEARNERS = 30
 EXERCISE = "scaled-attention"
+STEP = "all-queries", "product"
 
 
 def times(learners: int = LEARNERS) -> Iterator[tuple[str, str, list[float]]]:
@@ -45,20 +48,43 @@ def times(learners: int = LEARNERS) -> Iterator[tuple[str, str, list[float]]]:
     yield f"{learners} at once: memory each (PSS)", "MB", [max(memory)]
 
 
+def screens(learners: int = LEARNERS) -> Iterator[tuple[str, str, list[float]]]:
+    """Yield name, unit and values of each measurement of tutors that all stay open at a step with live numbers."""
+    with ExitStack() as stack, tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        tutors = [
+            stack.enter_context(screen.at(*STEP, {"XDG_STATE_HOME": str(Path(folder, str(number)))}))
+            for number in range(learners)
+        ]
+        seconds = []
+        for tutor in tutors:
+            tutor.send(b"", lambda tutor=tutor: screen.is_loaded(tutor), seconds=600, silent=True)
+            tutor.send(screen.ENTER, "   live", seconds=600, silent=True)
+            seconds.append(time.monotonic() - began)
+        # What was started ahead of the next request is there now too.
+        for tutor in tutors:
+            tutor.quiet(0.1)
+        whole = sum(_memory(tutor.pid) for tutor in tutors) / learners / 2**20
+        alone = sum(_memory(tutor.pid, descendants=False) for tutor in tutors) / learners / 2**20
+    yield f"{learners} tutors: until all are at a live step", "s", [max(seconds)]
+    yield f"{learners} tutors: memory each (PSS)", "MB", [whole]
+    yield f"{learners} tutors: of it the screen", "MB", [alone]
+
+
 def _start(answer: Path, state: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "tui", "check", EXERCISE, str(answer), "--json"]
     home = {"XDG_STATE_HOME": str(state), "PATH": "/usr/bin:/bin"}
     return subprocess.Popen(command, stdout=subprocess.PIPE, env=home)
 
 
-def _memory(pid: int) -> int:
-    """Return the bytes of a process and its descendants (PSS: shared pages in parts)."""
+def _memory(pid: int, descendants: bool = True) -> int:
+    """Return the bytes of a process, and of its descendants (PSS: shared pages in parts)."""
     total = 0
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
                 total += int(line.split()[1]) * 1024
-        for task in Path(f"/proc/{pid}/task").iterdir():
+        for task in Path(f"/proc/{pid}/task").iterdir() if descendants else ():
             total += sum(_memory(int(child)) for child in (task / "children").read_text().split())
     except OSError:
         pass

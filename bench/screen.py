@@ -81,7 +81,7 @@ def answers(runs: int) -> dict[str, list[float]]:
         ("multi-head-class", "run", "explanation, six tokens"),
         ("gpt2-size", "weights", "explanation, GPT-2 size"),
     ):
-        with _at(lesson, step, {}) as terminal:
+        with at(lesson, step, {}) as terminal:
             _until_still(terminal)
             terminal.send(ENTER, "   live", seconds=60)
             _to_cells(terminal)
@@ -92,7 +92,7 @@ def answers(runs: int) -> dict[str, list[float]]:
                 timed(further, terminal, ENTER, lambda: terminal.text.count(" < ") > 1)
                 terminal.send(ESCAPE, "enter explain")
                 terminal.send(move)
-    with _at("causal-mask", "causal-weights", {}) as terminal:
+    with at("causal-mask", "causal-weights", {}) as terminal:
         _until_still(terminal)
         terminal.send(ENTER, "   live")
         terminal.send(b"w", "What if")
@@ -107,7 +107,7 @@ def bytes_sent(environ: dict[str, str]) -> dict[str, list[int]]:
     """Measure the bytes that each action sends."""
     bytes_of: dict[str, list[int]] = defaultdict(list)
     course = load_course()
-    with _at("gpt2-size", "weights", environ) as terminal:
+    with at("gpt2-size", "weights", environ) as terminal:
         bytes_of["start"].append(len(_until_still(terminal)))
         terminal.send(ENTER, "   live")
         _to_cells(terminal)
@@ -115,7 +115,7 @@ def bytes_sent(environ: dict[str, str]) -> dict[str, list[int]]:
         bytes_of["page of a large matrix"] = [len(terminal.send(PAGE_DOWN)) for _ in range(4)]
     bytes_of["next step"], bytes_of["key in the editor"] = [], []
     lesson = course.lesson("attention-classes")
-    with _at(lesson.id, lesson.steps[0].id, environ) as terminal:
+    with at(lesson.id, lesson.steps[0].id, environ) as terminal:
         _until_still(terminal)
         terminal.send(ENTER, "step 1 of")
         for number, step in enumerate(lesson.main_steps[1:], 2):
@@ -134,7 +134,7 @@ def catch_ups(runs: int) -> dict[str, list[float]]:
     """
     seconds: dict[str, list[float]] = defaultdict(list)
     for line, environ in (("SSH", {"SSH_CONNECTION": "1"}), ("line of unknown kind", {})):
-        with _at("gpt2-size", "weights", {"TERM": "xterm-256color", **environ}) as terminal:
+        with at("gpt2-size", "weights", {"TERM": "xterm-256color", **environ}) as terminal:
             _until_still(terminal)
             terminal.send(ENTER, "   live", seconds=60)
             _to_cells(terminal)
@@ -165,7 +165,7 @@ def memory(runs: int) -> dict[str, list[float]]:
     """Measure the megabytes of every process, with a step on the screen."""
     megabytes: dict[str, list[float]] = defaultdict(list)
     for _ in range(runs):
-        with _at("all-queries", "product", {}) as terminal:
+        with at("all-queries", "product", {}) as terminal:
             _until_still(terminal)
             terminal.send(ENTER, "   live")
             server = _children(terminal.pid)
@@ -176,17 +176,25 @@ def memory(runs: int) -> dict[str, list[float]]:
     return megabytes
 
 
-def _at(lesson: str, step: str, environ: dict[str, str]) -> Pty:
+def at(lesson: str, step: str, environ: dict[str, str]) -> Pty:
     """Start the tutor for a learner whose position is this step."""
-    progress = Progress.open()
+    given = {**os.environ, **environ}
+    path = Path(given["XDG_STATE_HOME"], "attn-tutor", "progress.db")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    progress = Progress.open(path)
     progress.set_position(lesson, step)
     progress.close()
-    return Pty(TUTOR, {**os.environ, **environ})
+    return Pty(TUTOR, given)
 
 
 def _until_still(terminal: Pty) -> bytes:
     """Return what is sent until PyTorch is loaded."""
-    return terminal.send(b"", lambda: LAST_LESSON in terminal.text and "loading" not in terminal.text, seconds=180)
+    return terminal.send(b"", lambda: is_loaded(terminal), seconds=180)
+
+
+def is_loaded(terminal: Pty) -> bool:
+    """Return whether the map is shown, and PyTorch is loaded."""
+    return LAST_LESSON in terminal.text and "loading" not in terminal.text
 
 
 def _to_cells(terminal: Pty) -> None:

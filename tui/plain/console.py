@@ -58,8 +58,8 @@ class Console:
 
         Raises `KeyboardInterrupt` for Ctrl+C.
         """
-        print(self._encodable(prompt), end="", file=self._out, flush=True)
         with self.interrupts.heard():
+            print(self._encodable(prompt), end="", file=self._out, flush=True)
             line = self._given.readline()
         if not line:
             self.end_line()

@@ -16,8 +16,6 @@ from typing import Any, TypeVar
 
 import torch
 
-from lessons.worker.process import late_parts
-
 COMPILER = "torch._dynamo"
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -41,8 +39,6 @@ class CompilerStandIn(types.ModuleType):
             raise AttributeError(name)
         if sys.modules.get(COMPILER) is self:
             del sys.modules[COMPILER]
-            # The compiler runs programs on tensors without data.
-            late_parts.import_meta_kernels()
         return getattr(importlib.import_module(COMPILER), name)
 
 

@@ -3,15 +3,10 @@
 They are a fifth of the memory of each learner's worker, and more of the time until it is loaded. A `LatePart` stands
 where torch and programs look for such a module. The first attribute that is asked of it imports the module, which
 takes its place.
-
-`torch._meta_registrations` is never asked for anything: importing it gives operations on tensors without data (on the
-device `meta`) kernels in Python, where there are none in C++. So each operation without one gets a kernel that imports
-this module and runs the operation again.
 """
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.machinery
 import importlib.metadata
@@ -22,9 +17,7 @@ from typing import Any
 
 TRIED = ("2.13.",)
 """Versions of torch whose late parts are known to do nothing at import that others need; the rest import them all."""
-META = "torch._meta_registrations"
 LATE = (
-    META,
     "torch.distributed._meta_registrations",
     "torch.ao",
     "torch.distributions",
@@ -38,16 +31,6 @@ LATE = (
     "torch.quantization",
     "torch.utils.data",
 )
-SERVES_META = (
-    "Meta",
-    "CompositeExplicitAutograd",
-    "CompositeExplicitAutogradNonFunctional",
-    "CompositeImplicitAutograd",
-)
-"""The kinds of kernels that run for a tensor without data."""
-NO_KERNEL = "aten::{}: attempted to run this operator with Meta tensors, but there was no Meta kernel registered"
-_libraries: list[Any] = []
-"""Holds the kernels: without it, torch would take them away."""
 
 
 class LatePart(types.ModuleType):
@@ -98,41 +81,6 @@ def import_torch() -> None:
     finder = _LateFinder()
     sys.meta_path.insert(0, finder)
     try:
-        torch = importlib.import_module("torch")
+        importlib.import_module("torch")
     finally:
         sys.meta_path.remove(finder)
-    # `torch._prims.rng_prims` would do this, which is imported for `META` only.
-    torch._C._set_generator_metaclass(importlib.import_module("torch._opaque_base").OpaqueBaseMeta)
-    _await_meta(torch._C)
-
-
-def import_meta_kernels() -> bool:
-    """Import the kernels in Python for tensors without data. Returns whether that was still to be done."""
-    part = sys.modules.get(META)
-    if not isinstance(part, LatePart):
-        return False
-    part.imported()
-    return True
-
-
-def _await_meta(core: Any) -> None:
-    """Give each operation of torch without a kernel for tensors without data one that imports the kernels in Python."""
-    names = set(core._dispatch_get_all_op_names())
-    for kind in SERVES_META:
-        names.difference_update(core._dispatch_get_registrations_for_dispatch_key(kind))
-    library = core._dispatch_library("IMPL", "aten", "Meta", __file__, 0)
-    for name in names:
-        space, _, operation = name.partition("::")
-        if space == "aten":
-            library.impl(operation, "Meta", functools.partial(_run_again, operation), False)
-    _libraries.append(library)
-
-
-def _run_again(operation: str, *args: Any, **kwargs: Any) -> Any:
-    """Run an operation with the kernels in Python. Raises `NotImplementedError` if there is none for it either."""
-    import torch
-
-    if not import_meta_kernels():
-        raise NotImplementedError(NO_KERNEL.format(operation))
-    name, _, overload = operation.partition(".")
-    return getattr(getattr(torch.ops.aten, name), overload or "default")(*args, **kwargs)

@@ -172,6 +172,7 @@ def test_a_training_as_a_document() -> None:
 def test_a_training_as_text(origin: Origin | None) -> None:
     result = StepResult("train", trained=origin)
     text = list(linear_text.lesson_step(LESSON.step("train"), result, "step 2 of 2"))
-    assert "The training, which runs with 'attn-tutor train LESSON':" in text
+    assert "The training:" in text
+    assert text[-1] == "Run the training with: attn-tutor train LESSON"
     assert "    for step in range(40):" in text
     assert text.index(linear_text.trained_words(origin)) < text.index("    model.load(trained)")

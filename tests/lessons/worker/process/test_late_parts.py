@@ -7,7 +7,7 @@ import importlib.metadata
 import pytest
 
 from lessons.engine.session import Session
-from lessons.worker.process.late_parts import LATE, META, TRIED
+from lessons.worker.process.late_parts import LATE, TRIED
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 IMPORTED = """
@@ -56,16 +56,12 @@ def test_part_that_is_asked_for_takes_its_place(worker: Session, use: str, name:
     assert printed(worker, code) == f"False False\n{shown}\nTrue\n"
 
 
-def test_operation_that_needs_a_kernel_in_python_gets_it(worker: Session) -> None:
-    code = f"""
-x = torch.zeros(2, 3, device="meta", requires_grad=True)
-before = imported("{META}")
-torch.nn.functional.layer_norm(x, (3,)).sum().backward()
-print(before, x.grad.shape, imported("{META}"))
+def test_operations_on_tensors_without_data_have_the_kernels_of_python(worker: Session) -> None:
+    """Those in C++ would let this mix of devices pass."""
+    code = """
 try:
-    torch.ops.aten._nested_tensor_size(x)
-except NotImplementedError as error:
+    torch.zeros(2).masked_fill(torch.ones(2, device="meta") > 0, torch.tensor(1.0))
+except RuntimeError as error:
     print(error)
 """
-    said = "aten::_nested_tensor_size: attempted to run this operator with Meta tensors"
-    assert printed(worker, code).startswith(f"False torch.Size([2, 3]) True\n{said}")
+    assert printed(worker, code) == "Tensor on device cpu is not on the expected device meta!\n"

@@ -12,9 +12,6 @@ def load() -> None:
     """Import torch, `attention` and the jobs of a child. No tensor operation may run here."""
     # Without numpy, torch warns on standard error; nothing here needs numpy.
     warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
-    from lessons.worker.process import late_parts
-
-    late_parts.import_torch()
     import torch
 
     import attention

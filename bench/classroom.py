@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from bench import screen
@@ -58,7 +59,7 @@ def screens(learners: int = LEARNERS) -> Iterator[tuple[str, str, list[float]]]:
         ]
         seconds = []
         for tutor in tutors:
-            tutor.send(b"", lambda tutor=tutor: screen.is_loaded(tutor), seconds=600, silent=True)
+            tutor.send(b"", partial(screen.is_loaded, tutor), seconds=600, silent=True)
             tutor.send(screen.ENTER, "   live", seconds=600, silent=True)
             seconds.append(time.monotonic() - began)
         # What was started ahead of the next request is there now too.

@@ -26,6 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT_SIZE, DOWNLOAD_SIZE = "0.9 GB", "0.3 GB"
 """What the environment takes with all that tests need, and what pip downloads (on Linux, with the CPU build)."""
 
+BEGUN = frozenset({"bin", "include", "lib", "lib64"})
+"""What is in the folder of an environment that has only been begun."""
+
 NO_NETWORK = r"NewConnectionError|NameResolution|name resolution|Connection(Refused|Reset)?Error|Network is unreachable"
 NO_NETWORK += r"|timed out|Max retries exceeded|ProxyError|SSLError"
 NO_ROOM = r"Errno (28|122)\b|No space left|[Qq]uota exceeded"
@@ -65,7 +68,12 @@ class Environment(NamedTuple):
 
 
 def new_environment(folder: Path, again: str) -> Environment:
-    """Make an environment in a folder, instead of whatever is there. Raises `Failure`."""
+    """Make an environment in a folder, instead of the one that is there. Raises `Failure`."""
+    # Making it was interrupted, if that has left nothing but folders of its own.
+    if folder.is_dir() and not (folder / "pyvenv.cfg").exists() and not BEGUN.issuperset(os.listdir(folder)):
+        raise Failure(
+            f"{folder} is not empty, and no environment of Python. Name a different folder: {again} VENV=FOLDER"
+        )
     # The environment's own Python cannot make it anew.
     python = getattr(sys, "_base_executable", None) or sys.executable
     done = subprocess.run([python, "-m", "venv", "--clear", folder], capture_output=True, text=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import make_environment
 import pytest
 import torch_index
-from make_environment import Environment, Failure, explain, forget, install, is_whole
+from make_environment import Environment, Failure, explain, forget, install, is_whole, new_environment
 
 ROOT = Path(__file__).parent.parent
 AGAIN = "make learn"
@@ -52,6 +52,14 @@ def test_package_that_was_not_installed_to_the_end_is_damaged(
 def test_pip_does_not_find_a_package_that_was_forgotten(package: PathDistribution, tmp_path: Path) -> None:
     forget(package)
     assert list(Distribution.discover(path=[str(tmp_path)])) == []
+
+
+def test_folder_of_something_else_is_not_cleared(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "letters").write_text("kept")
+    with pytest.raises(Failure, match=r"is not empty.*make learn VENV=FOLDER"):
+        new_environment(tmp_path, AGAIN)
+    assert (tmp_path / "letters").read_text() == "kept"
 
 
 def test_this_environment_is_found() -> None:

@@ -117,6 +117,12 @@ def left_on(before: list[object], terminal: Pty, sent: bytes) -> list[str]:
     return wrong
 
 
+def last_words(sent: bytes) -> list[str]:
+    """Return the last lines of a traceback, as far as one was printed after the tutor had left the screen to others."""
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", sent.rpartition(b"\x1b[?1049l")[2].decode(errors="replace"))
+    return [line.strip() for line in text.splitlines() if line.strip()][-6:]
+
+
 def main(arguments: list[str]) -> int:
     """Print how each way to end the tutor went; return 1 if one of them took too long or left something behind."""
     parser = argparse.ArgumentParser(description="Type random keys into the tutor, then end it.")
@@ -160,7 +166,7 @@ def examine(ending: Ending, pieces: Sequence[str | tuple[int, int]], per_second:
             sent += terminal.sent_at_end
             wrong = [] if terminal.is_hung_up else left_on(before, terminal, sent)
             if code != ending.exit_code:
-                wrong.append(f"exit code {code}")
+                wrong += [f"exit code {code}", *last_words(sent)]
     return Outcome(seconds_read, seconds, wrong)
 
 

@@ -37,9 +37,11 @@ class Interrupts:
 
     @contextmanager
     def heard(self) -> Iterator[None]:
-        """Have Ctrl+C raise `KeyboardInterrupt` inside the block."""
+        """Have Ctrl+C raise `KeyboardInterrupt` inside the block, also if it was pressed just before."""
         self._heard = True
         try:
+            if self.take_missed():
+                raise KeyboardInterrupt
             yield
         finally:
             self._heard = False

@@ -127,12 +127,13 @@ class WaitingSession:
         while True:
             try:
                 with self._console.interrupts.heard():
-                    return future.result(patience)
-            except FutureTimeout:
-                if future.done():  # the work itself has raised it
-                    raise
-                patience = None
-                self._console.write([self._meanwhile()])
+                    try:
+                        return future.result(patience)
+                    except FutureTimeout:
+                        if future.done():  # the work itself has raised it
+                            raise
+                    patience = None
+                    self._console.write([self._meanwhile()])
             except KeyboardInterrupt:
                 stop()
                 self._session.cancel()

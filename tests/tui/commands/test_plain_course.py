@@ -7,6 +7,7 @@ import pty
 import select
 import signal
 import subprocess
+from contextlib import ExitStack
 
 import pytest
 
@@ -123,7 +124,12 @@ def test_the_command_keeps_progress_and_ends_with_0(command: Command) -> None:
 @pytest.mark.slow
 def test_ctrl_c_stops_what_runs_and_not_the_dialogue() -> None:
     ours, theirs = pty.openpty()
-    with subprocess.Popen([*COMMAND, "--plain"], cwd=ROOT, stdin=theirs, stdout=theirs) as tutor:
+    with (
+        subprocess.Popen([*COMMAND, "--plain"], cwd=ROOT, stdin=theirs, stdout=theirs) as tutor,
+        ExitStack() as at_end,
+    ):
+        # Nothing waits for it if a line below fails.
+        at_end.callback(tutor.kill)
         os.close(theirs)
         said = read_until(ours, "\n> ")
         for line, end in (("python", ">>> "), ("while True: pass", "... "), ("", "Ctrl+C stops it.")):

@@ -376,9 +376,12 @@ async def test_the_learners_own_editor(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("EDITOR", raising=False)
         await learner.press("ctrl+o")
         await learner.sees("set VISUAL or")
+        # The next message would have to wait until there is room for it.
+        learner.app.clear_notifications()
         monkeypatch.setenv("EDITOR", "no-such-editor")
         await learner.press("ctrl+o")
         await learner.sees("EDITOR names an editor")
+        learner.app.clear_notifications()
         monkeypatch.setenv("EDITOR", "true")
         await learner.press("ctrl+o")
         await learner.sees("make room for")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import socket
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 
 from lessons.worker import channel, wire
 from lessons.worker.messages import Launch, StepReport
+from lessons.worker.process import scratch_folders
 
 WARM_UP = """
 x = torch.tensor([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
@@ -54,7 +54,7 @@ class ChildAhead:
         if os.waitpid(self.pid, 0 if wait else os.WNOHANG) == (0, 0):
             return False
         self.door.close()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        scratch_folders.remove(self.scratch)
         return True
 
 

@@ -17,7 +17,6 @@ import fcntl
 import gc
 import os
 import selectors
-import shutil
 import signal
 import socket
 import tempfile
@@ -154,7 +153,7 @@ class ForkServer:
             os.close(child_ahead.DOOR)
         if pid < 0:
             door.close()
-            shutil.rmtree(scratch, ignore_errors=True)
+            scratch_folders.remove(scratch)
             return
         self.ahead = ChildAhead(pid, door, scratch)
 
@@ -332,4 +331,4 @@ def main(control_fd: str, base: str) -> None:
         pass
     finally:
         server.close()
-        shutil.rmtree(base, ignore_errors=True)
+        scratch_folders.remove(base)

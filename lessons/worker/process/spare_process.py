@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import shutil
 import signal
 import socket
 import sys
@@ -18,7 +17,7 @@ import threading
 from lessons.worker import channel, child_exit_codes
 from lessons.worker.fence import layers
 from lessons.worker.messages import Launch, SpareReady
-from lessons.worker.process import preload
+from lessons.worker.process import preload, scratch_folders
 
 
 def main(talk_fd: str, life_fd: str, scratch: str) -> None:
@@ -51,7 +50,7 @@ def _end_with(life: socket.socket, scratch: str) -> None:
     with contextlib.suppress(OSError):
         life.recv(1)
     # A parent that was killed has not removed the folder.
-    shutil.rmtree(scratch, ignore_errors=True)
+    scratch_folders.remove(scratch)
     with contextlib.suppress(OSError):
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(child_exit_codes.PARENT_GONE)

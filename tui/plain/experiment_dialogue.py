@@ -18,7 +18,7 @@ from tui.plain.step_dialogue import StepDialogue
 from tui.render.prose import plain_lines
 from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
-from tui.state.question_state import Phase, QuestionState
+from tui.state.question_state import QuestionState
 from tui.state.step_content import StepContent
 
 say = Wording("plain/experiment")
@@ -34,13 +34,14 @@ class ExperimentDialogue(StepDialogue):
         self._experiment = step
         self._help = QuestionState()
         super().__init__(state, lesson, step, learner_changes, purpose)
-        if purpose is Purpose.REVIEW:
-            return
-        name, progress = step.exercise, state.progress
-        self._help = QuestionState(hints=min(progress.hints_used(name), len(step.hints)))
-        if progress.passed(name) or progress.gave_up(name):
-            phase: Phase = "passed" if progress.passed(name) else "gave-up"
-            self._help = replace(self._help, phase=phase, answered_before=True)
+        if purpose is not Purpose.REVIEW:
+            name, progress = step.exercise, state.progress
+            self._help = self._help.with_earlier_visits(
+                len(step.hints),
+                hints_used=progress.hints_used(name),
+                passed=progress.passed(name),
+                given_up=progress.gave_up(name),
+            )
 
     @property
     def handlers(self) -> Handlers:

@@ -39,14 +39,14 @@ class QuestionDialogue(StepDialogue):
         self._question: Question = step
         self._state_of_question = QuestionState()
         super().__init__(state, lesson, step, learner_changes, purpose)
-        name, progress = step.exercise, state.progress
-        if purpose is Purpose.REVIEW:
-            return
-        hints = min(progress.hints_used(name), len(step.hints))
-        self._state_of_question = QuestionState(hints=hints)
-        if progress.passed(name) or progress.gave_up(name):
-            phase: Phase = "passed" if progress.passed(name) else "gave-up"
-            self._state_of_question = replace(self._state_of_question, phase=phase, answered_before=True)
+        if purpose is not Purpose.REVIEW:
+            name, progress = step.exercise, state.progress
+            self._state_of_question = self._state_of_question.with_earlier_visits(
+                len(step.hints),
+                hints_used=progress.hints_used(name),
+                passed=progress.passed(name),
+                given_up=progress.gave_up(name),
+            )
 
     @property
     def handlers(self) -> Handlers:

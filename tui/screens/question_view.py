@@ -129,10 +129,9 @@ class QuestionView(ExplainingView):
         if fresh:
             self._state, self._line = QuestionState(), None
             self._answer.clear()
-        hints = max(self._state.hints, min(hints_used, len(step.hints)))
-        self._state = replace(self._state, hints=hints)
-        if self._state.is_open and (passed or given_up):
-            self._state = replace(self._state, phase="passed" if passed else "gave-up", answered_before=True)
+        self._state = self._state.with_earlier_visits(
+            len(step.hints), hints_used=hints_used, passed=passed, given_up=given_up
+        )
         # The explanation was about the numbers of a different run.
         self._close_explanation()
         had_nothing = not self._tensors

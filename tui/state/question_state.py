@@ -40,6 +40,13 @@ class QuestionState:
         """Whether the question still has to be answered."""
         return self.phase == "open"
 
+    def with_earlier_visits(self, hints: int, *, hints_used: int, passed: bool, given_up: bool) -> QuestionState:
+        """Return the state after what is known of earlier visits to a task that has so many `hints`."""
+        state = replace(self, hints=max(self.hints, min(hints_used, hints)))
+        if state.is_open and (passed or given_up):
+            return replace(state, phase="passed" if passed else "gave-up", answered_before=True)
+        return state
+
     def with_help(self, hints: int) -> QuestionState:
         """Return the state after a request for help, where there are so many `hints`.
 

@@ -42,6 +42,19 @@ class NamedCell:
 
 
 @dataclass(slots=True, frozen=True)
+class Assignment:
+    """A binding that the source of an operation shows: what the code at a site gave was assigned to a name."""
+
+    site: Site
+    binding: Binding
+
+    @property
+    def scope(self) -> str:
+        """The function whose variable the name is, `<module>` for code outside of all functions."""
+        return self.site[0].co_qualname
+
+
+@dataclass(slots=True, frozen=True)
 class _Known:
     """A binding with the time of the next one of the same variable."""
 
@@ -59,7 +72,8 @@ class Names:
         self._history = history
         self._states = {} if states is None else states
         self.positions = SourcePositions(record)
-        self._inner: list[tuple[str, Binding]] = []
+        self.assignments: list[Assignment] = []
+        """The assignments that the source shows, in the order of time."""
         self._whole: set[int] = set()
         self._steps: dict[int, int] = {}
         self._known: dict[int, list[_Known]] = {}
@@ -82,7 +96,7 @@ class Names:
             start -= 1
         self.seen = size
         since = events[start].time if start < len(events) else self._record.time
-        self._inner = [(scope, binding) for scope, binding in self._inner if binding.time <= since]
+        self.assignments = [item for item in self.assignments if item.binding.time <= since]
         self._whole = {time for time in self._whole if time < since}
         bound = itertools.chain.from_iterable(self._record.bindings.values())
         self._modules = {name for name, dot, _ in (item.name.partition(".") for item in bound) if dot}
@@ -121,15 +135,16 @@ class Names:
         for event in last:
             # A view takes the name only if it is the last operation of the code.
             if event.outs and (event is run[-1] or not event.view):
-                self._inner.append((scope, Binding(event.time + 1, name, event.outs[0], scope == "<module>")))
+                binding = Binding(event.time + 1, name, event.outs[0], scope == "<module>")
+                self.assignments.append(Assignment(sites[0], binding))
 
     def _sort(self) -> None:
         """Sort the bindings of each variable by time, and those of each name over all functions."""
         by_variable: dict[tuple[str, str], list[Binding]] = {}
         for binding in itertools.chain.from_iterable(self._record.bindings.values()):
             by_variable.setdefault(("<module>", binding.name), []).append(binding)
-        for scope, binding in self._inner:
-            by_variable.setdefault((scope, binding.name), []).append(binding)
+        for item in self.assignments:
+            by_variable.setdefault((item.scope, item.binding.name), []).append(item.binding)
         for state in self._states.values():
             name = self.leaf_name(state.parameter)
             if name:

@@ -23,7 +23,7 @@ class CodeUnit:
     """A piece of code by its name. `str` gives its written form, `parse` takes it; `filename` is what Python sees.
 
     The written form is the same in every language: it stands in tracebacks, recordings and JSON documents. What
-    learners read instead, `tui/render/source_text.py` says.
+    learners read instead, `lessons/render/source_text.py` says.
 
     Three neighbors stay text, because they name more, or less, than a unit of code. The id of a step is a key: in the
     lesson file, the recordings, the progress file and JSON documents; `StepResult.id` is one (of an input, its form for

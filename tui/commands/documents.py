@@ -19,6 +19,7 @@ from lessons.format.lesson import (
     Step,
     TrainStep,
 )
+from lessons.render import explanation_text
 from lessons.results import exact_formula, line_shapes
 from lessons.results.explanation import Operand, python
 from lessons.results.floats import shortest
@@ -26,7 +27,6 @@ from lessons.results.flow import Flow
 from lessons.results.json_numbers import nested, number
 from lessons.results.result import AnswerDifference, Failure, Judgement, StepResult, Tensor
 from lessons.what_if.changes import UNCHANGED, Changes, apply
-from tui.render import explanation_text
 
 Json = dict[str, Any]
 

@@ -7,6 +7,8 @@ import sys
 
 from lessons.engine import explanation_tree
 from lessons.format.lesson import Lesson, RunningStep
+from lessons.render import cell_index, explanation_lines, operand_choice
+from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit
 from lessons.texts.wording import Wording
 from tui.commands import documents, own_program
@@ -14,8 +16,7 @@ from tui.commands.course_lookup import find_lesson, no_running_step, read_course
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
-from tui.render import cell_index, linear_text, operand_choice
-from tui.render.source_text import names_of_steps
+from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
 
 say = Wording("command/explain")
@@ -54,7 +55,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     if options.json:
         print_json(documents.explanation(found))
     else:
-        print_lines(linear_text.explanation(found, most, step, names_of_steps(lesson, with_ids=True)))
+        print_lines(explanation_lines.lines(found, most, step, names_of_steps(lesson, with_ids=True)))
     return ExitCode.OK
 
 

@@ -6,6 +6,8 @@ import argparse
 
 from lessons.engine.run import Run
 from lessons.format.lesson import FilledStep, Lesson
+from lessons.render import flow_graph, flow_text
+from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow
 from lessons.results.tensor_questions import FlowQuestion
@@ -15,8 +17,7 @@ from tui.commands.course_lookup import find_lesson, no_running_step, read_course
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
-from tui.render import flow_graph, flow_text, linear_text
-from tui.render.source_text import names_of_steps
+from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
 
 say = Wording("command/flow")

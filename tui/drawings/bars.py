@@ -9,6 +9,8 @@ from math import isfinite, prod
 from rich.cells import cell_len
 from rich.style import Style
 
+from lessons.render.numbers import truncated
+from lessons.render.ruler import Ruler
 from lessons.results.result import Tensor
 from lessons.texts.wording import Wording
 from tui.drawings.cell_styles import dot, ellipsis, mark_style, marked_style
@@ -17,9 +19,7 @@ from tui.drawings.grid import scrolled
 from tui.drawings.header import axis_name, draw_header, draw_lead, equation, hidden_lines, index_name, title
 from tui.drawings.marks import sign
 from tui.drawings.styled_line import Runs, StyledLine
-from tui.render.numbers import truncated
 from tui.render.palette import Palette
-from tui.render.ruler import Ruler
 
 say = Wording("matrix/bars")
 

@@ -8,11 +8,11 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
+from lessons.render import explanation_text
+from lessons.render.numbers import readable, truncated
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
 from lessons.texts.wording import Wording
-from tui.render import explanation_text
-from tui.render.numbers import readable, truncated
 
 say = Wording("explanation/bars")
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from rich.cells import cell_len
 
+from lessons.render.numbers import NumberFormat, number_format, visible
 from lessons.results.result import Tensor, Window
 from tui.drawings.marks import UNMARKED, Marked
-from tui.render.numbers import NumberFormat, number_format, visible
 from tui.render.palette import Palette, Scale
 
 TILE = 64

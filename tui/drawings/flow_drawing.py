@@ -10,12 +10,12 @@ from typing import Literal
 from rich.cells import cell_len
 from rich.style import Style
 
+from lessons.render.flow_text import shape_text
+from lessons.render.numbers import truncated, visible
 from lessons.results.flow import Flow, FlowBox, nearest
 from tui.drawings.cell_styles import ellipsis
 from tui.drawings.flow_layout import Edge, FlowLayout, Rectangle, arrange
 from tui.drawings.styled_line import Runs, StyledLine, over
-from tui.render.flow_text import shape_text
-from tui.render.numbers import truncated, visible
 from tui.render.palette import Palette
 
 Detail = Literal["large", "full", "thumbnail", "line"]

@@ -8,6 +8,7 @@ from math import inf, isinf, isnan
 
 from rich.cells import cell_len
 
+from lessons.render.numbers import fewer_digits, truncated
 from lessons.results.result import Tensor
 from lessons.texts.wording import Wording
 from tui.actions.hints import GAP, hint
@@ -26,7 +27,6 @@ from tui.drawings.header import (
 )
 from tui.drawings.marks import sign
 from tui.drawings.styled_line import Runs, StyledLine
-from tui.render.numbers import fewer_digits, truncated
 
 __all__ = ["cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step", "unit"]
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.style import Style
 
+from lessons.render.numbers import exact, short, truncated, visible
 from lessons.results.explanation import label
 from lessons.results.result import Tensor
 from lessons.texts.wording import Wording
@@ -14,7 +15,6 @@ from tui.actions.hints import hint
 from tui.drawings.cell_styles import ellipsis, times
 from tui.drawings.drawing_scene import Face, Scene, index_of
 from tui.drawings.styled_line import StyledLine
-from tui.render.numbers import exact, short, truncated, visible
 
 say = Wording("matrix/header")
 

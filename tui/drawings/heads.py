@@ -8,6 +8,7 @@ from math import inf, isnan
 
 from rich.style import Style
 
+from lessons.render.numbers import truncated, visible
 from lessons.results.result import Tensor
 from lessons.results.summaries import Blocks, How
 from lessons.texts.wording import Wording
@@ -17,7 +18,6 @@ from tui.drawings.drawing_scene import Face, GridLayout, Scene
 from tui.drawings.grid import draw, layout
 from tui.drawings.overview import BlockPlan, bounds, caption, face_of, how_word
 from tui.drawings.styled_line import Runs, StyledLine
-from tui.render.numbers import truncated, visible
 
 say = Wording("matrix/heads")
 

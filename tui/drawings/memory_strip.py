@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
+from lessons.render import memory_text
+from lessons.render.numbers import truncated
 from lessons.results.result import MemoryLayout as Stored
 from lessons.results.result import Tensor
 from lessons.texts.wording import Wording
@@ -18,8 +20,6 @@ from tui.drawings.grid import scrolled, step
 from tui.drawings.header import draw_header, draw_lead, equation, hidden_lines, title
 from tui.drawings.marks import sign
 from tui.drawings.styled_line import Runs, StyledLine
-from tui.render import memory_text
-from tui.render.numbers import truncated
 
 __all__ = ["cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step", "unit"]
 

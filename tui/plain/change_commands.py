@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import Lesson, RunningStep, Step
+from lessons.render import linear_matrix
+from lessons.render.numbers import readable, visible
 from lessons.results.result import StepResult, Tensor
 from lessons.texts.wording import Wording
 from lessons.what_if import cells, changes, relevance
@@ -16,8 +18,6 @@ from tui.plain.command_table import Handlers
 from tui.plain.console import Console
 from tui.plain.refused import Refused
 from tui.plain.subject import Index, Subject, cell_words
-from tui.render import linear_matrix
-from tui.render.numbers import readable, visible
 from tui.state.step_content import StepContent
 
 say = Wording("plain/change")

@@ -9,6 +9,7 @@ from pathlib import Path
 from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ExerciseStep, Lesson, Step
 from lessons.learner import milestones, outcomes, symptoms
+from lessons.render.source_text import names_of_steps
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
@@ -21,7 +22,6 @@ from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
 from tui.plain.subject import Subject
 from tui.render import exercise_text, linear_text, solution_text
-from tui.render.source_text import names_of_steps
 from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
 from tui.tty import external_editor

@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 
 from lessons.engine import explanation_tree
+from lessons.render import explanation_lines, explanation_text, operand_choice
+from lessons.render.numbers import readable
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
@@ -17,8 +19,6 @@ from tui.plain.console import Console
 from tui.plain.refused import Refused
 from tui.plain.subject import Subject
 from tui.plain.waiting_session import WaitingSession
-from tui.render import explanation_text, linear_text, operand_choice
-from tui.render.numbers import readable
 
 say = Wording("plain/explain")
 
@@ -119,7 +119,7 @@ class ExplainCommands:
         if not isinstance(found, explanation_tree.Node):
             raise Refused(found or say("gone", "The numbers are no longer there. Type run to compute them again."))
         width = self._console.width
-        yield from linear_text.explanation(found, here=str(unit), steps=self._steps(), width=width, in_shell=False)
+        yield from explanation_lines.lines(found, here=str(unit), steps=self._steps(), width=width, in_shell=False)
 
     def follow(self, text: str) -> Iterator[str]:
         """Yield how one of the numbered operands was computed; without a number, list all of them."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from lessons.format.lesson import Lesson
+from lessons.render import flow_text
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow, FlowBox
 from lessons.results.result import Tensor
@@ -17,7 +18,6 @@ from tui.plain.matrix_commands import brief
 from tui.plain.refused import Refused
 from tui.plain.subject import Subject
 from tui.plain.waiting_session import WaitingSession
-from tui.render import flow_text
 from tui.state.box_labels import labeled
 
 say = Wording("plain/flow")

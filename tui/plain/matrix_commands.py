@@ -6,6 +6,8 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator
 
+from lessons.render import linear_matrix
+from lessons.render.numbers import number_format, visible
 from lessons.results.result import Tensor
 from lessons.results.summaries import row_stats
 from lessons.results.tensor_questions import BlocksQuestion, RowQuestion
@@ -16,8 +18,6 @@ from tui.plain.console import Console
 from tui.plain.refused import Refused
 from tui.plain.subject import Part, Subject
 from tui.plain.waiting_session import WaitingSession
-from tui.render import linear_matrix
-from tui.render.numbers import number_format, visible
 from tui.render.row_text import row_text
 
 say = Wording("plain/matrix")

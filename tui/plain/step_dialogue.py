@@ -9,6 +9,7 @@ from dataclasses import replace
 from lessons.format import main_path, template
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import Lesson, Step
+from lessons.render.source_text import names_of_steps
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import WorkerError
@@ -26,7 +27,6 @@ from tui.plain.refused import Refused
 from tui.plain.subject import Subject
 from tui.render import linear_text
 from tui.render.prose import plain_lines
-from tui.render.source_text import names_of_steps
 from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
 from tui.state.runner import CHANGING, RUNNERS, Runner

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lessons.engine.question_facts import normalize_text
+from lessons.render.cell_index import why_no_cell
+from lessons.render.numbers import visible
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import label
 from lessons.results.result import Tensor, Window
@@ -15,8 +17,6 @@ from lessons.results.tensor_questions import WindowQuestion
 from lessons.texts.wording import Wording
 from tui.plain.refused import Refused
 from tui.plain.waiting_session import WaitingSession
-from tui.render.cell_index import why_no_cell
-from tui.render.numbers import visible
 
 say = Wording("plain/subject")
 

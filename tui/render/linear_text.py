@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from rich.cells import cell_len
 
-from lessons.engine import explanation_tree, question_words
+from lessons.engine import question_words
 from lessons.engine.question_facts import visible_tensors
 from lessons.format import main_path, template
 from lessons.format.lesson import (
@@ -27,17 +26,13 @@ from lessons.format.lesson import (
     TrainStep,
 )
 from lessons.reading import package_source
+from lessons.render import linear_matrix
 from lessons.results.clean_text import clean
-from lessons.results.explanation import counts_note
 from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, Origin, StepResult, Tensor
 from lessons.texts.wording import Wording
-from tui.render import explanation_text, linear_matrix, operand_choice
 from tui.render.prose import plain_lines
-from tui.render.source_text import NO_NAMES
 
 WIDTH = 80
-NARROWEST = 48
-"""Columns of a line of an explanation, however deep it stands."""
 
 say = Wording("linear/lesson")
 
@@ -260,56 +255,6 @@ def failure(error: Failure) -> str:
     if error.line:
         return say("stopped-at-line", "This step stopped at line {line}: {message}", line=error.line, message=message)
     return say("stopped", "This step did not finish: {message}", message=message)
-
-
-def explanation(
-    root: explanation_tree.Node,
-    most: int = operand_choice.MOST,
-    here: str = "",
-    steps: Mapping[str, str] = NO_NAMES,
-    width: int = WIDTH,
-    in_shell: bool = True,
-) -> Iterator[str]:
-    """Yield how a number was computed: its formula, then, indented, the formulas of its operands, each only once.
-
-    A tree that was grown with `operand_choice` has the operands of the `most` largest terms; a line sums up the others.
-    Lines of the step `here` are called by their number alone; `steps` are the names of other steps by their ids. Only a
-    reader who is `in_shell` is told of options.
-    """
-    explained: dict[tuple[object, ...], float] = {}
-    said: set[str] = set()
-    depths = explanation_tree.depths(root)
-    is_too_much = False
-    pending: list[tuple[explanation_tree.Node | str, int]] = [(root, 0)]
-    while pending:
-        node, level = pending.pop()
-        if isinstance(node, str):
-            yield from textwrap.wrap(node, width, initial_indent="    " * level, subsequent_indent="    " * (level + 1))
-            continue
-        identity, depth = explanation_tree.identity(node), depths[id(node)]
-        if explained.get(identity, -1) >= depth:
-            # The number is explained above already, with at least as many levels of operands.
-            continue
-        explained[identity] = depth
-        indent = "    " * level
-        # Deep in a tree lines are longer rather than narrower.
-        room = max(width, len(indent) + min(width, NARROWEST))
-        # What counts in labels mean is said once.
-        notes = tuple(note for note in node.explanation.notes if note not in said)
-        said |= {counts_note()} & set(notes)
-        for line in explanation_text.report(replace(node.explanation, notes=notes), most=most, here=here, steps=steps):
-            hanging = indent + ("      " if line.startswith(" ") else "    ")
-            yield from textwrap.wrap(
-                clean(line), room, initial_indent=indent, subsequent_indent=hanging, break_long_words=False,
-                break_on_hyphens=False,
-            )  # fmt: skip
-        is_too_much |= node.is_too_much
-        if node.operands is not None and len(node.operands) < len(node.explanation.operands):
-            rest = operand_choice.choose(node.explanation, most).rest
-            pending.append((f"{rest} (--all)" if in_shell else rest, level + 1))
-        pending += ((operand, level + 1) for operand in reversed(node.operands or ()))
-    if is_too_much:
-        yield "  " + say("too-many-numbers", "There are too many numbers behind this one to show them all.")
 
 
 def verdict_word(verdict: str) -> str:

@@ -6,10 +6,10 @@ from math import log2
 
 from rich.cells import cell_len
 
+from lessons.render.numbers import short, truncated, visible
 from lessons.results.result import Tensor
 from lessons.results.summaries import RowStats
 from lessons.texts.wording import Wording
-from tui.render.numbers import short, truncated, visible
 
 say = Wording("matrix/row")
 

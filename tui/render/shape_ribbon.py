@@ -12,8 +12,8 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
+from lessons.render.numbers import visible
 from lessons.results.line_shapes import LineShapes, Shape
-from tui.render.numbers import visible
 
 RIBBON = Style(dim=True)
 GAP = 2

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
+from lessons.render.numbers import exact, short, visible
 from lessons.results.explanation import label
 from lessons.results.result import AnswerDifference
 from tui.actions.bindings import bindings
@@ -19,7 +20,6 @@ from tui.actions.key_names import short_keys
 from tui.drawings import before_after
 from tui.drawings.marks import Marks
 from tui.render import verdict_text
-from tui.render.numbers import exact, short, visible
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, set_height
 from tui.widgets.matrix import MatrixView

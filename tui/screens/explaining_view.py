@@ -10,13 +10,13 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 
+from lessons.render.numbers import truncated, visible
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
 from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, FollowQuestion, PartQuestion
 from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
-from tui.render.numbers import truncated, visible
 from tui.render.step_layout import Arrangement
 from tui.screens.flow_subject import FlowSubject
 from tui.tty.terminal import Terminal

@@ -13,6 +13,9 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from lessons.format.lesson import Lesson
+from lessons.render.flow_text import again_text, box_facts, where
+from lessons.render.numbers import truncated, visible
+from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow, FlowBox
 from lessons.results.result import StepResult, Tensor
@@ -22,9 +25,6 @@ from tui.actions.bindings import bindings
 from tui.actions.hints import hint
 from tui.actions.key_names import short_keys
 from tui.drawings.marks import Cells, Marks
-from tui.render.flow_text import again_text, box_facts, where
-from tui.render.numbers import truncated, visible
-from tui.render.source_text import names_of_steps
 from tui.render.step_layout import WIDE
 from tui.screens.explaining_view import ExplainingView
 from tui.screens.flow_subject import FlowSubject

@@ -18,6 +18,8 @@ from textual.widget import Widget
 from lessons.format import template
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep, Step
 from lessons.reading import package_source
+from lessons.render.numbers import exact
+from lessons.render.source_text import names_of_steps
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.line_shapes import LineShapes, line_of
@@ -34,10 +36,8 @@ from tui.drawings.marks import Cells, Marks
 from tui.render import code_inputs
 from tui.render.ascii_text import in_ascii
 from tui.render.code_text import marked, rich_code
-from tui.render.numbers import exact
 from tui.render.prose import rich_text
 from tui.render.shape_ribbon import GAP, bare, with_ribbon
-from tui.render.source_text import names_of_steps
 from tui.render.step_layout import CODE, Needs, arrange, panes, text_width, with_gap
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.step_view import QuietStepView, ViewContext

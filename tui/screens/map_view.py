@@ -12,10 +12,10 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from lessons.learner import milestones
+from lessons.render.numbers import truncated
 from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, mention
-from tui.render.numbers import truncated
 from tui.render.palette import palette
 from tui.render.prose import rich_text
 from tui.tty.terminal import Terminal

@@ -18,6 +18,8 @@ from lessons.engine.child_code import Names
 from lessons.engine.prompt import PromptResult
 from lessons.format import main_path
 from lessons.format.lesson import Lesson, Step
+from lessons.render.numbers import truncated, visible
+from lessons.render.source_text import names_of_steps
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
@@ -28,8 +30,6 @@ from tui.actions.bindings import bindings
 from tui.actions.hints import hint, mention
 from tui.drawings.marks import Cells, Marks
 from tui.render.code_text import rich_code
-from tui.render.numbers import truncated, visible
-from tui.render.source_text import names_of_steps
 from tui.render.step_layout import WIDE
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.tty.terminal import Terminal

@@ -15,6 +15,7 @@ from textual.widget import Widget
 from lessons.engine import answer_reading, question_facts, question_words
 from lessons.engine.question_facts import Pointing
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question
+from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
 from lessons.texts.wording import Wording
@@ -26,7 +27,6 @@ from tui.drawings import question_text
 from tui.drawings.marks import Cells, Marks
 from tui.drawings.question_text import QuestionText, code_text
 from tui.render.code_text import marked
-from tui.render.source_text import names_of_steps
 from tui.render.step_layout import CODE
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.question_panes import QuestionPanes

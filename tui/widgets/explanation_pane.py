@@ -21,15 +21,15 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
+from lessons.render import explanation_text
+from lessons.render.numbers import readable, truncated
+from lessons.render.source_text import NO_NAMES
 from lessons.results.explanation import Explanation, Operand
 from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
 from tui.actions.key_names import name_of
 from tui.drawings.contribution_bars import contribution_lines
-from tui.render import explanation_text
-from tui.render.numbers import readable, truncated
-from tui.render.source_text import NO_NAMES
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import LineWidget
 

@@ -14,8 +14,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from lessons.render.numbers import truncated
 from tui.actions.bindings import bindings
-from tui.render.numbers import truncated
 from tui.widgets.line_widget import LineWidget
 
 CURSOR = Style(reverse=True)

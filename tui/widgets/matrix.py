@@ -21,6 +21,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from lessons.render.numbers import visible
 from lessons.results.result import Tensor, Window
 from lessons.results.summaries import Blocks, How, RowStats, row_stats
 from lessons.results.tensor_questions import BlocksQuestion, PartQuestion, RowQuestion, WindowQuestion
@@ -35,7 +36,6 @@ from tui.drawings.heads import Heads, draw_heads
 from tui.drawings.marks import NO_MARKS, UNMARKED, Marked, Marks
 from tui.drawings.styled_line import Runs, differing_width, over
 from tui.drawings.zoom import Level, Zoom, opening_level
-from tui.render.numbers import visible
 from tui.render.palette import palette
 from tui.render.row_text import TOP, row_text
 from tui.tty.terminal import Terminal

@@ -7,7 +7,7 @@ from rich.segment import Segment
 from rich.text import Text
 from textual.strip import Strip
 
-from tui.render.numbers import truncated
+from lessons.render.numbers import truncated
 from tui.widgets.line_widget import LineWidget
 
 

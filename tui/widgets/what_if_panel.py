@@ -19,12 +19,12 @@ from textual.widgets import Input
 
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import Lesson
+from lessons.render.numbers import truncated
 from lessons.texts.wording import Wording
 from lessons.what_if import relevance
 from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
 from tui.actions.bindings import bindings
 from tui.actions.key_names import name_of
-from tui.render.numbers import truncated
 from tui.state import what_if_rows
 from tui.state.what_if_rows import Spot, WhatIfRow
 from tui.tty.terminal import Terminal

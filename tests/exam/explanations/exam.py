@@ -14,13 +14,13 @@ from lessons.engine import explanation_tree
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Course
+from lessons.render import explanation_lines
 from lessons.results.code_unit import CodeUnit
 from tests.exam.explanations import documents as printed_documents
 from tests.exam.explanations import reader
 from tests.exam.explanations.plain_run import PlainRun
 from tests.exam.explanations.programs import Program, Writer
 from tui.commands import documents
-from tui.render import linear_text
 
 DEPTH = 30
 MOST_NODES = 1500
@@ -136,7 +136,7 @@ def examine_tree(
         if len(several) > 1:
             totals.found.append(f"one label for several values: {where}: {label}")
     told: set[str] = set()
-    for printed in reader.read(linear_text.explanation(node)):
+    for printed in reader.read(explanation_lines.lines(node)):
         totals.printed += 1
         told.add(printed.label)
         if wrong := reader.problem(printed):

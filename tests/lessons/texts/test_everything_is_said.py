@@ -43,7 +43,7 @@ EXEMPT = {
     "tui/commands/print_version.py": "names of programs",
     "tui/commands/screen_fit.py": "for authors",
     "tui/render/ascii_text.py": "notation of formulas",
-    "tui/render/flow_graph.py": "a file in the language of Graphviz",
+    "lessons/render/flow_graph.py": "a file in the language of Graphviz",
     "tui/render/palette.py": "colors",
     "tui/tty/exit_codes.py": "the meanings stand in the README, which is in English",
 }

@@ -12,6 +12,8 @@ from rich.cells import cell_len
 
 from lessons.engine.session import Session
 from lessons.reading.loader import load_course
+from lessons.render import linear_matrix
+from lessons.render.ruler import Ruler
 from lessons.results.result import Tensor
 from tests.course import use_course
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
@@ -19,9 +21,7 @@ from tests.tui.learner import tutor
 from tests.tui.widgets.test_matrix import MatrixApp, tensor
 from tui.drawings import bars
 from tui.drawings.drawing import BARS, MATRIX, drawing_of
-from tui.render import linear_matrix
 from tui.render.palette import palette
-from tui.render.ruler import Ruler
 from tui.tty.terminal import Depth, Terminal
 
 ASCII = Terminal(depth="none", unicode=False)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lessons.render import flow_text
 from lessons.results.flow import Flow, FlowArrow, FlowBox
 from tui.drawings.flow_drawing import DETAILS, FlowMarks, draw, fitting
 from tui.drawings.flow_layout import FlowLayout, arrange
-from tui.render import flow_text
 from tui.render.palette import palette
 from tui.tty.terminal import Terminal
 

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from lessons.engine.session import Session
 from lessons.reading.loader import load_course
+from lessons.render import linear_matrix, memory_text
 from lessons.results.result import MemoryLayout, Tensor
 from tests.course import use_course
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
@@ -17,7 +18,6 @@ from tests.tui.widgets.test_matrix import MatrixApp, tensor
 from tui.drawings import memory_strip
 from tui.drawings.drawing import MATRIX, MEMORY, drawing_of
 from tui.drawings.marks import Cells, Marks
-from tui.render import linear_matrix, memory_text
 from tui.tty.terminal import Depth, Terminal
 
 ASCII = Terminal(depth="none", unicode=False)

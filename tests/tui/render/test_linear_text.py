@@ -10,6 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 from lessons.format.lesson import ChoiceStep, Course, ExerciseStep, Lesson, ReadStep, RunStep
+from lessons.render import linear_matrix
 from lessons.results.result import (
     AnswerDifference,
     CheckResult,
@@ -20,7 +21,7 @@ from lessons.results.result import (
     Tensor,
     Window,
 )
-from tui.render import linear_matrix, linear_text
+from tui.render import linear_text
 
 HOSTILE = "\x1b[2J\x1b]0;title\x07\x08\x7f\x9b31m\r[bold]red[/bold] [@click=app.quit]x[/] [/nope]\u202e\ufeff\0"
 

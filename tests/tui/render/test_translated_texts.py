@@ -12,6 +12,7 @@ from lessons.engine.explanation_tree import Node
 from lessons.format.lesson import Course, ExperimentStep, TrainStep
 from lessons.learner import trained_models
 from lessons.learner.progress import Progress
+from lessons.render import explanation_lines, explanation_text, flow_text, linear_matrix, memory_text, operand_choice
 from lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
 from lessons.results.result import (
     AnswerDifference,
@@ -31,16 +32,7 @@ from tests.tui.render.test_linear_text import LESSON, RESULTS, tensor
 from tests.tui.render.test_solution_text import COMPARED, EXERCISE
 from tui.drawings import bars, before_after, contribution_bars, grid, header, memory_strip, overview, training_status
 from tui.drawings.drawing_scene import Face
-from tui.render import (
-    explanation_text,
-    flow_text,
-    linear_matrix,
-    linear_text,
-    memory_text,
-    operand_choice,
-    row_text,
-    solution_text,
-)
+from tui.render import linear_text, row_text, solution_text
 from tui.render.palette import palette
 from tui.tty.terminal import Terminal
 
@@ -100,7 +92,7 @@ def test_explanations_in_lines() -> None:
     # Notes are said by the worker.
     for each in (*VARIED, long()):
         found = replace(each, notes=(), details=())
-        lines = [*explanation_text.report(found), *linear_text.explanation(Node(found, is_too_much=True))]
+        lines = [*explanation_text.report(found), *explanation_lines.lines(Node(found, is_too_much=True))]
         lines += [str(line) for line in contribution_bars.contribution_lines(found, 90, 8)]
         assert unsaid([*lines, operand_choice.choose(found).rest], code, "all", found.name) == []
     assert unsaid([explanation_text.leaf_word(op) for op in ("draw", "literal", "given", "constant", "set")]) == []

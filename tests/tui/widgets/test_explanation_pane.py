@@ -12,10 +12,10 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.message import Message
 
+from lessons.render.numbers import readable
 from lessons.results.explanation import Explanation
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long
 from tests.tui.painted import painted_lines
-from tui.render.numbers import readable
 from tui.tty.terminal import Terminal
 from tui.widgets.explanation_pane import ExplanationPane, PathStop, lines
 

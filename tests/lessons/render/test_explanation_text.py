@@ -11,12 +11,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from lessons.render import explanation_text
+from lessons.render.explanation_text import Digits, Group
+from lessons.render.numbers import readable
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long, operand, single
-from tui.render import explanation_text
-from tui.render.explanation_text import Digits, Group
-from tui.render.numbers import readable
 
 MORE = re.compile(r"\((\d+) more: ([^)]*)\)")
 WRITTEN = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)?")

@@ -14,13 +14,13 @@ from fractions import Fraction
 
 from rich.cells import cell_len
 
+from lessons.render.numbers import DECIMALS, exact, nonfinite, readable, written_out
+from lessons.render.source_text import NO_NAMES, source
 from lessons.results import exact_formula
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation, Operand, primary
 from lessons.results.floats import exact_number
 from lessons.texts.wording import Wording
-from tui.render.numbers import DECIMALS, exact, nonfinite, readable, written_out
-from tui.render.source_text import NO_NAMES, source
 
 say = Wording("explanation/text")
 

@@ -8,12 +8,12 @@ import re
 
 import pytest
 
+from lessons.render import explanation_text
+from lessons.render.numbers import readable
+from lessons.render.operand_choice import MOST, choose
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
 from tests.tui.explanations import explanation, operand
-from tui.render import explanation_text
-from tui.render.numbers import readable
-from tui.render.operand_choice import MOST, choose
 
 
 def explained(formula: f.Formula, values: list[float], op: str = "sum") -> Explanation:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from rich.cells import cell_len
 
+from lessons.render import memory_text
+from lessons.render.numbers import number_format, short, truncated, visible
+from lessons.render.ruler import Ruler
 from lessons.results.result import Tensor
 from lessons.texts.wording import Wording
-from tui.render import memory_text
-from tui.render.numbers import number_format, short, truncated, visible
-from tui.render.ruler import Ruler
 
 WIDTH = 80
 MOST_ROWS = 24

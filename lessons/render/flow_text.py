@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from lessons.render.numbers import truncated
+from lessons.render.source_text import NO_NAMES, source
 from lessons.results.flow import Flow, FlowBox, OpenBox
 from lessons.texts.wording import Wording
-from tui.render.numbers import truncated
-from tui.render.source_text import NO_NAMES, source
 
 say = Wording("linear/flow")
 

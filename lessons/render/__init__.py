@@ -1,0 +1,1 @@
+"""Plain data to plain text, as pure functions: numbers, matrices, explanations, flows."""

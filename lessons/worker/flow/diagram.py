@@ -18,7 +18,7 @@ from lessons.worker.flow.tracing import Trace
 from lessons.worker.recording.bounds import bounds
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
 from lessons.worker.recording.names import Names
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.record import LEFT, Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/flow")
@@ -224,4 +224,4 @@ class Diagram:
 
 def _is_ours(event: Event) -> bool:
     """Return whether a tensor was looked at by us or by autograd, and not by the code that ran."""
-    return not event.sites and (event.view or event.op in ASIDE or event.op == "lift_fresh")
+    return not event.sites and (event.view or event.op in ASIDE or event.op == "lift_fresh" or event.info is LEFT)

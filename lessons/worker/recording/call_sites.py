@@ -30,6 +30,7 @@ class SiteFinder:
 
     Attributes:
         aside: sites that stand behind those of every operation: what is computed now explains an operation there.
+        outermost: the frame whose callers are not looked at; None if that is the code of a module.
     """
 
     def __init__(self, sources: dict[str, str]) -> None:
@@ -42,6 +43,7 @@ class SiteFinder:
         self._of_frame: CallSites | None = None
         self._in_frame: dict[int, CallSites] = {}
         self.aside: tuple[Site, ...] = ()
+        self.outermost: FrameType | None = None
 
     def watch(self, filename: str, source: str) -> None:
         """Watch a source file: an operation is attributed to the innermost watched code that called it."""
@@ -89,7 +91,7 @@ class SiteFinder:
                 found.append((code, frame.f_lasti))
                 # By identity: the hash of a code object takes long.
                 key += id(code), frame.f_lasti
-                if code.co_name == "<module>":
+                if code.co_name == "<module>" or frame is self.outermost:
                     break
             elif seen is None and code.co_name == "_str":
                 return None

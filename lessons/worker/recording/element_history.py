@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,13 +12,16 @@ import torch
 
 from lessons.results.floats import exact_number
 from lessons.texts.wording import Wording
-from lessons.worker.recording.record import CannotRestore, Event, Record, contents
+from lessons.worker.recording.record import LEFT, CannotRestore, Event, Record, contents
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/history")
 
 NARROW = 16
 """Elements of a write up to which it is indexed under each: a loop that fills a matrix makes thousands of writes."""
+
+UNKEPT = sys.maxsize
+"""In `Record.lost`, the time of the last write to a storage that the program had when recording ended."""
 
 LINE = 16
 """Bytes that share an entry of that index: no element is longer, and bytes may be read as another type."""
@@ -200,6 +204,10 @@ class ElementHistory:
             self._check(region.storage, time)
             self._bring_back(region)
             return region.tensor.clone() if copy else region.tensor
+        first = next(event for event in later if event.info.written)
+        if first.info is LEFT and (kept := self.overwritten(first)) is not None:
+            held = region.inside(kept.untyped_storage())
+            return held.clone() if copy else held
         parts = region.parts
         elements = [Element.of(parts, index, time) for index in parts.indices()]
         values = self.values(elements)
@@ -211,6 +219,10 @@ class ElementHistory:
 
     def _check(self, storage: int, time: int) -> None:
         lost = self._record.lost.get(storage)
+        if lost is not None and lost[1] == UNKEPT:
+            raise ValueLost(
+                say("not-kept", "There was no room to keep it when recording ended, and it may have changed since.")
+            )
         if lost is not None and time <= lost[1]:
             raise ValueLost(say("overwritten-unrecorded", "It was overwritten after recording had stopped."))
 
@@ -233,7 +245,10 @@ class ElementHistory:
 
     def _before(self, event: Event, element: Element) -> float:
         """Return the value that an element had before an event overwrote it. Raises `ValueLost`."""
-        self.overwritten(event)
+        kept = self.overwritten(event)
+        if event.info is LEFT and kept is not None:
+            part = kept[element.offset : element.offset + element.size].view(element.region.dtype)
+            return exact_number(part.item())
         for region, copy in zip(event.outs, event.before, strict=False):
             index = region.find(element.offset) if region.storage == element.storage else None
             if index is not None and copy is not None:

@@ -102,6 +102,9 @@ class GradientNode:
 SNAPSHOT = Info(None, "snapshot", {"region": 0, "time": 1}, {}, (), False)
 """Stands for no operation: the event made a tensor that holds what a region held at a time."""
 
+LEFT = Info(None, "left", {"memory": 0}, {}, ((0, "memory"),), False)
+"""Stands for all that a program may do to a storage when it is no longer recorded: its bytes as they were are kept."""
+
 
 @dataclass(slots=True)
 class Event:
@@ -301,6 +304,11 @@ class Events(Sequence[Event]):
         event = self[position]
         operands = [region.memory for region in event.operands()]
         return event.info, operands, [region.memory for region in event.outs], [one.memory for one in event.written]
+
+    def memories(self) -> set[torch.UntypedStorage]:
+        """Return all storages that operations read or made."""
+        flows = (self.flow(position) for position in range(len(self._items)))
+        return {memory for _, read, made, _ in flows for memory in (*read, *made)}
 
     def keep(self, chosen: Iterable[int]) -> None:
         """Forget all operations but those at the chosen positions, which are in order."""

@@ -15,9 +15,10 @@ from __future__ import annotations
 import ast
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ctypes import string_at
 from dataclasses import replace
+from types import FrameType
 from typing import Any
 
 import torch
@@ -156,15 +157,23 @@ class Recorder(TorchDispatchMode):
         """Watch a source file: an operation is attributed to the innermost watched code that called it."""
         self._sites.watch(filename, source)
 
-    def name(self, namespace: dict[str, Any], statement: ast.stmt) -> None:
+    def begin_at(self, frame: FrameType | None) -> None:
+        """Attribute operations to what runs in this frame and what it calls, not to its own callers."""
+        self._sites.outermost = frame
+
+    def name(self, namespace: Mapping[str, Any], statement: ast.stmt) -> None:
         """Record which tensors the names of a namespace refer to after a statement, also parameters and buffers.
 
         Variables of loops are left out, because they refer to a different tensor in every round.
         """
-        self._sites.release()
         for node in ast.walk(statement):
             if isinstance(node, ast.For):
                 self._loops.update(item.id for item in ast.walk(node.target) if isinstance(item, ast.Name))
+        self.name_all(namespace)
+
+    def name_all(self, namespace: Mapping[str, Any]) -> None:
+        """Record which tensors the names of a namespace refer to now, also parameters and buffers of modules."""
+        self._sites.release()
         for key, value in list(namespace.items()):
             if key in self._loops or key.startswith("__"):
                 continue

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
+from pathlib import Path
 
 import pytest
 import torch
@@ -78,3 +80,19 @@ def test_the_variables_of_a_function_are_not_kept() -> None:
     with recorder:
         compute()
     assert freed[0]() is None
+
+
+def test_callers_of_the_frame_where_it_begins_are_no_sites() -> None:
+    """A function that is recorded from within is the outermost code, whoever called it."""
+    recorder = Recorder()
+    source = Path(__file__).read_text(encoding="utf-8")
+
+    def begin() -> None:
+        recorder.watch(__file__, source)
+        recorder.begin_at(sys._getframe())
+        with recorder:
+            torch.ones(1)
+        recorder.begin_at(None)
+
+    begin()
+    assert [code.co_name for code, _ in recorder.record.events[0].sites] == ["begin"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import signal
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -30,6 +30,7 @@ from tui.state.purpose import Purpose
 from tui.tty import hangup_guard
 from tui.tty.exit_codes import ExitCode, ended_by
 from tui.tty.input_queue import INTERRUPT, OrderedInputApp
+from tui.tty.signal_handlers import handled
 from tui.tty.terminal import Terminal, theme
 from tui.widgets.help_pane import HelpPane
 
@@ -85,6 +86,7 @@ class TutorApp(OrderedInputApp):
         self._farewell = ""
         self._asked_to_quit = float("-inf")
         self.import_error: ImportError | None = None
+        self._signals_handled = ExitStack()
         self._exported: Path | None = None
         self._input_until_loaded = ExitStack()
         self._input_until_loaded.enter_context(self.input_held())
@@ -106,19 +108,32 @@ class TutorApp(OrderedInputApp):
 
         If the map takes long to read, the frame is painted without it. Keys that are pressed meanwhile wait for it.
         """
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGHUP, signal.SIGTERM):
-            loop.add_signal_handler(number, self._end, number)
+        self._handle_signals(asyncio.get_running_loop())
         reading = asyncio.create_task(asyncio.to_thread(startup.read))
         await asyncio.wait([reading], timeout=HEAD_START)
         if reading.done() and not reading.exception():
             self._show_first(reading.result())
         self.call_after_refresh(self.load, reading)
 
-    def _end(self, signal_number: int) -> None:
-        """End the tutor because of a signal, at the latest when the time for that is over."""
-        hangup_guard.end_soon(signal_number)
-        self.exit(return_code=ended_by(signal_number))
+    def _handle_signals(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Have a signal end the tutor, at the latest when the time for that is over.
+
+        Not by `add_signal_handler`: asyncio hears of signals through the socket that also wakes it for each key, and
+        while some hundred keys wait in it, the signal is dropped.
+        """
+
+        def end(number: int, _: object) -> None:
+            hangup_guard.end_soon(number)
+            # After the end of the loop, the tutor is ending already.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(partial(self.exit, return_code=ended_by(number)))
+
+        self._signals_handled.enter_context(handled({signal.SIGHUP: end, signal.SIGTERM: end}))
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Print a traceback and end the app; Textual's own return code would say that an answer did not pass."""
+        super()._handle_exception(error)
+        self._return_code = ExitCode.FAILURE
 
     # Loading -----------------------------------------------------------------------------------------------------
 
@@ -428,9 +443,10 @@ class TutorApp(OrderedInputApp):
 
     def close(self) -> str:
         """End the worker, write pending progress, and return the message to print after the tutor has ended, or ""."""
-        if not self.loaded.is_set():
-            return self._farewell
-        if self.ready_to_run.is_set():
-            self.state.async_session.close()
-        self.progress.close()
-        return unsaved_progress.farewell(self.progress, self._exported)
+        with self._signals_handled:
+            if not self.loaded.is_set():
+                return self._farewell
+            if self.ready_to_run.is_set():
+                self.state.async_session.close()
+            self.progress.close()
+            return unsaved_progress.farewell(self.progress, self._exported)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import os
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -247,6 +249,40 @@ async def test_a_signal_ends_it_within_a_time(monkeypatch: pytest.MonkeyPatch) -
         os.kill(os.getpid(), signal.SIGTERM)
         await learner.sees(lambda: not learner.app.is_running)
     assert (limited, learner.app.return_code) == ([signal.SIGTERM], 128 + signal.SIGTERM)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_is_not_lost_behind_much_input(number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each key wakes the loop through a socket, which is full after some hundred keys."""
+    monkeypatch.setattr(hangup_guard, "end_soon", lambda _: None)
+    async with tutor() as learner:
+        loop = asyncio.get_running_loop()
+        for _ in range(5000):
+            loop.call_soon_threadsafe(id, 0)
+        os.kill(os.getpid(), number)
+        await learner.sees(lambda: not learner.app.is_running)
+    assert learner.app.return_code == 128 + number
+
+
+async def test_the_first_reason_to_end_decides_the_return_code() -> None:
+    async with tutor() as learner:
+        learner.app.exit(return_code=128 + signal.SIGTERM)
+        learner.app.exit()
+        await learner.sees(lambda: not learner.app.is_running)
+    assert learner.app.return_code == 128 + signal.SIGTERM
+
+
+async def test_a_failure_of_the_tutor_is_no_answer_that_did_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TutorApp, "action_help", lambda _: 1 / 0)
+    app = TutorApp(SSH, FakeSession())
+    with suppress(ZeroDivisionError):
+        async with app.run_test() as pilot:
+            learner = Learner(app, pilot)
+            await learner.sees(app.assembled.is_set)
+            await pilot.press("f1")
+            await learner.sees(lambda: not app.is_running)
+    app.close()
+    assert app.return_code == ExitCode.FAILURE
 
 
 async def test_garbage_is_collected_once_the_tutor_is_loaded() -> None:

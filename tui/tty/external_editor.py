@@ -12,12 +12,13 @@ import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from lessons.texts.wording import Wording
+from tui.tty.signal_handlers import Handler, handled
 
 say = Wording("editor/outside")
 
@@ -26,8 +27,6 @@ LARGEST = 1024 * 1024
 
 SIGNAL_INTERVAL = 0.5
 """Seconds between looks for signals while an editor runs."""
-
-Handler = Callable[[int, object], None]
 
 Run = Callable[[Sequence[str]], int]
 """Runs a command to its end and returns its exit status; a negative one is the signal that ended it."""
@@ -166,34 +165,32 @@ def _remove(folder: Path) -> None:
 
 def _run(words: Sequence[str]) -> int:
     running: list[subprocess.Popen[bytes]] = []
+    passed_on: list[int] = []
 
     def pass_on(number: int, _frame: object) -> None:
         # Only the first program of the terminal is informed of a lost line, and that may be the tutor.
+        passed_on.append(number)
         for process in running:
             process.send_signal(number)
 
     # Ctrl+c and ctrl+backslash are for the editor, which is in the same group of processes. A handler that does
     # nothing, since a signal that is ignored would be ignored by the editor as well.
-    handlers: dict[int, Handler] = {signal.SIGINT: _nothing, signal.SIGQUIT: _nothing}
+    handlers: dict[signal.Signals, Handler] = {signal.SIGINT: _nothing, signal.SIGQUIT: _nothing}
     handlers |= {signal.SIGHUP: pass_on, signal.SIGTERM: pass_on}
-    with _handled(handlers):
-        process = subprocess.Popen(words)
-        running.append(process)
-        while True:
-            # A signal that a different thread has received does not end a longer wait.
-            with suppress(subprocess.TimeoutExpired):
-                return process.wait(SIGNAL_INTERVAL)
-
-
-@contextmanager
-def _handled(handlers: Mapping[int, Handler]) -> Iterator[None]:
-    """Install signal handlers temporarily. The event loop's own handling of a signal is deferred."""
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
-        yield
+        with handled(handlers):
+            process = subprocess.Popen(words)
+            running.append(process)
+            while True:
+                # A signal that a different thread has received does not end a longer wait.
+                with suppress(subprocess.TimeoutExpired):
+                    return process.wait(SIGNAL_INTERVAL)
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        # The tutor ends when the editor has saved the code.
+        for number in passed_on:
+            handler = signal.getsignal(number)
+            if callable(handler):
+                handler(number, None)
 
 
 def _nothing(*_: object) -> None:

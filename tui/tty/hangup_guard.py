@@ -9,6 +9,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 
 from tui.tty.exit_codes import ended_by
 
@@ -16,21 +17,26 @@ GRACE = 5.0
 """Seconds for an orderly shutdown. Drafts and attempts are on disk by then; the worker ends with its parent."""
 
 
+# A queue that a signal handler may put something into, whatever it has interrupted.
+_signals: SimpleQueue[int] = SimpleQueue()
+
+
 def guard(terminal: int = 0) -> None:
-    """Watch a terminal from a thread, and end this process some time after the terminal has hung up.
+    """Watch a terminal from a thread, and end this process some time after the terminal has hung up, or `end_soon`.
 
     A lost connection sends SIGHUP, which the event loop handles. But the loop may be blocked writing to that very
     terminal. Then nothing would handle the signal, and the process would stay forever.
     """
-    threading.Thread(target=_wait, args=(terminal,), name="hangup-guard", daemon=True).start()
+    threading.Thread(target=_wait_for_hangup, args=(terminal,), name="hangup-guard", daemon=True).start()
+    threading.Thread(target=lambda: _end(_signals.get()), name="end-guard", daemon=True).start()
 
 
 def end_soon(signal_number: int) -> None:
-    """End this process some time after a signal, unless it ends by itself: its terminal may take no more output."""
-    threading.Thread(target=_end, args=(signal_number,), name="end-guard", daemon=True).start()
+    """Have the guard end this process some time after a signal, unless it ends by itself. A handler may call this."""
+    _signals.put(signal_number)
 
 
-def _wait(terminal: int) -> None:
+def _wait_for_hangup(terminal: int) -> None:
     poll = select.poll()
     # Poll for the hangup only, which is always reported: the thread sleeps until then.
     poll.register(terminal, 0)

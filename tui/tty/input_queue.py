@@ -70,9 +70,10 @@ class OrderedInputApp(App[None]):
         return True
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
-        """End the app, without the input that waits."""
+        """End the app, without the input that waits. Its return code stays that of the first call."""
         self._waiting_input.clear()
-        super().exit(result, return_code, message)
+        if not self._exit:
+            super().exit(result, return_code, message)
 
     def redraw_terminal(self) -> None:
         """Send all of the screen again: nothing is known of what the terminal shows."""

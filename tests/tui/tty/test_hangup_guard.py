@@ -15,10 +15,8 @@ import os, signal, subprocess, sys, threading
 from tui.tty import hangup_guard
 
 hangup_guard.GRACE = 0.1
-if sys.argv[1] == "SIGHUP":
-    hangup_guard.guard()
-else:
-    signal.signal(signal.SIGTERM, lambda number, _: hangup_guard.end_soon(number))
+hangup_guard.guard()
+signal.signal(signal.SIGTERM, lambda number, _: hangup_guard.end_soon(number))
 child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
 os.kill(child.pid, signal.SIGSTOP)
 os.write(1, b"%d ready" % child.pid)

@@ -13,7 +13,7 @@ import time
 
 def main() -> None:
     """Measure, and print the result."""
-    from jupyter_client.manager import start_new_kernel  # type: ignore[import-not-found]
+    from jupyter_client.manager import start_new_kernel
 
     code = sys.stdin.read()
     seconds: dict[str, list[float]] = {"fresh": [], "warm": []}

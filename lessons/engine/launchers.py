@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from lessons.engine import open_files
+from lessons.engine.worker_environment import environment
 from lessons.format.lesson import Limits
 from lessons.results.code_unit import learner_line
 from lessons.results.result import WorkerError
@@ -72,7 +73,13 @@ class ChildProcess(Protocol):
 
 
 class Launcher(Protocol):
-    """A way to start children."""
+    """A way to start children.
+
+    Attributes:
+        limited: whether limits hold for them.
+    """
+
+    limited: bool
 
     def start(self) -> None:
         """Begin to load PyTorch; returns at once."""
@@ -94,10 +101,14 @@ class Launcher(Protocol):
         """End the launcher, and all children with it."""
 
 
-def make_launcher(kind: str = "", nice: int = 0) -> Launcher:
-    """Return the launcher for this system; `kind` (`fork_server`, `spare_process`) overrides the choice."""
+def make_launcher(kind: str = "", nice: int = 0, *, limited: bool = True) -> Launcher:
+    """Return the launcher for this system; `kind` (`fork_server`, `spare_process`) overrides the choice.
+
+    Without `limited`, no limits hold for the children.
+    """
     kind = kind or ("fork_server" if sys.platform == "linux" and Path("/proc/self/task").is_dir() else "spare_process")
-    return ForkServerLauncher(nice) if kind == "fork_server" else SpareLauncher(nice)
+    maker = ForkServerLauncher if kind == "fork_server" else SpareLauncher
+    return maker(nice, limited=limited)
 
 
 def output(file: IO[bytes], start: int = 0, end: int | None = None) -> str:
@@ -148,21 +159,6 @@ def line_of(job: ChildProcess) -> int | None:
     size = os.fstat(job.err.fileno()).st_size
     _, header, trace = output(job.err, max(0, size - OUTPUT_SHOWN)).rpartition(TRACE)
     return learner_line(trace) if header else None
-
-
-def environment() -> dict[str, str]:
-    """Return the environment of worker processes: one torch thread, no warnings, no imports from the current folder."""
-    # With one thread, timings on a shared host vary ten times less.
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    # With huge pages, a child starts and ends in half the time. Where glibc or the kernel has none, nothing changes.
-    tunables = ":".join(filter(None, (os.environ.get("GLIBC_TUNABLES"), "glibc.malloc.hugetlb=1")))
-    return {
-        **os.environ,
-        **threads,
-        "GLIBC_TUNABLES": tunables,
-        "PYTHONSAFEPATH": "1",
-        "PYTHONWARNINGS": "ignore",
-    }
 
 
 def _spawn(
@@ -249,8 +245,8 @@ def _hung_up(talk: socket.socket) -> bool:
 class ForkServerLauncher:
     """The fork server, seen from the parent. A launch that finds it gone restarts it, once."""
 
-    def __init__(self, nice: int = 0) -> None:
-        self.nice = nice
+    def __init__(self, nice: int = 0, *, limited: bool = True) -> None:
+        self.nice, self.limited = nice, limited
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._base = ""
@@ -271,7 +267,7 @@ class ForkServerLauncher:
         self._base = tempfile.mkdtemp(prefix="attn-tutor-")
         log = (Path(self._base) / "log").open("wb")
         fd = theirs.fileno()
-        process = _spawn("fork_server", [str(fd), self._base], [fd], self.nice, log, log)
+        process = _spawn("fork_server", [str(fd), self._base, str(int(self.limited))], [fd], self.nice, log, log)
         log.close()
         theirs.close()
         self._process, self._control, self._ready = process, ours, False
@@ -379,13 +375,15 @@ class ForkServerLauncher:
 class SpareChild:
     """A process that loads PyTorch ahead of time, then takes one job."""
 
-    def __init__(self, nice: int) -> None:
+    def __init__(self, nice: int, *, limited: bool) -> None:
         self.talk, their_talk = socket.socketpair()
         self._life, their_life = socket.socketpair()
         self._scratch = tempfile.mkdtemp(prefix="attn-tutor-")
         self.out, self.err = _output_files(self._scratch)
         fds = [their_talk.fileno(), their_life.fileno()]
-        self._process = _spawn("spare_process", [*map(str, fds), self._scratch], fds, nice, self.out, self.err)
+        self._process = _spawn(
+            "spare_process", [*map(str, fds), self._scratch, str(int(limited))], fds, nice, self.out, self.err
+        )
         their_talk.close()
         their_life.close()
         self.ready = False
@@ -442,8 +440,8 @@ class SpareChild:
 class SpareLauncher:
     """A launcher that keeps one warm process, and starts the next as soon as that one is taken."""
 
-    def __init__(self, nice: int = 0) -> None:
-        self.nice = nice
+    def __init__(self, nice: int = 0, *, limited: bool = True) -> None:
+        self.nice, self.limited = nice, limited
         self._warm: SpareChild | None = None
         self._lock = threading.RLock()
         # Held while PyTorch loads, so that one thread waits for it; `close` does not need it.
@@ -453,7 +451,7 @@ class SpareLauncher:
         """See `Launcher`."""
         with self._lock:
             if self._warm is None:
-                self._warm = SpareChild(self.nice)
+                self._warm = SpareChild(self.nice, limited=self.limited)
 
     @property
     def ready(self) -> bool:

@@ -40,6 +40,7 @@ from lessons.results.tensor_questions import (
     FollowQuestion,
     Refusal,
     RowQuestion,
+    ShowQuestion,
     TensorQuestion,
     WindowQuestion,
 )
@@ -58,10 +59,10 @@ from lessons.worker.message_parts import (
 from lessons.worker.messages import Snapshot, StepReport, Train, TrainingRequest
 from lessons.worker.tensor_reports import (
     BlocksReport,
-    BoxReport,
     ExplanationReport,
     FlowReport,
     RowReport,
+    ShowReport,
     WindowReport,
 )
 
@@ -262,7 +263,7 @@ def _flow(question: FlowQuestion, report: FlowReport) -> Flow:
     return flow.cleaned(report.flow)
 
 
-def _box(question: BoxQuestion, report: BoxReport) -> Tensor:
+def _show(question: BoxQuestion | ShowQuestion, report: ShowReport) -> Tensor:
     tensor = report.tensor
     plain = ShownTensor(name=clean(tensor.name, keep="") or "_", kind="mask" if tensor.dtype == "bool" else "vector")
     numbers = tuple(tuple(map(str, range(size))) for size in tensor.shape)
@@ -276,7 +277,8 @@ _READERS: dict[type[Any], Callable[[Any, Any], object]] = {
     ExplainQuestion: _explanation,
     FollowQuestion: _explanation,
     FlowQuestion: _flow,
-    BoxQuestion: _box,
+    BoxQuestion: _show,
+    ShowQuestion: _show,
 }
 
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons.engine import child_failures, judging, replies, training
+from lessons.engine import child_failures, judging, replies, running_program, training
 from lessons.engine.child_code import CodeRequest, run_in_child
 from lessons.engine.judging import Diagnosis, JudgeAnswer
 from lessons.engine.launchers import ChildProcess, ForkUnsafe, Launcher, SpareLauncher, closed, make_launcher, output
 from lessons.engine.run import Run
+from lessons.engine.running_program import OwnProgram
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits, TrainStep
 from lessons.learner import trained_models
@@ -33,6 +34,7 @@ from lessons.results.result import (
 from lessons.texts.wording import Wording
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker import channel
+from lessons.worker.message_parts import CellWrite
 from lessons.worker.messages import LessonDone, RunLesson, StepReport
 
 say = Wording("engine/session")
@@ -46,8 +48,11 @@ T = TypeVar("T")
 class Session:
     """A worker, and the requests to it. Close it when done: this ends all of its processes."""
 
-    def __init__(self, launcher: Launcher | None = None, *, nice: int = 0, kind: str = "") -> None:
-        self.launcher = launcher or make_launcher(kind, nice)
+    def __init__(
+        self, launcher: Launcher | None = None, *, nice: int = 0, kind: str = "", limited: bool = True
+    ) -> None:
+        """Initialize without starting anything; without `limited`, no limits hold for what the worker runs."""
+        self.launcher = launcher or make_launcher(kind, nice, limited=limited)
         """The launcher of children; replaced by one of spare processes if forking turns out to be unsafe."""
         self._running: ChildProcess | None = None
         self._cancelled = threading.Event()
@@ -107,6 +112,26 @@ class Session:
             return Run(results, None)
         job.set_idle(True)
         return Run(results, job)
+
+    def run_program(self, program: OwnProgram, cells: Sequence[CellWrite] = ()) -> Run:
+        """Run a program of one's own, with some of its numbers changed; its one step is `code_unit.PROGRAM`.
+
+        A program that fails can be asked about what it did before. The limits are lifted only in a session that was
+        made without them. Raises `WorkerError` if the worker cannot run anything.
+        """
+        self._cancelled.clear()
+        job = self._launch(program.limits, QUESTION_CPU)
+        try:
+            with self._current(job):
+                result, survived = running_program.run(program, cells, job, self._cancelled.is_set)
+        except BaseException:
+            job.close()
+            raise
+        if not survived:
+            job.close()
+            return Run([result], None)
+        job.set_idle(True)
+        return Run([result], job)
 
     def _run_steps(
         self,
@@ -233,7 +258,7 @@ class Session:
             job = self.launcher.launch(limits, question_cpu)
         except ForkUnsafe:
             self.launcher.close()
-            self.launcher = SpareLauncher()
+            self.launcher = SpareLauncher(limited=self.launcher.limited)
             job = self.launcher.launch(limits, question_cpu)
         if self._closed.is_set():
             job.close()

@@ -101,6 +101,8 @@ class CodeUnit:
 
 
 SETUP = CodeUnit("setup")
+PROGRAM = CodeUnit.step("program")
+"""A program of one's own: the only step of a lesson that is made of it."""
 ANSWER = CodeUnit("answer")
 
 

@@ -111,6 +111,14 @@ class BoxQuestion(TensorQuestion[Tensor]):
     unit: CodeUnit | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ShowQuestion(TensorQuestion[Tensor]):
+    """Ask for a tensor of a program by its label, or for the value of an expression over its variables."""
+
+    name: str
+    unit: CodeUnit | None = None
+
+
 def box_unit(unit: CodeUnit, box: str) -> CodeUnit:
     """Return the unit that shows the tensor of a box of the flow of `unit`."""
     return unit.expression(box)
@@ -127,4 +135,5 @@ QUESTIONS: tuple[type[TensorQuestion[object]], ...] = (
     FollowQuestion,
     FlowQuestion,
     BoxQuestion,
+    ShowQuestion,
 )

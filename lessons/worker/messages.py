@@ -13,13 +13,20 @@ from lessons.reading.mistake_edits import KnownMistake
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import CheckResult, Intermediate
 from lessons.results.tensor_questions import QUESTIONS, Refusal
-from lessons.worker.message_parts import ErrorReport, NamedExpression, Program, TensorReport, message
+from lessons.worker.message_parts import (
+    ErrorReport,
+    NamedExpression,
+    Program,
+    TensorReport,
+    message,
+)
+from lessons.worker.program_messages import ProgramReport, RunProgram
 from lessons.worker.tensor_reports import (
     BlocksReport,
-    BoxReport,
     ExplanationReport,
     FlowReport,
     RowReport,
+    ShowReport,
     WindowReport,
 )
 
@@ -437,11 +444,15 @@ class ComparisonReport:
 REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     Launch: (Exited,),
     RunLesson: (StepReport, LessonDone),
+    RunProgram: (ProgramReport,),
     **{
         kind: (report, Refusal)
         for kind, report in zip(
             QUESTIONS,
-            (WindowReport, BlocksReport, RowReport, ExplanationReport, ExplanationReport, FlowReport, BoxReport),
+            (
+                *(WindowReport, BlocksReport, RowReport, ExplanationReport, ExplanationReport),
+                *(FlowReport, ShowReport, ShowReport),
+            ),
             strict=True,
         )
     },

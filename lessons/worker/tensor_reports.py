@@ -56,8 +56,8 @@ class FlowReport:
 
 
 @message
-class BoxReport:
-    """The tensor of a box of a flow; its numbers are in `blob`."""
+class ShowReport:
+    """A tensor that is shown from now on; its numbers are in `blob`."""
 
     tensor: TensorReport
     blob: bytes

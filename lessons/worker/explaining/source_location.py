@@ -21,8 +21,8 @@ class SourceLocation:
     Attributes:
         line: the line in `file`; None in an expression that a step only shows, and in a definition: they are on no line
             of the learner's code.
-        file: `setup`, the id of a step, a module of the `attention` package, or `definition` for the single steps of
-            a fused operation.
+        file: `setup`, the id of a step, a module of the `attention` package, a file of a program of one's own, or
+            `definition` for the single steps of a fused operation.
         code: the expression or statement, on one line.
         lesson_line: the line of the lesson from which that was called.
     """
@@ -43,6 +43,7 @@ def locate(positions: SourcePositions, event: Event | None) -> SourceLocation:
         file = "attention" + file[len(PACKAGE) :].replace("\\", "/")
     elif file == fused_definitions.__file__:
         file = "definition"
+    file = positions.file_of(file)
     in_lesson = not outer[0].co_filename.startswith(PACKAGE)
     return SourceLocation(
         _line(positions, inner), file.strip("<>"), positions.code(inner), _line(positions, outer) if in_lesson else None
@@ -62,7 +63,7 @@ def on_line(positions: SourcePositions, event: Event | None, reader: Event | Non
         return say("on-line", "on line {line}", line=location.line)
     if location.file == code_unit.SETUP_TEXT:
         return say("on-line-of-setup", "on line {line} of the setup", line=location.line)
-    if "/" in location.file:
+    if "/" in location.file or location.file.endswith(".py"):
         return say("on-line-of-file", "on line {line} of {file}", line=location.line, file=location.file)
     return ""
 

@@ -39,6 +39,8 @@ def limit(cpu: float, memory: int, question_cpu: float = 0) -> None:
 def allow_questions() -> None:
     """Raise the processor limit of this process by the time that `limit` reserved for questions after the program."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if hard == resource.RLIM_INFINITY:
+        return
     _set(resource.RLIMIT_CPU, max(1, hard - GRACE), hard)
 
 

@@ -41,6 +41,10 @@ After = Callable[[ast.stmt], None]
 """A function that is called after each top-level statement."""
 
 
+Described = Callable[[BaseException, str], ErrorReport]
+"""A function that describes how the code of a file has failed."""
+
+
 def new_namespace(name: str) -> dict[str, Any]:
     """Create a module for a program to run in and return its namespace.
 
@@ -50,8 +54,14 @@ def new_namespace(name: str) -> dict[str, Any]:
     return module.__dict__
 
 
-def execute(source: str, filename: str, namespace: dict[str, Any], after: After | None = None) -> ErrorReport | None:
-    """Run `source` in `namespace`. Returns None if it completed, else the failure. Never raises.
+def execute(
+    source: str,
+    filename: str,
+    namespace: dict[str, Any],
+    after: After | None = None,
+    described: Described | None = None,
+) -> ErrorReport | None:
+    """Run `source` in `namespace`. Returns None if it completed, else the failure, `described`. Never raises.
 
     With `after`, the top-level statements run one by one, and `after` is called with each of them afterwards.
     """
@@ -68,7 +78,7 @@ def execute(source: str, filename: str, namespace: dict[str, Any], after: After 
         else:
             _one_by_one(source, filename, namespace, after)
     except BaseException as error:
-        return describe(error, filename)
+        return (described or describe)(error, filename)
     return None
 
 

@@ -15,10 +15,11 @@ from lessons.texts.wording import Wording
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs import tensor_entries
 from lessons.worker.jobs.cell_changes import CellWriter
-from lessons.worker.jobs.execute import describe, execute, new_namespace
+from lessons.worker.jobs.execute import Described, describe, execute, new_namespace
 from lessons.worker.message_parts import CellWrite, ErrorReport, NamedExpression, TemplateField, TensorReport
 from lessons.worker.recording.line_shapes import Line, ShapeCollector
 from lessons.worker.recording.recorder import Recorder
+from lessons.worker.recording.regions import Region
 
 say = Wording("worker/run-state")
 
@@ -35,18 +36,20 @@ class RunState:
         explainer: the explainer of recorded numbers.
         cell_writer: writes the cells that the learner has changed.
         lines: the shapes of the operands and results of each line, for the code that was run last.
+        named: tensors that can be asked for by a label, each with the time at which it had its values.
     """
 
-    def __init__(self, cells: Sequence[CellWrite] = ()) -> None:
-        self.namespace = new_namespace("__lesson__")
+    def __init__(self, cells: Sequence[CellWrite] = (), module: str = "__lesson__") -> None:
+        self.namespace = new_namespace(module)
         self.shown: dict[tuple[CodeUnit, str], torch.Tensor] = {}
         self.recorder = Recorder()
         self.explainer = Explainer(self.recorder)
         self.cell_writer = CellWriter(cells, self.namespace)
         self.lines: list[Line] = []
+        self.named: dict[str, tuple[Region, int]] = {}
 
-    def run(self, code: str, unit: CodeUnit) -> ErrorReport | None:
-        """Run a piece of code under the recorder. Returns the failure if it did not complete."""
+    def run(self, code: str, unit: CodeUnit, described: Described = describe) -> ErrorReport | None:
+        """Run a piece of code under the recorder. Returns the failure, as it is `described`, if it did not complete."""
         file = unit.filename
         shapes = ShapeCollector(self.recorder.record, self.namespace, file, code)
         self.lines = shapes.lines
@@ -59,7 +62,7 @@ class RunState:
 
         self.recorder.watch(file, code)
         with self.recorder:
-            return execute(code, file, self.namespace, after)
+            return execute(code, file, self.namespace, after, described)
 
     def show(
         self, unit: CodeUnit, specs: Sequence[NamedExpression], blob: bytearray
@@ -70,17 +73,33 @@ class RunState:
         """
         reports: list[TensorReport] = []
         for spec in specs:
-            file = unit.expression(spec.name).filename
             try:
-                self.recorder.watch(file, spec.expression)
-                with self.recorder:
-                    tensor = as_tensor(eval(compile(spec.expression, file, "eval"), self.namespace))
+                tensor = self.evaluate(unit.expression(spec.name), spec.expression)
                 reports.append(self.show_tensor(unit, spec.name, tensor, blob))
             except BaseException as error:
                 failure = describe(error, unit.filename)
                 message = say("not-shown", "{name} cannot be shown: {why}", name=spec.name, why=failure.message)
                 return tuple(reports), replace(failure, message=message)
         return tuple(reports), None
+
+    def evaluate(self, unit: CodeUnit, expression: str) -> torch.Tensor:
+        """Return the tensor that an expression gives; `unit` is the name under which it is recorded."""
+        self.recorder.watch(unit.filename, expression)
+        with self.recorder:
+            return as_tensor(eval(compile(expression, unit.filename, "eval"), self.namespace))
+
+    def show_named(self, unit: CodeUnit, name: str, blob: bytearray) -> TensorReport:
+        """Report a tensor by its label, or the value of an expression, as `show_tensor` does.
+
+        Raises `ValueLost`, `TypeError`, or whatever the expression raises.
+        """
+        if name not in self.named:
+            return self.show_tensor(unit, name, self.evaluate(unit.expression(name), name), blob)
+        region, time = self.named[name]
+        tensor = as_tensor(self.explainer.history.tensor(region, time))
+        self.explainer.show_region(unit, name, region, time)
+        self.shown[unit, name] = tensor
+        return tensor_entries.entry(name, tensor, blob)
 
     def show_tensor(self, unit: CodeUnit, name: str, tensor: torch.Tensor, blob: bytearray) -> TensorReport:
         """Report a tensor, and accept questions about it from now on. Appends its numbers to `blob`."""

@@ -16,6 +16,7 @@ from lessons.results.tensor_questions import (
     FollowQuestion,
     Refusal,
     RowQuestion,
+    ShowQuestion,
     WindowQuestion,
     box_unit,
 )
@@ -24,14 +25,15 @@ from lessons.worker import channel, messages, wire
 from lessons.worker.explaining.explainer import NoCell
 from lessons.worker.flow.diagram import Diagram, NoBox
 from lessons.worker.jobs import prompt, scratch_run, summaries, tensor_entries
+from lessons.worker.jobs.execute import describe
 from lessons.worker.jobs.run_state import RunState, as_tensor
 from lessons.worker.recording.element_history import ValueLost
 from lessons.worker.tensor_reports import (
     BlocksReport,
-    BoxReport,
     ExplanationReport,
     FlowReport,
     RowReport,
+    ShowReport,
     WindowReport,
 )
 
@@ -96,7 +98,7 @@ def flow(run: RunState, question: FlowQuestion) -> FlowReport:
         raise QuestionRefused(why) from error
 
 
-def box(run: RunState, question: BoxQuestion) -> BoxReport:
+def box(run: RunState, question: BoxQuestion) -> ShowReport:
     """Show the tensor of a box from now on, as it was when the code of the box had run."""
     if question.unit is None:
         raise QuestionRefused(say("no-box", "no such box"))
@@ -116,7 +118,21 @@ def box(run: RunState, question: BoxQuestion) -> BoxReport:
     run.explainer.show_region(unit, name, region, time)
     run.shown[unit, name] = tensor
     report = tensor_entries.entry(name, tensor, blob)
-    return BoxReport(report, bytes(blob))
+    return ShowReport(report, bytes(blob))
+
+
+def show(run: RunState, question: ShowQuestion) -> ShowReport:
+    """Show a named tensor, or the value of an expression, from now on."""
+    if question.unit is None:
+        raise QuestionRefused(say("no-tensor", "no such tensor"))
+    blob = bytearray()
+    try:
+        return ShowReport(run.show_named(question.unit, question.name, blob), bytes(blob))
+    except (ValueLost, TypeError) as error:
+        why = str(error)
+    except BaseException as error:
+        why = describe(error, question.unit.filename).message
+    raise QuestionRefused(say("not-shown", "{name} cannot be shown: {why}", name=question.name, why=why))
 
 
 def window(run: RunState, question: WindowQuestion) -> WindowReport:
@@ -158,6 +174,7 @@ HANDLERS: dict[type[object], Callable[[RunState, Any], object]] = {
     FollowQuestion: follow,
     FlowQuestion: flow,
     BoxQuestion: box,
+    ShowQuestion: show,
     WindowQuestion: window,
     BlocksQuestion: blocks,
     RowQuestion: row,

@@ -16,11 +16,14 @@ from lessons.worker import channel, child_exit_codes, messages, wire
 from lessons.worker.fence import landlock, limits
 from lessons.worker.jobs import answer_run, judge, lesson_run, repair_run, training
 from lessons.worker.messages import Launch
+from lessons.worker.program_messages import RunProgram
+from lessons.worker.programs import program_run
 
 TALK = 3
 
 JOBS: dict[type[Any], Callable[[Any, socket.socket], None]] = {
     messages.RunLesson: lesson_run.run_lesson,
+    RunProgram: program_run.run_program,
     messages.Train: training.run_training,
     messages.RunAnswer: answer_run.run_answer,
     messages.RunRepairs: repair_run.run_repairs,
@@ -31,11 +34,11 @@ JOBS: dict[type[Any], Callable[[Any, socket.socket], None]] = {
 _fstat, _exit = os.fstat, os._exit
 
 
-def set_up(launch: Launch, scratch: str, shared: Path | None) -> None:
+def set_up(launch: Launch, scratch: str, shared: Path | None, *, limited: bool = True) -> None:
     """Set up streams, signals, limits and Landlock, in an order that leaves no gap.
 
-    The child can then write only below the folders `scratch` and `shared`. Descriptors 1 and 2 must already be the
-    output files.
+    If it is `limited`, the child can then write only below the folders `scratch` and `shared`. Descriptors 1 and 2 must
+    already be the output files.
     """
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -54,10 +57,12 @@ def set_up(launch: Launch, scratch: str, shared: Path | None) -> None:
     os.chdir(scratch)
     os.environ.update(HOME=scratch, TMPDIR=scratch)
     sys.path[:] = [entry for entry in sys.path if entry]
-    limits.limit(launch.cpu, launch.memory, launch.question_cpu)
+    if limited:
+        limits.limit(launch.cpu, launch.memory, launch.question_cpu)
     with contextlib.suppress(OSError):
         os.nice(5)
-    landlock.confine(scratch, shared)
+    if limited:
+        landlock.confine(scratch, shared)
 
 
 def work(talk: socket.socket) -> None:

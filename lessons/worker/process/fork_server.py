@@ -59,8 +59,9 @@ class _Child:
 class ForkServer:
     """A server that forks children on request, kills them on request, and cleans up after them."""
 
-    def __init__(self, control: socket.socket, base: str, shared: Path | None = None) -> None:
+    def __init__(self, control: socket.socket, base: str, shared: Path | None = None, *, limited: bool = True) -> None:
         self.control = control
+        self.limited = limited
         self.base = base
         self.shared = shared
         self.children: dict[int, _Child] = {}
@@ -78,7 +79,7 @@ class ForkServer:
     def serve(self) -> None:
         """Handle requests until the parent closes the control connection."""
         while True:
-            watched = any(child.busy for child in self.children.values())
+            watched = self.limited and any(child.busy for child in self.children.values())
             ready = self.selector.select(SETTLED if self.wants_ahead else TICK if watched else None)
             if self.wants_ahead and not ready:
                 self._fork_ahead()
@@ -94,7 +95,7 @@ class ForkServer:
                 elif isinstance(key.data, _Child):
                     self._hear(key.data)
             for child in list(self.children.values()):
-                if child.busy:
+                if child.busy and self.limited:
                     self._watch(child)
                 self._bury_if_dead(child)
             if self.ahead is not None and self.ahead.end(wait=False):
@@ -177,7 +178,7 @@ class ForkServer:
             os.closerange(child.TALK + 1, 4096)
             # Keep the connection open to the end: when it closes, the parent kills us, and the exit code is lost.
             connection = socket.socket(fileno=child.TALK)
-            child.set_up(launch, scratch, self.shared)
+            child.set_up(launch, scratch, self.shared, limited=self.limited)
             child.work(connection)
             code = 0
         except BaseException:
@@ -310,11 +311,14 @@ def pss(pid: int) -> int:
     return 0
 
 
-def main(control_fd: str, base: str) -> None:
-    """Import the modules that children need, report `ServerReady`, and serve. No tensor operation may run here."""
+def main(control_fd: str, base: str, limited: str) -> None:
+    """Import the modules that children need, report `ServerReady`, and serve. No tensor operation may run here.
+
+    `limited` is "1" if limits hold for the children, else "0".
+    """
     control = socket.socket(fileno=int(control_fd))
     prctl(PR_SET_CHILD_SUBREAPER, 1)
-    shared = layers.enclose()
+    shared = layers.enclose() if limited == "1" else None
     gc.disable()
     try:
         preload.load()
@@ -323,7 +327,7 @@ def main(control_fd: str, base: str) -> None:
         return
     gc.freeze()
     gc.enable()
-    server = ForkServer(control, base, shared)
+    server = ForkServer(control, base, shared, limited=limited == "1")
     try:
         channel.send(control, ServerReady(threads()))
         server.serve()

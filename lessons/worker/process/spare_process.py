@@ -20,10 +20,13 @@ from lessons.worker.messages import Launch, SpareReady
 from lessons.worker.process import preload, scratch_folders
 
 
-def main(talk_fd: str, life_fd: str, scratch: str) -> None:
-    """Import torch, report `SpareReady`, do one job, and end. Descriptors 1 and 2 must already be the output files."""
+def main(talk_fd: str, life_fd: str, scratch: str, limited: str) -> None:
+    """Import torch, report `SpareReady`, do one job, and end. Descriptors 1 and 2 must already be the output files.
+
+    `limited` is "1" if limits hold for the job, else "0".
+    """
     talk, life = socket.socket(fileno=int(talk_fd)), socket.socket(fileno=int(life_fd))
-    shared = layers.enclose()
+    shared = layers.enclose() if limited == "1" else None
     threading.Thread(target=_end_with, args=(life, scratch), daemon=True).start()
     code = child_exit_codes.BROKEN
     try:
@@ -33,7 +36,7 @@ def main(talk_fd: str, life_fd: str, scratch: str) -> None:
         from lessons.worker.process import child
 
         channel.send(talk, SpareReady())
-        child.set_up(channel.receive(talk, Launch), scratch, shared)
+        child.set_up(channel.receive(talk, Launch), scratch, shared, limited=limited == "1")
         child.work(talk)
         code = 0
     except BaseException:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import dis
+import functools
 import itertools
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from types import CodeType
 from typing import Literal
 
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.recording.names import Assignment
-from lessons.worker.recording.record import Binding, Event, Site
+from lessons.worker.recording.record import Binding, Event, Site, Variables
 from lessons.worker.recording.regions import Region
 
 MODULE = "<module>"
 """What Python calls the code of a file outside of all functions."""
+
+VARIABLE = re.compile(r"\w+")
 
 NamedKind = Literal["variable", "parameter", "local"]
 
@@ -54,7 +60,7 @@ def named_tensors(explainer: Explainer, main: str) -> list[NamedTensor]:
     """
     explainer.names.update()
     top = _variables(explainer, main)
-    locals_ = list(_locals(explainer, main))
+    locals_ = list(_locals(explainer, main, {_identity(item.region) for item in top}))
     return [
         *(item for item in top if item.kind == "variable"),
         *_told_apart(locals_, {item.label for item in top}),
@@ -86,16 +92,23 @@ def _variables(explainer: Explainer, main: str) -> list[NamedTensor]:
     return found
 
 
-def _locals(explainer: Explainer, main: str) -> Iterator[NamedTensor]:
-    """Yield the variables of functions and imported files, function by function."""
+def _locals(explainer: Explainer, main: str, top: Iterable[tuple[object, ...]]) -> Iterator[NamedTensor]:
+    """Yield the variables of functions and imported files, function by function; `top` are those of the program."""
     record, names = explainer.record, explainer.names
     by_scope: dict[tuple[str, str], dict[str, list[Assignment]]] = {}
+    for code in record.variables:
+        by_scope.setdefault((_scope(code), code.co_filename), {})
     for item in names.assignments:
-        file = item.site[0].co_filename
-        if (item.scope, file) != (MODULE, main):
-            scope = _stem(file) if item.scope == MODULE else item.scope.replace("<locals>.", "")
-            by_scope.setdefault((scope, file), {}).setdefault(item.binding.name, []).append(item)
+        code = item.site[0]
+        if (code.co_qualname, code.co_filename) != (MODULE, main):
+            by_scope.setdefault((_scope(code), code.co_filename), {}).setdefault(item.binding.name, []).append(item)
+    noted = {(_scope(code), code.co_filename): code for code in record.variables}
+    known = {_identity(region) for code in record.variables for region in _own_regions(record.variables[code], code)}
+    known.update(top)
     for (scope, file), by_name in by_scope.items():
+        if (scope, file) in noted:
+            yield from _noted(explainer, noted[scope, file], by_name, known)
+            continue
         for name, found in by_name.items():
             last = found[-1]
             region = last.binding.region
@@ -104,6 +117,55 @@ def _locals(explainer: Explainer, main: str) -> Iterator[NamedTensor]:
             line = names.positions.line(last.site)
             count = _count([item.binding for item in found])
             yield NamedTensor(f"{scope}.{name}", name, "local", scope, file, line, region, time, count)
+
+
+def _noted(
+    explainer: Explainer, code: CodeType, assigned: Mapping[str, list[Assignment]], known: Container[object]
+) -> Iterator[NamedTensor]:
+    """Yield the variables of a function as they were when its last call returned.
+
+    An argument that is the same tensor as a variable elsewhere is left out.
+    """
+    variables, lines = explainer.record.variables[code], _lines_bound(code)
+    scope, file = _scope(code), code.co_filename
+    for name, region in variables.regions.items():
+        variable = VARIABLE.match(name)[0]  # type: ignore[index]  # every name begins with a variable
+        if variable not in lines and _identity(region) in known:
+            continue
+        line = lines.get(variable, code.co_firstlineno)
+        count = max(variables.calls, _count([item.binding for item in assigned.get(name, ())]))
+        yield NamedTensor(f"{scope}.{name}", name, "local", scope, file, line, region, variables.time, count)
+
+
+def _own_regions(variables: Variables, code: CodeType) -> Iterator[Region]:
+    """Yield the tensors that a function has bound itself, not those that it was only given."""
+    lines = _lines_bound(code)
+    for name, region in variables.regions.items():
+        if name in lines:
+            yield region
+
+
+@functools.lru_cache(1024)
+def _lines_bound(code: CodeType) -> Mapping[str, int]:
+    """Return the last line of a function on which each of its variables is bound; arguments may have none."""
+    lines: dict[str, int] = {}
+    line = code.co_firstlineno
+    for instruction in dis.get_instructions(code):
+        line = instruction.positions.lineno or line if instruction.positions is not None else line
+        if instruction.opname in ("STORE_FAST", "STORE_DEREF"):
+            lines[instruction.argval] = max(line, lines.get(instruction.argval, 0))
+    return lines
+
+
+def _scope(code: CodeType) -> str:
+    """Return what a function is called; of code outside of all functions, the name of its file."""
+    if code.co_qualname == MODULE:
+        return _stem(code.co_filename)
+    return code.co_qualname.replace("<locals>.", "")
+
+
+def _identity(region: Region) -> tuple[object, ...]:
+    return region.storage, region.offset, region.shape, region.stride
 
 
 def _end_of_changes(writes: Iterable[Event], bound: Assignment) -> int:
@@ -117,16 +179,16 @@ def _made_at(explainer: Explainer, binding: Binding, main: str) -> Site | None:
     """Return the site in the program's own file that made what a name was bound to; None if there is none."""
     writes = explainer.record.writes.get(binding.region.storage, ())
     before = [event for event in writes if event.time < binding.time]
-    sites = before[-1].sites if before else ()
-    return next((site for site in reversed(sites) if site[0].co_filename == main), None)
+    sites = [site for site in reversed(before[-1].sites if before else ()) if site[0].co_filename == main]
+    variable = binding.name.partition(".")[0]
+    return next(
+        (site for site in sites if explainer.names.positions.assigned(site) == variable), next(iter(sites), None)
+    )
 
 
 def _count(bindings: list[Binding]) -> int:
     """Count how often a name was bound to a tensor. The same binding may have been seen in two ways."""
-    identities = (
-        (item.region.storage, item.region.offset, item.region.shape, item.region.stride)
-        for item in sorted(bindings, key=lambda binding: binding.time)
-    )
+    identities = (_identity(item.region) for item in sorted(bindings, key=lambda binding: binding.time))
     return sum(1 for _ in itertools.groupby(identities))
 
 

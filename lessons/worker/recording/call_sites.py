@@ -7,6 +7,10 @@ lasts, its callers wait where they are, so they are looked up for its first oper
 from __future__ import annotations
 
 import inspect
+import os
+import sys
+import sysconfig
+import tokenize
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -24,6 +28,9 @@ PACKAGE = str(Path(attention.__file__).parent)
 
 _PRINTING = "_tensor_str.py"
 
+INSTALLED = ("site-packages", "dist-packages")
+"""Folders that installed packages lie in, wherever they are."""
+
 
 class SiteFinder:
     """Finds the call sites of operations in watched files.
@@ -36,6 +43,7 @@ class SiteFinder:
     def __init__(self, sources: dict[str, str]) -> None:
         self._sources = sources
         self._watched: dict[str, bool | None] = {}
+        self._folders: list[str] = []
         self._known: dict[tuple[int, ...], CallSites] = {}
         self._module: CodeType | None = None
         self._in_module: dict[int, CallSites] = {}
@@ -51,6 +59,20 @@ class SiteFinder:
         self._watched[filename] = True
         self._module = None
         self.release()
+
+    def watch_below(self, folder: str) -> None:
+        """Watch each source file below a folder, which ends with a separator, but no installed package."""
+        self._folders.append(folder)
+        self._watched = {name: seen for name, seen in self._watched.items() if seen}
+
+    def is_watched(self, code: CodeType) -> bool:
+        """Return whether operations that this code calls are attributed to it."""
+        name = code.co_filename
+        try:
+            return bool(self._watched[name])
+        except KeyError:
+            seen = self._watched[name] = self._is_watched(name)
+            return bool(seen)
 
     def release(self) -> None:
         """Let go of the frame of the last operation, which keeps the variables of a function that has returned."""
@@ -124,7 +146,21 @@ class SiteFinder:
         """Return whether to attribute operations to a file; None for the one that prints tensors."""
         if name.endswith(_PRINTING):
             return None
-        if not name.startswith(PACKAGE) or Path(name).name.startswith("_"):
+        if name.startswith(PACKAGE):
+            if Path(name).name.startswith("_"):
+                return False
+        elif not any(map(name.startswith, self._folders)) or _is_installed(name):
             return False
-        self._sources[name] = Path(name).read_text(encoding="utf-8")
+        try:
+            with tokenize.open(name) as file:
+                self._sources[name] = file.read()
+        except (OSError, SyntaxError, UnicodeError):
+            return False
         return True
+
+
+def _is_installed(name: str) -> bool:
+    """Return whether a file belongs to Python itself or to a package that was installed."""
+    paths = sysconfig.get_paths()
+    own = (paths["stdlib"], paths["platstdlib"], *((sys.prefix,) if sys.prefix != sys.base_prefix else ()))
+    return any(name.startswith(folder + os.sep) for folder in own) or not set(INSTALLED).isdisjoint(Path(name).parts)

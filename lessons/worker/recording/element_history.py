@@ -27,6 +27,10 @@ LINE = 16
 """Bytes that share an entry of that index: no element is longer, and bytes may be read as another type."""
 
 
+LARGE = 4096
+"""Elements of a tensor above which its former numbers are not looked up one by one."""
+
+
 class ValueLost(Exception):
     """The value of an element is lost: it was overwritten, and there is no copy. The message is for people."""
 
@@ -208,6 +212,8 @@ class ElementHistory:
         if first.info is LEFT and (kept := self.overwritten(first)) is not None:
             held = region.inside(kept.untyped_storage())
             return held.clone() if copy else held
+        if region.size > LARGE:
+            return self._undone(region, later)
         parts = region.parts
         elements = [Element.of(parts, index, time) for index in parts.indices()]
         values = self.values(elements)
@@ -216,6 +222,23 @@ class ElementHistory:
         numbers = values if parts.dtype.is_floating_point else list(map(int, values))
         tensor = torch.tensor(numbers, dtype=wide).to(parts.dtype).reshape(parts.shape)
         return torch.view_as_complex(tensor) if region.dtype.is_complex else tensor
+
+    def _undone(self, region: Region, later: Sequence[Event]) -> torch.Tensor:
+        """Return a copy of a region as it was before these operations, by undoing what they overwrote in its storage.
+
+        Raises `ValueLost`.
+        """
+        self._check(region.storage, later[0].time)
+        self._bring_back(region)
+        memory = torch.empty(0, dtype=torch.uint8).set_(region.memory).clone().untyped_storage()
+        for event in reversed(later):
+            self.overwritten(event)
+            for target, copy in zip(event.outs, event.before, strict=False):
+                if target.storage == region.storage:
+                    if copy is None:
+                        raise ValueLost(_no_room())
+                    target.inside(memory).copy_(contents(copy))
+        return region.inside(memory).clone()
 
     def _check(self, storage: int, time: int) -> None:
         lost = self._record.lost.get(storage)
@@ -255,5 +278,8 @@ class ElementHistory:
                 start = element.offset - region.at(index)
                 part = contents(copy)[index].reshape(1).view(torch.uint8)[start : start + element.region.dtype.itemsize]
                 return exact_number(part.view(element.region.dtype).item())
-        why = say("overwritten", "It was overwritten later, and there was no room to keep what it had been.")
-        raise ValueLost(why)
+        raise ValueLost(_no_room())
+
+
+def _no_room() -> str:
+    return say("overwritten", "It was overwritten later, and there was no room to keep what it had been.")

@@ -122,6 +122,11 @@ class Names:
         self._whole.update(event.time for event in last)
         self._steps.update((event.time, step) for step, event in enumerate(run, 1))
         name = self.positions.assigned(sites[0])
+        unpacked = () if name else self.positions.unpacked(sites[0])
+        for event in last if unpacked else ():
+            if len(event.outs) == len(unpacked):
+                for one, region in zip(unpacked, event.outs, strict=True):
+                    self._assign(sites[0], one, region, event.time + 1)
         # `self.W_query` in a constructor: outside, the parameter goes by the name of the module.
         if not name or name.startswith("self."):
             return
@@ -135,8 +140,12 @@ class Names:
         for event in last:
             # A view takes the name only if it is the last operation of the code.
             if event.outs and (event is run[-1] or not event.view):
-                binding = Binding(event.time + 1, name, event.outs[0], scope == "<module>")
-                self.assignments.append(Assignment(sites[0], binding))
+                self._assign(sites[0], name, event.outs[0], event.time + 1)
+
+    def _assign(self, site: Site, name: str, region: Region, time: int) -> None:
+        if name and not name.startswith("self."):
+            binding = Binding(time, name, region, site[0].co_qualname == "<module>")
+            self.assignments.append(Assignment(site, binding))
 
     def _sort(self) -> None:
         """Sort the bindings of each variable by time, and those of each name over all functions."""
@@ -145,6 +154,11 @@ class Names:
             by_variable.setdefault(("<module>", binding.name), []).append(binding)
         for item in self.assignments:
             by_variable.setdefault((item.scope, item.binding.name), []).append(item.binding)
+        for code, variables in self._record.variables.items():
+            for name, region in variables.regions.items():
+                if name.isidentifier():
+                    binding = Binding(variables.time, name, region, False)
+                    by_variable.setdefault((code.co_qualname, name), []).append(binding)
         for state in self._states.values():
             name = self.leaf_name(state.parameter)
             if name:

@@ -44,7 +44,8 @@ def _pass(
     overwritten by an operation that is not among them.
     """
     # Backwards: a storage is needed if an operation that is kept reads it later.
-    needed = set(record.asked_about)
+    last = (region.storage for variables in record.variables.values() for region in variables.regions.values())
+    needed = record.asked_about.union(last)
     ever = set(needed)
     kept: list[int] = []
     remaining: list[torch.UntypedStorage] = []

@@ -396,6 +396,15 @@ class Binding:
     leaf: bool = False
 
 
+@dataclass(slots=True, frozen=True)
+class Variables:
+    """The tensors among the variables of a function when its last call returned, and how often it was called."""
+
+    regions: dict[str, Region]
+    time: int
+    calls: int
+
+
 @dataclass(slots=True, weakref_slot=True)
 class Record:
     """A record of a run: operations in order, and names of regions by storage."""
@@ -403,6 +412,8 @@ class Record:
     events: Events = field(default_factory=Events)
     bindings: dict[int, list[Binding]] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
+    folder: str = ""
+    """The folder of a program of one's own, with a separator at its end; "" for a lesson."""
     time: int = 1
     stopped: str = ""
     """Why recording stopped; "" if it did not."""
@@ -411,6 +422,8 @@ class Record:
     """The times of the first and the last write to each storage after recording stopped."""
     asked_about: set[int] = field(default_factory=set)
     """Storages that somebody may ask about although the program has let go of them."""
+    variables: dict[CodeType, Variables] = field(default_factory=dict)
+    """The variables of functions as their last call left them, if somebody notes these."""
     restore: Callable[[int], None] = lambda time: None
     """Brings back the values around an operation that were dropped. Raises `CannotRestore`."""
     _writes: dict[int, list[Event]] = field(default_factory=dict)

@@ -14,21 +14,21 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from ctypes import string_at
 from dataclasses import replace
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lessons.texts.wording import Wording
-from lessons.worker.recording import reachability
+from lessons.worker.recording import operation_info, reachability
 from lessons.worker.recording.call_sites import SiteFinder
 from lessons.worker.recording.draw import Draw
-from lessons.worker.recording.fast_calls import fast_call
 from lessons.worker.recording.optimizer_steps import OptimizerSteps
 from lessons.worker.recording.record import (
     HEAD,
@@ -62,29 +62,6 @@ FEW_EVENTS = 10_000
 
 SMALL = 4096
 """Bytes up to which overwritten values are copied as bytes, which takes less time than a copy by PyTorch."""
-
-RESHAPING = frozenset(
-    {
-        "squeeze_",
-        "unsqueeze_",
-        "t_",
-        "transpose_",
-        "swapaxes_",
-        "swapdims_",
-        "detach_",
-        "as_strided_",
-        "resize_",
-        "set_",
-        "requires_grad_",
-    }
-)
-"""In-place operations that change the shape of a tensor and none of its elements."""
-
-UNDECLARED_WRITES = {"native_batch_norm": ("running_mean", "running_var")}
-"""Arguments that an operation writes to in training although its schema does not say so."""
-
-SIGNS = frozenset({"_conj", "_neg_view"})
-"""Operations whose results are only marked as having the other sign."""
 
 UNIFORM = frozenset({"rand", "rand_like", "uniform_"})
 """Operations that draw one uniform number from a generator for each element."""
@@ -161,6 +138,15 @@ class Recorder(TorchDispatchMode):
         """Attribute operations to what runs in this frame and what it calls, not to its own callers."""
         self._sites.outermost = frame
 
+    def watch_below(self, folder: str) -> None:
+        """Watch each source file below a folder as soon as it calls an operation, but no installed package."""
+        self.record.folder = os.path.join(folder, "")
+        self._sites.watch_below(self.record.folder)
+
+    def is_watched(self, code: CodeType) -> bool:
+        """Return whether operations that this code calls are attributed to it."""
+        return self._sites.is_watched(code)
+
     def name(self, namespace: Mapping[str, Any], statement: ast.stmt) -> None:
         """Record which tensors the names of a namespace refer to after a statement, also parameters and buffers.
 
@@ -180,9 +166,13 @@ class Recorder(TorchDispatchMode):
             if isinstance(value, torch.Tensor):
                 self._bind(key, value)
             elif isinstance(value, torch.nn.Module):
-                for kind in (value.named_parameters, value.named_buffers):
-                    for path, tensor in kind():
-                        self._bind(f"{key}.{path}", tensor)
+                self.name_module(key, value)
+
+    def name_module(self, name: str, module: torch.nn.Module) -> None:
+        """Record which tensors the parameters and buffers of a module are, by the name of the module."""
+        for kind in (module.named_parameters, module.named_buffers):
+            for path, tensor in kind():
+                self._bind(f"{name}.{path}", tensor)
 
     def _bind(self, name: str, tensor: torch.Tensor) -> None:
         if self.record.stopped or tensor.layout != torch.strided or tensor.is_meta:
@@ -363,32 +353,7 @@ class Recorder(TorchDispatchMode):
                 record.lost[storage] = record.lost.get(storage, (record.time, 0))[0], record.time
 
     def _info(self, func: Any) -> Info:
-        schema = func._schema
-        op = schema.name.partition("::")[2]
-        undeclared = UNDECLARED_WRITES.get(op, ())
-        written = tuple(
-            (position, item.name)
-            for position, item in enumerate(schema.arguments)
-            if (item.alias_info and item.alias_info.is_write and op not in RESHAPING) or item.name in undeclared
-        )
-        names = {item.name: position for position, item in enumerate(schema.arguments)}
-        info = Info(
-            func,
-            op,
-            names,
-            {item.name: item.default_value for item in schema.arguments if item.has_default_value()},
-            written,
-            torch.Tag.nondeterministic_seeded in func.tags,
-            fast_call(op, schema.overload_name),
-            any("Tensor" in str(item.type) for item in schema.arguments),
-            names["training"] if undeclared else None,
-            any(item.is_out for item in schema.arguments),
-            [position for position, _ in written] == [0]
-            and str(schema.arguments[0].type) == "Tensor"
-            and "resize" not in op,
-            op in SIGNS,
-        )
-        self._infos[id(func)] = info
+        info = self._infos[id(func)] = operation_info.read(func)
         return info
 
     def _copy(self, target: torch.Tensor) -> torch.Tensor | Bytes | None:

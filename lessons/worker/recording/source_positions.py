@@ -95,6 +95,11 @@ class SourcePositions:
         line, end_line, col, end_col = (part or 0 for part in found)
         return Span(code.co_filename, line, end_line, col, end_col)
 
+    def file_of(self, filename: str) -> str:
+        """Return how people call a file of a program of their own: from its folder on; any other name as it is."""
+        folder = self._record.folder
+        return filename[len(folder) :] if folder and filename.startswith(folder) else filename
+
     def source(self, site: Site) -> Source | None:
         """Return the parsed source that a site is in; None if it is not watched."""
         text = self._record.sources.get(site[0].co_filename)
@@ -134,6 +139,16 @@ class SourcePositions:
                 if isinstance(target, ast.Tuple) and len(target.elts) == len(parent.elts):
                     return dotted(target.elts[parent.elts.index(node)])
         return ""
+
+    def unpacked(self, site: Site) -> tuple[str, ...]:
+        """Return the names that the parts of the value of the code at a site are assigned to: `q, k = x.split(3)`."""
+        source, node = self.source(site), self.node(site)
+        parent = source.parents.get(node) if source is not None and node is not None else None
+        if isinstance(parent, ast.Assign) and parent.value is node and not isinstance(node, ast.Tuple):
+            target = parent.targets[0]
+            if isinstance(target, ast.Tuple | ast.List):
+                return tuple(map(dotted, target.elts))
+        return ()
 
     def statement(self, site: Site) -> str:
         """Return the whole statement that a site is in, on one line."""

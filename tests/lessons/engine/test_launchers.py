@@ -18,6 +18,7 @@ import pytest
 from lessons.engine import launchers, open_files
 from lessons.engine.launchers import ForkServerLauncher, ForkUnsafe, SpareLauncher, make_launcher
 from lessons.engine.session import Session
+from lessons.engine.worker_environment import environment
 from lessons.format.lesson import Course, Limits
 from lessons.results.result import Failure, WorkerError
 from lessons.worker import wire
@@ -158,7 +159,7 @@ def test_session_falls_back_where_a_fork_is_not_safe(tmp_path: Path, monkeypatch
 
 def test_environment_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "64")
-    found = launchers.environment()
+    found = environment()
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         assert found[name] == "1"
     assert os.environ["OMP_NUM_THREADS"] == "64"
@@ -166,9 +167,9 @@ def test_environment_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_environment_keeps_settings_of_glibc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
-    assert launchers.environment()["GLIBC_TUNABLES"] == "glibc.malloc.hugetlb=1"
+    assert environment()["GLIBC_TUNABLES"] == "glibc.malloc.hugetlb=1"
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0")
-    assert launchers.environment()["GLIBC_TUNABLES"] == "glibc.malloc.tcache_count=0:glibc.malloc.hugetlb=1"
+    assert environment()["GLIBC_TUNABLES"] == "glibc.malloc.tcache_count=0:glibc.malloc.hugetlb=1"
 
 
 def test_spare_computes_in_one_thread(spare: Session) -> None:
@@ -356,6 +357,7 @@ def test_too_few_open_files_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 PARENT = """
 import sys
 from lessons.engine.session import Session
+from lessons.engine.worker_environment import environment
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 session = Session(kind=sys.argv[1])

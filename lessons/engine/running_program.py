@@ -1,0 +1,116 @@
+"""Programs of one's own: what Python would run, with the arguments, environment and folder of the user."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lessons.engine import child_failures, replies
+from lessons.engine.launchers import ChildProcess, output
+from lessons.format.lesson import Limits
+from lessons.results import line_shapes
+from lessons.results.clean_text import clean
+from lessons.results.code_unit import PROGRAM
+from lessons.results.program_result import Named, ProgramResult
+from lessons.worker import channel
+from lessons.worker.message_parts import CellWrite
+from lessons.worker.program_messages import NamedReport, ProgramReport, RunProgram
+
+LIMITS = Limits(cpu=300, wall=60, memory=4096)
+"""The limits of a program, unless they are lifted. When the time is up, what it has done so far can be looked at."""
+
+UNLIMITED = Limits.model_construct(cpu=10**9, wall=10**9, memory=1 << 30)
+
+GRACE = 20.0
+"""Seconds for the report of a program after its time is up: names are found only then."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProgram:
+    """A program of one's own.
+
+    Attributes:
+        path: its file, as an absolute path.
+        code: its source.
+        arguments: what follows the name of the file on a command line.
+        folder: the working directory.
+        environment: the variables of the environment.
+        limited: whether the limits of the worker hold for it.
+        wall: the seconds after which it is stopped; None if it runs to its end.
+    """
+
+    path: str
+    code: str
+    arguments: tuple[str, ...]
+    folder: str
+    environment: tuple[tuple[str, str], ...]
+    limited: bool = True
+    wall: float | None = LIMITS.wall
+
+    @classmethod
+    def here(cls, path: Path, code: str, arguments: Sequence[str] = (), *, limited: bool = True) -> OwnProgram:
+        """Return a program with the working directory and the environment of this process."""
+        environment = tuple(sorted(os.environ.items()))
+        wall = LIMITS.wall if limited else None
+        return cls(str(path.resolve()), code, tuple(arguments), os.getcwd(), environment, limited, wall)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits for its process."""
+        return LIMITS if self.limited else UNLIMITED
+
+
+def run(
+    program: OwnProgram, cells: Sequence[CellWrite], job: ChildProcess, cancelled: Callable[[], bool]
+) -> tuple[ProgramResult, bool]:
+    """Run a program in a child. Returns the result, and whether the child is still there to answer questions."""
+    message = RunProgram(
+        path=program.path,
+        code=program.code,
+        arguments=program.arguments,
+        folder=program.folder,
+        environment=dict(program.environment),
+        cells=tuple(cells),
+        wall=program.wall,
+        limited=program.limited,
+    )
+    deadline = None if program.wall is None else time.monotonic() + program.wall + GRACE
+    try:
+        channel.send(job.talk, message)
+        report = channel.receive(job.talk, ProgramReport, deadline=deadline)
+        return _result(report, job), True
+    except TimeoutError:
+        failure = child_failures.timeout_failure(job, program.limits.wall)
+    except Exception as error:
+        # A child that sends something unreadable is ended.
+        failure = child_failures.exit_failure(job, error, program.limits, cancelled())
+    return ProgramResult(PROGRAM.name, stdout=_printed(job), error=failure), False
+
+
+def _result(report: ProgramReport, job: ChildProcess) -> ProgramResult:
+    return ProgramResult(
+        PROGRAM.name,
+        stdout=_printed(job, *report.stdout),
+        error=replies.failure_of(report.error),
+        seconds=report.seconds,
+        notes=report.notes,
+        shapes=line_shapes.of_worker(report.shapes, lambda name, axes: ()),
+        named=tuple(map(_named, report.named)),
+        stopped=clean(report.stopped),
+    )
+
+
+def _printed(job: ChildProcess, start: int = 0, end: int | None = None) -> str:
+    """Return what a program printed, first on standard output, then on standard error."""
+    printed, errors = output(job.out, start, end), output(job.err)
+    between = "" if not printed or printed.endswith("\n") or not errors else "\n"
+    return printed + between + errors
+
+
+def _named(report: NamedReport) -> Named:
+    line, count = report.line, report.count
+    label, scope, file = (clean(text) for text in (report.label, report.scope, report.file))
+    return Named(label, report.kind, scope, file, line, count, report.shape, report.dtype)

@@ -1,0 +1,46 @@
+"""The result of a program of one's own: what a step's run returns, and the tensors that its source names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from lessons.results.result import StepResult
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A tensor that the source of a program names, as it was when the name was bound last.
+
+    Attributes:
+        label: tells it from all others: `scores`, `model.weight`, `Attention.forward.scores`.
+        kind: a `local` is a variable of a function, or of a file that the program imports; a `parameter` is a parameter
+            or buffer of a module.
+        scope: the function or imported file whose variable it is; "" for a variable of the program itself.
+        file: the file in which the name was bound last, "" if that is unknown; the program's own is `<program>`.
+        line: the line there.
+        count: how often the name was bound to a tensor.
+        shape, dtype: what the tensor is.
+    """
+
+    label: str
+    kind: Literal["variable", "parameter", "local"]
+    scope: str
+    file: str
+    line: int | None
+    count: int
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramResult(StepResult):
+    """The result of a program.
+
+    Attributes:
+        named: the tensors that its source names; a `ShowQuestion` with a label asks for one.
+        stopped: why recording stopped before the program ended; "" if it did not.
+    """
+
+    named: tuple[Named, ...] = ()
+    stopped: str = ""

@@ -1,0 +1,186 @@
+"""The job that runs a program of one's own as Python would, and then answers questions about its tensors."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import re
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType, TracebackType
+
+from lessons.results.code_unit import PROGRAM
+from lessons.texts.wording import Wording
+from lessons.worker import channel
+from lessons.worker.fence import limits
+from lessons.worker.jobs import lesson_run, tensor_questions
+from lessons.worker.jobs.execute import describe
+from lessons.worker.jobs.run_state import RunState
+from lessons.worker.message_parts import ErrorReport
+from lessons.worker.program_messages import NamedReport, ProgramReport, RunProgram
+from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
+from lessons.worker.recording.local_variables import LocalVariables
+
+say = Wording("worker/program-run")
+
+ROOT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+"""What lies in the top folder of a project."""
+
+AGAIN = 0.02
+"""Seconds after which a program that could not be stopped where it was is stopped again."""
+
+OWN = str(Path(__file__).parents[1]) + os.sep
+"""The folder of the worker's own code."""
+
+
+REFUSED = re.compile("can't allocate memory|not permitted|Permission denied|cannot be opened|[Pp]arent directory")
+"""What PyTorch says where the system has refused something."""
+
+
+class TimeIsUp(BaseException):
+    """The program has run for as long as it may."""
+
+
+def run_program(job: RunProgram, talk: socket.socket) -> None:
+    """Run a program, report it with all tensors that its source names, then answer questions until the peer is gone."""
+    before, began = lesson_run.out_size(), time.perf_counter()
+    state = RunState(job.cells, "__main__")
+    with _as_own(job, state):
+        failure = _run(job, state)
+    seconds = time.perf_counter() - began
+    limits.allow_questions()
+    found = named_tensors(state.explainer, PROGRAM.filename)
+    for item in found:
+        state.named[item.label] = item.region, item.time
+    report = ProgramReport(
+        error=failure,
+        stdout=(before, lesson_run.out_size()),
+        named=tuple(_report(item, state.explainer.names.positions.file_of(item.file)) for item in found),
+        shapes=tuple(state.lines),
+        notes=tuple(state.cell_writer.take_notes()),
+        stopped=state.recorder.record.stopped,
+        seconds=seconds,
+    )
+    channel.send(talk, report)
+    tensor_questions.serve(talk, state)
+
+
+def _report(item: NamedTensor, file: str) -> NamedReport:
+    region = item.region
+    dtype = str(region.dtype).removeprefix("torch.")
+    return NamedReport(item.label, item.kind, item.scope, file, item.line, item.count, region.shape, dtype)
+
+
+def _run(job: RunProgram, state: RunState) -> ErrorReport | None:
+    """Run the code until it ends, fails, or has run for as long as it may. Returns the failure."""
+    recorder = state.recorder
+    recorder.watch_below(str(root_of(Path(job.path))))
+    ended: list[ErrorReport | None] = []
+
+    def described(error: BaseException, filename: str) -> ErrorReport:
+        if isinstance(error, SystemExit) and error.code in (None, 0):
+            ended.append(None)
+        return _described(error, filename, job)
+
+    with _stopped_after(job.wall), LocalVariables(recorder).noting():
+        failure = state.run(job.code, PROGRAM, described)
+    return None if ended else failure
+
+
+@contextmanager
+def _as_own(job: RunProgram, state: RunState) -> Iterator[None]:
+    """Let the program find what it would find if Python ran it: arguments, environment, folder, its own file."""
+    scratch = os.environ.get("TMPDIR", "")
+    os.environ.clear()
+    os.environ.update(job.environment)
+    if job.limited and scratch:
+        # Elsewhere it may not write.
+        os.environ["TMPDIR"] = scratch
+    os.chdir(job.folder)
+    sys.argv[:] = [job.path, *job.arguments]
+    sys.path.insert(0, str(Path(job.path).parent))
+    state.namespace["__file__"] = job.path
+    # Python's own generator starts anywhere in each process: two runs would differ by more than a change between them.
+    random.seed(0)
+    if (numpy := sys.modules.get("numpy")) is not None:
+        numpy.random.seed(0)
+    yield
+
+
+@contextmanager
+def _stopped_after(seconds: float | None) -> Iterator[None]:
+    """Raise `TimeIsUp` in the program when it has run for some seconds, but never inside of the recorder."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if frame is None or not frame.f_code.co_filename.startswith(OWN):
+            raise TimeIsUp
+
+    if seconds is None:
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def root_of(path: Path) -> Path:
+    """Return the folder whose files belong to a program: that of its project, or else its own."""
+    home = Path.home()
+    for folder in path.parents:
+        if folder in (home, Path(folder.anchor)):
+            break
+        if any((folder / mark).exists() for mark in ROOT_MARKS):
+            return folder
+    return path.parent
+
+
+def _described(error: BaseException, filename: str, job: RunProgram) -> ErrorReport:
+    """Describe how a program failed: also in which other file, and which limit it has met."""
+    if isinstance(error, TimeIsUp):
+        message = say("stopped", "Stopped after {seconds:g} seconds, as it was still running.", seconds=job.wall)
+        report = ErrorReport("error", message, describe(error, filename).line)
+    else:
+        report = describe(error, filename)
+        other = _innermost(error.__traceback__, filename, str(root_of(Path(job.path))))
+        if other is not None:
+            inner, line = other
+            there = describe(error, inner)
+            where = say("in-file", "In {file}, line {line}: ", file=os.path.relpath(inner, job.folder), line=line)
+            report = replace(there, message=where + there.message, line=report.line)
+    if job.limited and _is_refused(error):
+        lifted = say("lifted", "A limit of the tutor refused that; --no-limits lifts all of them.")
+        report = replace(report, message=f"{report.message.rstrip('.')}. {lifted}")
+    return report
+
+
+def _innermost(trace: TracebackType | None, filename: str, root: str) -> tuple[str, int] | None:
+    """Return file and line of the innermost code of the project, if that is in another file than its own."""
+    found = None
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if name == filename:
+            found = None
+        elif name.startswith(root + os.sep) and "site-packages" not in name:
+            found = name, trace.tb_lineno
+        trace = trace.tb_next
+    return found
+
+
+def _is_refused(error: BaseException) -> bool:
+    """Return whether a limit may be the reason for an exception."""
+    if isinstance(error, TimeIsUp | MemoryError):
+        return True
+    if isinstance(error, OSError):
+        return error.errno in (errno.EACCES, errno.EPERM, errno.EFBIG, errno.EAGAIN, errno.EMFILE, errno.ENOSPC)
+    return isinstance(error, RuntimeError) and REFUSED.search(str(error)) is not None

@@ -1,0 +1,97 @@
+"""The variables of functions: which tensors they are when a function returns, and which modules they are when called.
+
+What assignments in the source name (`names`) is less: not what is unpacked, nor what another function returned. This
+looks at the variables themselves, so it needs Python's profiler, which takes time for each call. Lessons do without.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+from weakref import WeakSet
+
+import torch
+from torch.nn.modules.module import register_module_forward_pre_hook
+
+from lessons.worker.recording.record import Variables
+from lessons.worker.recording.recorder import Recorder
+from lessons.worker.recording.regions import Region
+
+MOST_ITEMS = 8
+"""Items of a list, tuple or dictionary up to which its tensors are named one by one."""
+
+_setprofile, _getframe = sys.setprofile, sys._getframe
+
+
+class LocalVariables:
+    """Notes the tensors among the variables of every watched function when it returns.
+
+    The parameters of a module that only a function knows get the name that it has there.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._named: WeakSet[torch.nn.Module] = WeakSet()
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note variables while code runs in this context."""
+        hook = register_module_forward_pre_hook(self._before_call)
+        _setprofile(self._profile)
+        try:
+            yield
+        finally:
+            _setprofile(None)
+            hook.remove()
+
+    def _profile(self, frame: FrameType, event: str, arg: object) -> None:
+        if event == "return" and self._recorder.is_watched(frame.f_code) and frame.f_code.co_name != "<module>":
+            self._note(frame)
+
+    def _note(self, frame: FrameType) -> None:
+        record, code = self._recorder.record, frame.f_code
+        if record.stopped:
+            return
+        found = {
+            name: Region.of(tensor)
+            for variable, value in frame.f_locals.items()
+            for name, tensor in tensors_in(variable, value)
+        }
+        before = record.variables.get(code)
+        record.variables[code] = Variables(found, record.time, before.calls + 1 if before is not None else 1)
+
+    def _before_call(self, module: torch.nn.Module, args: Any) -> None:
+        """Name the parameters of modules by the variables of the watched function that calls one of them first."""
+        if module in self._named or self._recorder.record.stopped:
+            return
+        frame: FrameType | None = _getframe(1)
+        while frame is not None and not self._recorder.is_watched(frame.f_code):
+            frame = frame.f_back
+        if frame is not None and frame.f_code.co_name != "<module>":
+            for name, value in frame.f_locals.items():
+                if isinstance(value, torch.nn.Module) and name != "self" and value not in self._named:
+                    self._recorder.name_module(name, value)
+                    self._named.update(value.modules())
+        self._named.update(module.modules())
+
+
+def tensors_in(name: str, value: object) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors that a variable is or holds, each as code calls it; of an object only its own attributes."""
+    if isinstance(value, torch.Tensor):
+        if value.layout == torch.strided and not value.is_meta and not value.is_quantized:
+            yield name, value
+    elif type(value) in (list, tuple) and len(value) <= MOST_ITEMS:  # type: ignore[arg-type]
+        for position, item in enumerate(value):  # type: ignore[arg-type,var-annotated]
+            if isinstance(item, torch.Tensor):
+                yield from tensors_in(f"{name}[{position}]", item)
+    elif type(value) is dict and len(value) <= MOST_ITEMS:
+        for key, item in value.items():
+            if isinstance(item, torch.Tensor) and isinstance(key, str):
+                yield from tensors_in(f"{name}[{key!r}]", item)
+    elif name == "self":
+        for key, item in getattr(value, "__dict__", {}).items():
+            if isinstance(item, torch.Tensor):
+                yield from tensors_in(f"self.{key}", item)

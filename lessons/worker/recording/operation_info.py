@@ -1,0 +1,62 @@
+"""What the schema of an operation says, and what it does not: which arguments it writes to, what it draws at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from lessons.worker.recording.fast_calls import fast_call
+from lessons.worker.recording.record import Info
+
+RESHAPING = frozenset(
+    {
+        "squeeze_",
+        "unsqueeze_",
+        "t_",
+        "transpose_",
+        "swapaxes_",
+        "swapdims_",
+        "detach_",
+        "as_strided_",
+        "resize_",
+        "set_",
+        "requires_grad_",
+    }
+)
+"""In-place operations that change the shape of a tensor and none of its elements."""
+
+UNDECLARED_WRITES = {"native_batch_norm": ("running_mean", "running_var")}
+"""Arguments that an operation writes to in training although its schema does not say so."""
+
+SIGNS = frozenset({"_conj", "_neg_view"})
+"""Operations whose results are only marked as having the other sign."""
+
+
+def read(func: Any) -> Info:
+    """Read the schema of an operation."""
+    schema = func._schema
+    op = schema.name.partition("::")[2]
+    undeclared = UNDECLARED_WRITES.get(op, ())
+    written = tuple(
+        (position, item.name)
+        for position, item in enumerate(schema.arguments)
+        if (item.alias_info and item.alias_info.is_write and op not in RESHAPING) or item.name in undeclared
+    )
+    names = {item.name: position for position, item in enumerate(schema.arguments)}
+    return Info(
+        func,
+        op,
+        names,
+        {item.name: item.default_value for item in schema.arguments if item.has_default_value()},
+        written,
+        torch.Tag.nondeterministic_seeded in func.tags,
+        fast_call(op, schema.overload_name),
+        any("Tensor" in str(item.type) for item in schema.arguments),
+        names["training"] if undeclared else None,
+        any(item.is_out for item in schema.arguments),
+        [position for position, _ in written] == [0]
+        and str(schema.arguments[0].type) == "Tensor"
+        and "resize" not in op,
+        op in SIGNS,
+    )

@@ -1,0 +1,165 @@
+"""A program of one's own in the worker: it runs as Python runs it, and what it did can be asked about."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lessons.engine.run import Run
+from lessons.engine.running_program import OwnProgram
+from lessons.engine.session import Session
+from lessons.results.code_unit import PROGRAM
+from lessons.results.explanation import Explanation
+from lessons.results.program_result import ProgramResult
+from lessons.results.result import Tensor
+from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, Refusal, ShowQuestion
+
+NEIGHBOR = """\
+import torch
+
+class Scale(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.factor = torch.nn.Parameter(torch.tensor(3.0))
+
+    def forward(self, x):
+        low, high = x.split(1)
+        return high * self.factor
+"""
+
+PROGRAM_CODE = """\
+import os, sys, torch
+from neighbors.scale import Scale
+
+def main():
+    model = Scale()
+    y = model(torch.tensor([1.0, 2.0]))
+    return y
+
+if __name__ == "__main__":
+    print(sys.argv, os.getcwd(), os.environ["OWN"], __file__)
+    result = main()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a package beside the program."""
+    package = tmp_path / "neighbors"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "scale.py").write_text(NEIGHBOR)
+    return tmp_path
+
+
+@contextmanager
+def ran(worker: Session, folder: Path, code: str, *arguments: str) -> Iterator[tuple[Run, ProgramResult]]:
+    """Run a program in a folder."""
+    path = folder / "mine.py"
+    program = replace(OwnProgram.here(path, code, arguments), folder=str(folder))
+    run = worker.run_program(replace(program, environment=(*program.environment, ("OWN", "mine"))))
+    with closing(run):
+        (result,) = run.steps
+        assert isinstance(result, ProgramResult)
+        yield run, result
+
+
+def tensor_of(run: Run, name: str) -> Tensor:
+    """Ask for a tensor."""
+    tensor = run.ask(ShowQuestion(name, PROGRAM))
+    assert isinstance(tensor, Tensor), tensor
+    return tensor
+
+
+def test_it_finds_arguments_folder_environment_and_neighbors(worker: Session, folder: Path) -> None:
+    with ran(worker, folder, PROGRAM_CODE, "--steps", "3") as (run, result):
+        assert result.error is None
+        path = str(folder / "mine.py")
+        assert result.stdout == f"{[path, '--steps', '3']} {folder} mine {path}\n"
+        assert [item.label for item in result.named] == [
+            "result",
+            "Scale.forward.x",
+            "Scale.forward.low",
+            "Scale.forward.high",
+            "main.y",
+            "model.factor",
+        ]
+        assert [(item.file, item.line) for item in result.named][2] == ("neighbors/scale.py", 9)
+        assert tensor_of(run, "Scale.forward.high").values == (2.0,)
+        explanation = run.ask(ExplainQuestion("main.y", (0,), PROGRAM)) if tensor_of(run, "main.y") else None
+        assert isinstance(explanation, Explanation)
+        assert [operand.label for operand in explanation.operands] == ["high[0]", "model.factor"]
+        assert (explanation.file, explanation.line, explanation.lesson_line) == ("neighbors/scale.py", 10, 11)
+        flow = run.ask(FlowQuestion((), (), PROGRAM))
+        assert not isinstance(flow, Refusal | None)
+        assert [box.name for box in flow.boxes][-1] == "result"
+        # Any expression over its variables.
+        assert tensor_of(run, "result * 2").values == (12.0,)
+
+
+def test_a_program_that_fails_can_be_asked_about_what_it_did_before(worker: Session, folder: Path) -> None:
+    code = "import torch\nfrom neighbors.scale import Scale\nx = torch.ones(3)\nScale()(x)\nnever = 1\n"
+    with ran(worker, folder, code) as (run, result):
+        assert result.error is not None
+        assert result.error.line == 4
+        assert result.error.message.startswith("In neighbors/scale.py, line 9: ValueError: too many values to unpack")
+        assert [item.label for item in result.named if item.kind != "parameter"] == ["x"]
+        assert tensor_of(run, "x").values == (1.0, 1.0, 1.0)
+
+
+def test_a_program_that_is_not_python_says_so(worker: Session, folder: Path) -> None:
+    with ran(worker, folder, "x = 1\ny = (\n") as (_, result):
+        assert result.error is not None
+        assert (result.error.line, "not Python" in result.error.message) == (2, True)
+
+
+def test_a_program_may_end_itself(worker: Session, folder: Path) -> None:
+    with ran(worker, folder, "import sys, torch\nx = torch.ones(1)\nsys.exit()\n") as (_, result):
+        assert result.error is None
+        assert [item.label for item in result.named] == ["x"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['open("made.txt", "w")', 'torch.save(x, "made.pt")', "os.kill(os.getppid(), 0)", 'open("/dev/full", "w")'],
+)
+def test_what_a_limit_refuses_names_the_option_that_lifts_it(worker: Session, folder: Path, line: str) -> None:
+    with ran(worker, folder, f"import os, torch\nx = torch.ones(2)\n{line}\n") as (run, result):
+        assert result.error is not None
+        assert "--no-limits" in result.error.message
+        assert tensor_of(run, "x").shape == (2,)
+    assert not (folder / "made.txt").exists()
+
+
+def test_a_program_without_end_is_stopped_and_can_be_looked_at(worker: Session, folder: Path) -> None:
+    code = "import torch\nx = torch.zeros(2)\nwhile True:\n    x = x + 1\n"
+    program = replace(OwnProgram.here(folder / "mine.py", code), folder=str(folder), wall=0.3)
+    with closing(worker.run_program(program)) as run:
+        (result,) = run.steps
+        assert result.error is not None
+        assert "0.3 seconds" in result.error.message
+        assert "--no-limits" in result.error.message
+        assert tensor_of(run, "x").values is not None
+
+
+def test_without_limits_a_program_may_write(folder: Path) -> None:
+    session = Session(limited=False)
+    try:
+        code = 'import torch\nx = torch.ones(2)\ntorch.save(x, "made.pt")\n'
+        program = replace(OwnProgram.here(folder / "mine.py", code, limited=False), folder=str(folder))
+        with closing(session.run_program(program)) as run:
+            assert run.steps[0].error is None
+            assert tensor_of(run, "x").values == (1.0, 1.0)
+        assert (folder / "made.pt").stat().st_size
+    finally:
+        session.close()
+
+
+def test_the_worker_itself_is_not_moved(worker: Session, folder: Path) -> None:
+    with ran(worker, folder, "import os\nos.environ['OWN'] = 'changed'\n"):
+        assert "OWN" not in os.environ

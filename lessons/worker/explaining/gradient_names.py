@@ -112,10 +112,14 @@ class GradientNames:
         places = [place for place, (_, time) in enumerate(times, 1) if time == writer.time]
         return places[0] if places and len(times) > 1 else 0
 
+    def maker(self, writer: Event) -> Event | None:
+        """Return the operation whose derivative an operation of a backward pass computes; None if it has none."""
+        self._update()
+        return self._makers.get(writer.node.number) if writer.node is not None and writer.node.leaf is None else None
+
     def step_of(self, writer: Event) -> str:
         """Describe a number that a derivative computes on its way, in parentheses; "" for any other."""
-        self._update()
-        maker = self._makers.get(writer.node.number) if writer.node is not None and writer.node.leaf is None else None
+        maker = self.maker(writer)
         if maker is None:
             return ""
         return say(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from lessons.results import formula as f
 from lessons.texts.wording import Wording
@@ -19,8 +20,29 @@ LONGEST_CHAIN = 5000
 _SETTING = ("masked_fill", "where", "literal", "given", "constant", "set")
 """Operations that do not compute an infinity but set a number to it."""
 
-_OVERFLOWING = ("exp", "mul", "add", "sub", "sum", "square", "mm", "bmm")
+_OVERFLOWING = (
+    *("exp", "mul", "add", "sub", "sum", "square", "mm", "bmm", "mv", "dot", "addmm", "baddbmm"),
+    *("exp2", "expm1", "cosh", "sinh", "_to_copy", "addcmul"),
+)
 """Operations that turn finite numbers into an infinity only if the result is too large for its type."""
+
+_LOGARITHMS = ("log", "log2", "log10", "log1p")
+_DIVIDING = ("div", "reciprocal", "rsqrt", "addcdiv")
+_OF_SEVERAL = ("mean", "std", "var", "std_mean", "var_mean")
+_BOUNDED = ("acos", "asin", "acosh", "atanh", "erfinv", "logit", "fmod", "remainder", "lgamma", "digamma")
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why an operation gave a number that is not finite.
+
+    Attributes:
+        kind: an id that scripts can rely on, such as `zero-by-zero`.
+        text: a sentence for people.
+    """
+
+    kind: str
+    text: str
 
 
 def notes(run: RecordedRun, labels: Labels, element: Element, value: float, derived: DerivedCell) -> list[str]:
@@ -33,7 +55,7 @@ def notes(run: RecordedRun, labels: Labels, element: Element, value: float, deri
         if derived.result.op in _SETTING or not derived.operands:
             # Its own note or formula says so already.
             return []
-        return [_born_here(word, _reason(run, element, value, derived))]
+        return [_born_here(word, _text_of(run, element, value, derived))]
     code_names = derived.code_names
     for _ in range(LONGEST_CHAIN):
         earlier = run.derive(source)
@@ -43,9 +65,14 @@ def notes(run: RecordedRun, labels: Labels, element: Element, value: float, deri
             label = labels.name(source, code_names).label
             if earlier.result.op in _SETTING:
                 return [_put_in(word, label, where)]
-            return [_born_in(word, label, where, _reason(run, source, value, earlier))]
+            return [_born_in(word, label, where, _text_of(run, source, value, earlier))]
         source = next_source
     return []
+
+
+def _text_of(run: RecordedRun, element: Element, value: float, derived: DerivedCell) -> str:
+    found = reason(run, element, value, derived)
+    return found.text if found is not None else ""
 
 
 def _born_here(number: str, reason: str) -> str:
@@ -76,42 +103,65 @@ def _nonfinite_operand(run: RecordedRun, value: float, derived: DerivedCell) -> 
     return next((item for item, number in zip(derived.operands, values, strict=True) if matches(number)), None)
 
 
-def _reason(run: RecordedRun, element: Element, value: float, derived: DerivedCell) -> str:
-    """Say why finite operands gave this value; "" if that is not clear."""
+def is_set(derived: DerivedCell) -> bool:
+    """Return whether a number came from outside, or the code set it instead of computing it."""
+    if derived.event is None or derived.result.op in _SETTING:
+        return True
+    return not derived.operands and derived.result.formula is not None and derived.op not in _OF_SEVERAL
+
+
+def reason(run: RecordedRun, element: Element, value: float, derived: DerivedCell) -> Reason | None:
+    """Return why operands that are finite, or infinite on purpose, gave this value; None if that is not clear."""
     values = run.history.values(derived.operands)
     op = derived.op.strip("_")
+    return _of_nan(op, values, derived) if math.isnan(value) else _of_infinity(element, op, values, derived)
+
+
+def _of_nan(op: str, values: list[float], derived: DerivedCell) -> Reason | None:
     infinite = any(map(math.isinf, values))
-    if math.isnan(value):
-        if "softmax" in op and values and all(item == -math.inf for item in values):
-            return say(
-                "nothing-left", "Nothing in the row was left: every exponential is 0, and 0 / 0 is not a number."
-            )
-        if op == "div" and len(values) > 1 and all(map(math.isinf, values[:2])):
-            return say("inf-by-inf", "inf / inf is not a number.")
-        if op == "div" and values and all(item == 0 for item in values):
-            return say("zero-by-zero", "0 / 0 is not a number.")
-        if op == "mul" and infinite:
-            return say("infinity-times-0", "Infinity times 0 is not a number.")
-        if op in ("log", "sqrt") and values[0] < 0:
-            return (
-                say("logarithm-of-negative", "There is no logarithm of a number below 0.")
-                if op == "log"
-                else say("root-of-negative", "There is no square root of a number below 0.")
-            )
-        if infinite:
-            return say("infinities", "The arithmetic of infinities has no result here.")
-    if math.isinf(value) and not infinite:
-        formula = derived.result.formula
-        overflows = math.isfinite(f.evaluate(formula, values)) if formula is not None else False
-        if op in ("div", "reciprocal", "rsqrt") and not overflows:
-            return say("divided-by-0", "It was divided by 0.")
-        if op == "log":
-            return say("logarithm-of-0", "The logarithm of 0 is -inf.")
-        if overflows or op in _OVERFLOWING or (op == "pow" and 0 not in values):
-            dtype = str(element.region.dtype).removeprefix("torch.")
-            return (
-                say("exponential-beyond", "The exponential is beyond the largest number of {dtype}.", dtype=dtype)
-                if op == "exp"
-                else say("result-beyond", "The result is beyond the largest number of {dtype}.", dtype=dtype)
-            )
-    return ""
+    if "softmax" in op and values and all(item == -math.inf for item in values):
+        text = say("nothing-left", "Nothing in the row was left: every exponential is 0, and 0 / 0 is not a number.")
+        return Reason("nothing-left", text)
+    if op in _OF_SEVERAL and not infinite:
+        return Reason("too-few", say("too-few", "There are too few numbers to divide by their count: 0 / 0."))
+    if op == "div" and len(values) > 1 and all(map(math.isinf, values[:2])):
+        return Reason("inf-by-inf", say("inf-by-inf", "inf / inf is not a number."))
+    if op in ("div", "addcdiv") and values and (all(item == 0 for item in values) or op == "addcdiv"):
+        return Reason("zero-by-zero", say("zero-by-zero", "0 / 0 is not a number."))
+    if op == "mul" and infinite:
+        return Reason("infinity-times-0", say("infinity-times-0", "Infinity times 0 is not a number."))
+    if op in _LOGARITHMS and values and min(values) < 0:
+        text = say("logarithm-of-negative", "There is no logarithm of a number below 0.")
+        return Reason("logarithm-of-negative", text)
+    if op in ("sqrt", "rsqrt") and values and values[0] < 0:
+        return Reason("root-of-negative", say("root-of-negative", "There is no square root of a number below 0."))
+    if op == "pow" and values and values[0] < 0:
+        text = say("power-of-negative", "A number below 0 has no real power with an exponent that is not whole.")
+        return Reason("power-of-negative", text)
+    if op in _BOUNDED and values and not infinite:
+        text = say("outside-domain", "{operation} is not defined for {number:.6g}.", operation=op, number=values[0])
+        return Reason("outside-domain", text)
+    if infinite:
+        return Reason("infinities", say("infinities", "The arithmetic of infinities has no result here."))
+    return None
+
+
+def _of_infinity(element: Element, op: str, values: list[float], derived: DerivedCell) -> Reason | None:
+    if any(map(math.isinf, values)):
+        return None
+    formula = derived.result.formula
+    overflows = math.isfinite(f.evaluate(formula, values)) if formula is not None else False
+    if op in _DIVIDING and not overflows:
+        return Reason("divided-by-0", say("divided-by-0", "It was divided by 0."))
+    if op in _LOGARITHMS:
+        return Reason("logarithm-of-0", say("logarithm-of-0", "The logarithm of 0 is -inf."))
+    if op == "pow" and not overflows and 0 in values:
+        return Reason("divided-by-0", say("power-of-0", "0 to a negative power is 1 divided by 0."))
+    if overflows or op in _OVERFLOWING or (op == "pow" and 0 not in values):
+        dtype = str(element.region.dtype).removeprefix("torch.")
+        if op == "exp":
+            text = say("exponential-beyond", "The exponential is beyond the largest number of {dtype}.", dtype=dtype)
+            return Reason("exponential-beyond", text)
+        text = say("result-beyond", "The result is beyond the largest number of {dtype}.", dtype=dtype)
+        return Reason("result-beyond", text)
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,6 +80,10 @@ class OptimizerSteps:
         """Return the step that an operation belonged to; None if it belonged to none."""
         position = bisect_right(self._steps, time, key=lambda step: step.first) - 1
         return self._steps[position] if position >= 0 and time < self._steps[position].last else None
+
+    def count_before(self, time: int) -> int:
+        """Count the steps that had begun before a time."""
+        return bisect_left(self._steps, time, key=lambda step: step.first)
 
     def _before(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         settings: dict[int, dict[str, Any]] = {}

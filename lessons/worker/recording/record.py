@@ -276,6 +276,11 @@ class Events(Sequence[Event]):
         item = self._items[position]
         return item[2][0] if type(item) is list else item.sites  # type: ignore[union-attr]
 
+    def info(self, position: int) -> Info:
+        """Return what an operation is, without building it."""
+        item = self._items[position]
+        return item[1] if type(item) is list else item.info  # type: ignore[union-attr]
+
     def is_view(self, position: int) -> bool:
         """Return whether an operation made a view and wrote nothing, without building it if possible."""
         item = self._items[position]

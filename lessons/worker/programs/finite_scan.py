@@ -1,0 +1,210 @@
+"""A scan of a record for numbers that are not finite: which operations wrote some, and how close others came to it.
+
+Every number that a run ever had was either overwritten, and then there is a copy of it, or is still there. So the scan
+goes backwards in time: it looks at what each operation wrote, then puts back what the operation had overwritten.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+
+from lessons.worker.recording.record import CannotRestore, Event, Record, contents
+from lessons.worker.recording.regions import Region
+from lessons.worker.recording.rematerialization import EMPTY
+
+Kind = Literal["nan", "inf"]
+
+NEAR = 16
+"""By how much a number may be smaller than the largest number of its type to be reported as close to it."""
+
+MOST_INDICES = 16
+"""Numbers that are not finite of which it is noted where in their tensor they are."""
+
+MOST_PEAKS = 3
+"""Tensors with numbers close to the largest one of their type that are listed."""
+
+_Memory = torch.UntypedStorage
+
+
+@dataclass(slots=True, frozen=True)
+class Written:
+    """A tensor with numbers that are not finite.
+
+    Attributes:
+        time: just after they were written; for numbers from outside, the time at which they were first read.
+        region: the tensor.
+        event: the operation that wrote them; None if they came from outside.
+        kind: whether any of them is NaN, or all are infinite.
+        count: how many are NaN, or infinite.
+        indices: where the first ones of these are.
+    """
+
+    time: int
+    region: Region
+    event: Event | None
+    kind: Kind
+    count: int
+    indices: tuple[tuple[int, ...], ...]
+
+
+@dataclass(slots=True, frozen=True)
+class Peak:
+    """A tensor with a finite number close to the largest one of its type.
+
+    Attributes:
+        part: how close it is: by what part of it.
+        time: just after it was written.
+        region, event: the tensor, and the operation that wrote it.
+        largest: the largest magnitude in the tensor.
+    """
+
+    part: float
+    time: int
+    region: Region
+    event: Event
+    largest: float
+
+
+@dataclass(slots=True)
+class Scan:
+    """What a scan has found.
+
+    Attributes:
+        found: the tensors with numbers that are not finite, in the order of time.
+        operations: the count of operations that were looked at.
+        numbers: the count of numbers that these wrote.
+        lost: the count of numbers that could not be looked at, because they were overwritten and no copy was kept.
+        peaks: the tensors with the numbers that are closest to the largest one of their type.
+    """
+
+    found: list[Written] = field(default_factory=list)
+    operations: int = 0
+    numbers: int = 0
+    lost: int = 0
+    peaks: list[Peak] = field(default_factory=list)
+
+
+def scan(record: Record) -> Scan:
+    """Look at everything that the operations of a record wrote. Not to be used while the recorder is entered."""
+    with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
+        return _Scanner(record).run()
+
+
+class _Scanner:
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._scan = Scan()
+        self._contents: dict[int, _Memory] = {}
+        """What storages held that were overwritten later, at the time that the scan has come to."""
+        self._reads: dict[int, tuple[int, Region]] = {}
+        """The first time that each storage was read, and as which tensor."""
+
+    def run(self) -> Scan:
+        events = self._record.events
+        for position in range(len(events) - 1, -1, -1):
+            event = events[position]
+            for region in event.operands():
+                self._reads[region.storage] = event.time, region
+            if not event.written:
+                continue
+            self._scan.operations += event.info.func is not None
+            for region in event.written:
+                self._look_at(event, region)
+            self._undo(event)
+        for time, region in self._reads.values():
+            if region.storage in self._contents or region.storage not in self._record.lost:
+                self._look(time, region, None, self._contents.get(region.storage, region.memory))
+        self._scan.found.sort(key=lambda item: item.time)
+        return self._scan
+
+    def _look_at(self, event: Event, region: Region) -> None:
+        """Look at what an operation wrote."""
+        if region.storage not in self._contents and (
+            # What is there now was written after recording had stopped.
+            region.storage in self._record.lost or not self._bring_back(region, event.time)
+        ):
+            self._scan.lost += region.size
+            return
+        # What lies in memory that nothing has written yet may be anything.
+        if not event.op.startswith(EMPTY):
+            self._look(event.time + 1, region, event, self._contents.get(region.storage, region.memory))
+
+    def _bring_back(self, region: Region, time: int) -> bool:
+        """Bring back the bytes of a storage if they were dropped; return whether they are there."""
+        if region.memory.nbytes() or not region.size:
+            return True
+        try:
+            self._record.restore(time)
+        except CannotRestore:
+            return False
+        return region.memory.nbytes() > 0
+
+    def _look(self, time: int, region: Region, event: Event | None, memory: _Memory) -> None:
+        parts = region.parts
+        if not parts.dtype.is_floating_point or not parts.size:
+            return
+        if _end(parts) > memory.nbytes():
+            # `resize_` has made the storage smaller since.
+            self._scan.lost += parts.size
+            return
+        if event is not None:
+            self._scan.numbers += parts.size
+        tensor = parts.inside(memory)
+        if tensor.dtype.itemsize < 2:
+            tensor = tensor.float()
+        # The norm is the largest magnitude, and NaN if there is any: one pass, and no mask in between.
+        largest = float(torch.linalg.vector_norm(tensor, math.inf))
+        if math.isfinite(largest):
+            if event is not None and largest * NEAR > torch.finfo(parts.dtype).max:
+                self._add_peak(Peak(largest / torch.finfo(parts.dtype).max, time, parts, event, largest))
+            return
+        mask = tensor.isnan() if math.isnan(largest) else tensor.isinf()
+        indices = tuple(tuple(index) for index in mask.nonzero()[:MOST_INDICES].tolist())
+        kind: Kind = "nan" if math.isnan(largest) else "inf"
+        self._scan.found.append(Written(time, parts, event, kind, int(mask.sum()), indices))
+
+    def _add_peak(self, peak: Peak) -> None:
+        self._scan.peaks.append(peak)
+        self._scan.peaks.sort(key=lambda item: -item.part)
+        del self._scan.peaks[MOST_PEAKS:]
+
+    def _undo(self, event: Event) -> None:
+        """Put back what an operation had overwritten; forget the storages that it made."""
+        count = len(list(event.info.targets(event.args, event.kwargs))) if event.info.written else 0
+        for region in event.written[count:]:
+            self._reads.pop(region.storage, None)
+            self._contents.pop(region.storage, None)
+        try:
+            copies = self._record.before(event) if count else ()
+        except CannotRestore:
+            copies = ()
+        for region, copy in itertools.zip_longest(event.written[:count], copies[:count]):
+            memory = self._contents.get(region.storage)
+            if memory is None:
+                memory = self._contents[region.storage] = self._clone(region, event.time)
+            target = region.inside(memory)
+            if copy is None:
+                # Zeros stand for numbers that nobody knows any more.
+                target.zero_()
+                self._scan.lost += region.size
+            else:
+                target.copy_(contents(copy))
+
+    def _clone(self, region: Region, time: int) -> _Memory:
+        known = region.storage not in self._record.lost and self._bring_back(region, time)
+        size = max(_end(region), region.memory.nbytes())
+        whole = torch.zeros(size, dtype=torch.uint8)
+        if known:
+            whole[: region.memory.nbytes()] = torch.empty(0, dtype=torch.uint8).set_(region.memory)
+        return whole.untyped_storage()
+
+
+def _end(region: Region) -> int:
+    """Return the offset behind the last byte of a region in its storage."""
+    last = sum((length - 1) * step for length, step in zip(region.shape, region.stride, strict=True))
+    return (region.offset + last + 1) * region.dtype.itemsize if region.size else 0

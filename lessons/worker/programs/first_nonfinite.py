@@ -1,0 +1,233 @@
+"""The first number of a run that is not finite, with the way back to finite numbers and what usually cures it.
+
+`search` takes the `Explainer` of a run and returns plain data, which `lessons.results.nonfinite.of_json` reads. The
+scan of everything that was recorded says when a tensor first held such a number (`finite_scan`); the explanations of
+single numbers say why. Infinities that the code sets itself, such as those of a mask, are no finding.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from lessons.texts.wording import Wording
+from lessons.worker.explaining import source_location
+from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.explaining.operand_names import Labels, VersionCounts
+from lessons.worker.programs import nonfinite_cures
+from lessons.worker.programs.finite_scan import MOST_INDICES, Peak, Scan, Written, scan
+from lessons.worker.programs.nonfinite_chain import Link, WaysBack
+from lessons.worker.recording.element_history import Element, ValueLost
+from lessons.worker.recording.record import Binding, Event
+from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/first-nonfinite")
+
+MOST_SHOWN = 8
+"""Numbers of a chain that are explained: its first ones, and the last."""
+
+MOST_OPERANDS = 4
+"""Operands of the first number whose own explanation is given."""
+
+MOST_TENSORS = 256
+"""Tensors with infinities that are looked at to find one that the code did not set."""
+
+MOST_LOSSES = 1000
+OVERFLOWS = ("result-beyond", "exponential-beyond")
+MOST_REACHED = 20
+
+Json = dict[str, Any]
+
+
+def search(run: Explainer) -> Json:
+    """Search a run for the first number that is not finite; `lessons.results.nonfinite.of_json` reads the result.
+
+    Not to be called while the recorder of the run is entered.
+    """
+    with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
+        return _Search(run).report()
+
+
+class _Search:
+    def __init__(self, run: Explainer) -> None:
+        self.run = run
+        self.ways = WaysBack(run)
+        self.record = run.record
+        # What is explained on the way adds to the record.
+        self.last = run.record.time
+        self.forgotten = max(0, run.record.time - 1 - len(run.record.events)) if not run.record.stopped else 0
+
+    def report(self) -> Json:
+        """Return the plain data of the report."""
+        found = scan(self.record)
+        self.run.names.update()
+        origins = [self._origin(found, written, chain) for written, chain in self._first_chains(found)]
+        if len(origins) > 1 and origins[0]["kind"] in OVERFLOWS and nonfinite_cures.explodes(origins[0]["losses"]):
+            # What comes later is of the same explosion.
+            del origins[1]
+        site = self.record.stopped_site
+        return {
+            "origins": origins,
+            "reached": list(itertools.islice(self._reached(found), MOST_REACHED)),
+            "large": [self._peak(peak) for peak in found.peaks],
+            "operations": found.operations,
+            "numbers": found.numbers,
+            "forgotten": self.forgotten,
+            "lost": found.lost,
+            "stopped": self.record.stopped,
+            "stopped_line": self.run.names.positions.line(site) if site else None,
+        }
+
+    # Where the numbers came from -----------------------------------------------------------------------------------
+
+    def _first_chains(self, found: Scan) -> list[tuple[Written, list[Link]]]:
+        """Return the way back from the first number that is not finite, and from the first NaN if it is another one."""
+        infinity: tuple[Written, list[Link]] | None = None
+        tensors = 0
+        for written in found.found:
+            if written.kind == "nan":
+                chain = self.ways.back(written.region, written.indices[0], written.time)
+                if infinity is None or _same_origin(infinity[1], chain):
+                    # The chain of the NaN tells more than that of the infinity which it came from.
+                    return [(written, chain)]
+                return [infinity, (written, chain)]
+            if infinity is None and tensors < MOST_TENSORS:
+                tensors += 1
+                chains = (self.ways.back(written.region, index, written.time) for index in written.indices)
+                computed = next((chain for chain in chains if not self.ways.is_on_purpose(chain[0])), None)
+                infinity = None if computed is None else (written, computed)
+        return [] if infinity is None else [infinity]
+
+    def _origin(self, found: Scan, written: Written, chain: list[Link]) -> Json:
+        """Describe where numbers came from, given the way from the first of them to the one that was noticed."""
+        first = chain[0]
+        event = first.derived.event
+        labels = Labels(self.run, VersionCounts(self.run, self.last))
+        cells = [(link.element, labels.name(link.element)) for link in _ends(chain)]
+        explained = [self.run.explain(element, cell, labels) for element, cell in cells]
+        refs = [row[3] for row in explained[0]["operands"][:MOST_OPERANDS]]
+        why = self.ways.reason(first)
+        losses = self._losses(event.time if event is not None else self.last)
+        phase, step = self._phase(event)
+        rounds = self._rounds(event)
+        made = next((item for item in found.found if item.event is not None and item.event is event), written)
+        return {
+            "kind": why.kind,
+            "reason": why.text,
+            "phase": phase,
+            "step": step,
+            "times": rounds[0],
+            "of": rounds[1],
+            "count": made.count,
+            "size": made.region.size,
+            "chain": explained,
+            "operands": [self.run.follow(ref) for ref in refs],
+            "forward": list(self._forward(event)),
+            "losses": losses,
+            "cures": nonfinite_cures.cures(self.run, first, why.kind, losses),
+        }
+
+    def _phase(self, event: Event | None) -> tuple[str, int]:
+        """Return what part of a program an operation belongs to, and in which step of an optimizer it ran."""
+        if event is None:
+            return "forward", 0
+        steps = self.run.optimizers
+        if steps.step_at(event.time) is not None:
+            return "optimizer", steps.count_before(event.time + 1)
+        return (
+            "backward" if event.node is not None else "forward",
+            steps.count_before(event.time) + 1 if steps.count_before(self.last) else 0,
+        )
+
+    def _rounds(self, event: Event | None) -> tuple[int, int]:
+        """Return how often the code of an operation had run, with this time, and how often in all; zeros for once."""
+        # Some of the times may be among the operations that were forgotten.
+        if event is None or self.forgotten or event.node is not None:
+            return 0, 0
+        times = [other.time for other in self.run.names.repetitions(event) if other.time < self.last]
+        return (times.index(event.time) + 1, len(times)) if len(times) > 1 and event.time in times else (0, 0)
+
+    def _forward(self, event: Event | None) -> tuple[str, str, int | None]:
+        """Return the code, file and line of the operation whose derivative an operation of a backward pass computes."""
+        maker = self.run.gradients.maker(event) if event is not None else None
+        if maker is None:
+            return "", "", None
+        location = source_location.locate(self.run.names.positions, maker)
+        return location.code, location.file, location.line
+
+    def _losses(self, until: int) -> list[float]:
+        """Return the numbers that `backward` was called on before a time."""
+        losses: list[float] = []
+        events = self.record.events
+        for position in range(events.after(until)):
+            if events.info(position).op != "ones_like" or not (event := events[position]).sites:
+                continue
+            region = event.arg("self")
+            code = self.run.names.function_of(event)
+            if code.endswith("backward") and isinstance(region, Region) and region.size == 1:
+                index = (0,) * len(region.shape)
+                with contextlib.suppress(ValueLost):
+                    losses.append(self.run.history.value(Element.of(region, index, event.time)))
+        return losses[-MOST_LOSSES:]
+
+    # What else is worth knowing ------------------------------------------------------------------------------------
+
+    def _reached(self, found: Scan) -> Iterator[list[Any]]:
+        """Yield the gradients, variables and parameters that were not finite in the end, the last value of each."""
+        storages = {written.region.storage for written in found.found}
+        gradients: dict[str, Region] = {}
+        for event in self.record.events if found.found else ():
+            if event.node is not None and event.node.leaf is not None:
+                name = self.run.names.leaf_name(event.node.leaf)
+                taken = [region for region in event.operands() if region.storage in storages]
+                gradients.update((say("gradient", "gradient of {name}", name=name), region) for region in taken if name)
+        last: dict[str, Binding] = {}
+        for binding in itertools.chain.from_iterable(self.record.bindings.values()):
+            if binding.top and (binding.name not in last or last[binding.name].time <= binding.time):
+                last[binding.name] = binding
+        bound = {name: last[name].region for name in sorted(last, key=lambda name: last[name].time)}
+        for name, region in {**bound, **gradients}.items():
+            parts = region.parts
+            if not parts.dtype.is_floating_point or not parts.size:
+                continue
+            try:
+                tensor = self.run.history.tensor(parts, self.last, copy=False)
+            except ValueLost:
+                continue
+            finite = tensor.isfinite()
+            if not bool(finite.all()) and (bool(tensor.isnan().any()) or self._is_computed(parts, finite)):
+                left = tensor[finite]
+                largest = float(left.abs().max()) if left.numel() else None
+                count = parts.size - int(finite.sum())
+                yield [name, count, parts.size, largest, dtype_name(parts.dtype), "", None]
+
+    def _is_computed(self, region: Region, finite: torch.Tensor) -> bool:
+        """Return whether one of the first infinities of a tensor was computed, and not set by the code."""
+        indices = (~finite).nonzero()[:MOST_INDICES].tolist()
+        chains = (self.ways.back(region, tuple(index), self.last) for index in indices)
+        return any(not self.ways.is_on_purpose(chain[0]) for chain in chains)
+
+    def _peak(self, peak: Peak) -> list[Any]:
+        location = source_location.locate(self.run.names.positions, peak.event)
+        name = location.code or peak.event.op.strip("_")
+        return [name, 0, peak.region.size, peak.largest, dtype_name(peak.region.dtype), location.file, location.line]
+
+
+def _ends(chain: list[Link]) -> list[Link]:
+    """Return the first links of a long chain, and the last."""
+    return chain if len(chain) <= MOST_SHOWN else [*chain[: MOST_SHOWN - 1], chain[-1]]
+
+
+def _same_origin(one: list[Link], other: list[Link]) -> bool:
+    """Return whether two chains begin with one operation."""
+    first, second = one[0].derived.event, other[0].derived.event
+    return first is not None and first is second
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """Return the name of a type as PyTorch writes it behind `torch.`."""
+    return str(dtype).removeprefix("torch.")

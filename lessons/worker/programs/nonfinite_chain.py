@@ -1,0 +1,148 @@
+"""The way back from a number that is not finite: through NaN and infinities, to an operation on finite numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from lessons.texts.wording import Wording
+from lessons.worker.explaining import nonfinite_origin
+from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.explaining.nonfinite_origin import Reason
+from lessons.worker.explaining.recorded_run import DerivedCell, Index, RuleResult
+from lessons.worker.recording.element_history import Element, ValueLost
+from lessons.worker.recording.record import Event
+from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/nonfinite-chain")
+
+LONGEST = 5000
+"""Steps back that are followed."""
+
+MOST_INFINITIES = 16
+"""Infinite operands of one number that are followed to find one that the code did not set."""
+
+
+_OF_MASKS = ("tril", "triu", "ones", "zeros", "ones_like", "zeros_like", "eye", "one_hot")
+"""Operations that make masks of zeros and ones, whose logarithm is 0 or -inf."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A number on the way back, and how it was computed."""
+
+    element: Element
+    value: float
+    derived: DerivedCell
+
+
+class WaysBack:
+    """Follows numbers of a recorded run back to where they stopped being finite."""
+
+    def __init__(self, run: Explainer) -> None:
+        self._run = run
+
+    def back(self, region: Region, index: Index, time: int) -> list[Link]:
+        """Return the chain from the first number that is not finite to an element, which is not finite either.
+
+        An infinity that the code set itself does not begin a chain, unless it is all there is.
+        """
+        links = [self._link(Element.of(region, index, time))]
+        for _ in range(LONGEST):
+            link = links[-1]
+            found = self._nonfinite_operands(link)
+            nan = next((element for element, value in found if math.isnan(value)), None)
+            if nan is not None:
+                links.append(self._link(nan))
+                continue
+            ways = (self._through_infinities(element) for element, _ in found[:MOST_INFINITIES])
+            links += next((way for way in ways if not self.is_on_purpose(way[-1])), [])
+            if math.isinf(link.value) and found and links[-1] is link:
+                # All that is behind an infinity was set: then so was this one.
+                links += self._through_infinities(found[0][0])
+            break
+        links.reverse()
+        return links
+
+    def _through_infinities(self, element: Element) -> list[Link]:
+        """Follow an infinity back to the first one."""
+        links = [self._link(element)]
+        while len(links) < LONGEST:
+            found = self._nonfinite_operands(links[-1])
+            if not found or nonfinite_origin.is_set(links[-1].derived):
+                break
+            links.append(self._link(found[0][0]))
+        return links
+
+    def _nonfinite_operands(self, link: Link) -> list[tuple[Element, float]]:
+        """List the operands that are not finite, with their values."""
+        derived = link.derived
+        try:
+            values = self._run.history.values(derived.operands)
+            found = [
+                (element, value)
+                for element, value in zip(derived.operands, values, strict=True)
+                if not math.isfinite(value)
+            ]
+            if not found and derived.result.formula is None and derived.event is not None:
+                # Made from too many numbers to list.
+                found = self._any_operand(derived.event)
+        except ValueLost:
+            return []
+        return found
+
+    def _any_operand(self, event: Event) -> list[tuple[Element, float]]:
+        """Return a number among the operands of an operation that is not finite, NaN first; none if all are."""
+        for is_wanted in ("isnan", "isinf"):
+            for region in event.operands():
+                parts = region.parts
+                if not parts.dtype.is_floating_point:
+                    continue
+                tensor = self._run.history.tensor(parts, event.time, copy=False)
+                indices = getattr(tensor, is_wanted)().nonzero()
+                if len(indices):
+                    index = tuple(indices[0].tolist())
+                    return [(Element.of(parts, index, event.time), float(tensor[index]))]
+        return []
+
+    def _link(self, element: Element) -> Link:
+        try:
+            return Link(element, self._run.history.value(element), self._run.derive(element))
+        except ValueLost as lost:
+            unknown = DerivedCell(None, "", [], frozenset(), RuleResult("unrecorded", notes=[str(lost)]))
+            return Link(element, math.nan, unknown)
+
+    def is_on_purpose(self, link: Link) -> bool:
+        """Return whether the code set an infinity, or took the logarithm of a mask of zeros and ones."""
+        if not math.isinf(link.value):
+            return False
+        if nonfinite_origin.is_set(link.derived):
+            return True
+        event = link.derived.event
+        operand = event.arg("self") if event is not None and event.op == "log" else None
+        if event is None or not isinstance(operand, Region):
+            return False
+        source = self._run.through(Element.of(operand, (0,) * len(operand.shape), event.time))
+        maker = self._run.history.writer(source)
+        return maker is not None and (maker.op in _OF_MASKS or _is_from_truth_values(maker))
+
+    def reason(self, link: Link) -> Reason:
+        """Return why the first number of a chain is not finite; of the kind "unknown" if that is not clear."""
+        derived = link.derived
+        if derived.result.op == "uninitialized":
+            text = say("uninitialized", "This memory was reserved, and nothing was written to it before it was read.")
+            return Reason("uninitialized", text)
+        if derived.event is None or nonfinite_origin.is_set(derived):
+            return Reason("from-data", say("from-data", "It came with the data: no operation computed it."))
+        try:
+            found = nonfinite_origin.reason(self._run, link.element, link.value, derived)
+        except ValueLost:
+            found = None
+        return found or Reason("unknown", "")
+
+
+def _is_from_truth_values(event: Event) -> bool:
+    """Return whether an operation turned truth values into numbers."""
+    return any(region.dtype == torch.bool for region in event.operands())

@@ -1,0 +1,130 @@
+"""Classic ways to a number that is not finite: what is named as the first one, and what is said of it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from lessons.results import nonfinite
+from lessons.results.nonfinite import NonfiniteReport
+from lessons.worker.programs import first_nonfinite
+from tests.lessons.recorded_code import Traced
+
+FOLDER = Path(__file__).parents[3] / "data/nonfinite"
+PROGRAMS = sorted(FOLDER.glob("*.py"))
+HARMLESS = ("power_backward",)
+"""The programs in which nothing is left of the number in the end."""
+
+EXPECTED = re.compile(r"# (?P<kind>[\w-]+): (?P<op>\w+) on line (?P<line>\d+), (?P<phase>\w+)\n")
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    """One of the programs has memory filled that nothing has written to."""
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+def _search(source: str, **limits: int) -> NonfiniteReport:
+    return nonfinite.of_json(first_nonfinite.search(Traced(source, **limits).explainer))
+
+
+@pytest.mark.filterwarnings("ignore:std")
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_a_classic_failure_is_named(program: Path) -> None:
+    source = program.read_text()
+    report, expected = _search(source), EXPECTED.match(source)
+    if expected is None:
+        assert source.startswith("# finite\n")
+        assert (report.origins, report.reached) == ((), ())
+        return
+    origin = report.first
+    assert origin is not None
+    assert (origin.kind, origin.phase) == (expected["kind"], expected["phase"])
+    # What a fused kernel computes inside is on no line: then the line is that of the number where it was noticed.
+    lines = [item.line for item in origin.chain if item.line is not None]
+    assert (origin.first.op, lines[0]) == (expected["op"], int(expected["line"]))
+    assert not math.isfinite(origin.first.value)
+    assert origin.reason
+    assert origin.cures
+    assert bool(report.reached) == (program.stem not in HARMLESS)
+
+
+def test_infinities_that_lead_to_nan_are_where_it_came_from() -> None:
+    report = _search((FOLDER / "half_exp.py").read_text())
+    first = report.origins[0].first
+    assert (first.label, first.value) == ("weights#1[1]", math.inf)
+    assert math.isnan(report.origins[0].chain[-1].value)
+    assert len(report.origins) == 1
+
+
+def test_an_infinity_that_the_first_nan_does_not_come_from_is_told_beside_it() -> None:
+    report = _search("x = torch.zeros(2)\na = 1 / x\nb = x / x")
+    assert [(item.kind, item.first.line) for item in report.origins] == [("divided-by-0", 2), ("zero-by-zero", 3)]
+
+
+def test_of_a_training_the_step_and_the_losses_are_told() -> None:
+    report = _search((FOLDER / "exploding_sgd.py").read_text())
+    origin = report.first
+    assert origin is not None
+    assert (origin.step, origin.times, origin.of) == (13, 13, 40)
+    assert len(origin.losses) == 12
+    assert origin.losses[-1] > 1e30
+    assert "learning rate" in origin.cures[0]
+    assert len(report.origins) == 1
+
+
+def test_what_hides_in_where_is_found_in_both_passes() -> None:
+    report = _search((FOLDER / "where_in_backward.py").read_text())
+    assert [item.phase for item in report.origins] == ["forward", "backward"]
+    assert report.origins[1].forward == ("x.log()", "code", 5)
+    assert "Choose before computing" in report.origins[1].cures[0]
+
+
+def test_of_finite_numbers_the_count_and_the_largest_are_told() -> None:
+    report = _search("x = torch.tensor([1.0, 200.0], dtype=torch.float16)\ny = x * 300\nz = torch.arange(3)")
+    assert (report.operations, report.numbers, report.origins) == (3, 4, ())
+    (large,) = report.large
+    assert (large.name, large.largest, large.dtype, large.line) == ("x * 300", 60000.0, "float16", 2)
+
+
+def test_numbers_that_were_dropped_and_overwritten_are_looked_at() -> None:
+    source = """
+        x = torch.zeros(2000)
+        for round in range(60):
+            y = torch.full((2000,), float(round))
+            x.copy_(1 / (y - 31))
+        x.zero_()
+    """
+    report = _search(source, segment=50_000)
+    origin = report.first
+    assert origin is not None
+    assert (origin.kind, origin.first.line, origin.count) == ("divided-by-0", 5, 2000)
+
+
+def test_what_came_after_the_end_of_the_record_is_said_not_to_be_looked_at() -> None:
+    report = _search("x = torch.zeros(3)\nfor _ in range(20):\n    x = x + 1\ny = x / 0", most=10)
+    assert report.origins == ()
+    assert report.stopped
+    assert report.stopped_line == 3
+
+
+def test_a_sum_of_too_many_numbers_to_list_leads_on_to_its_operand() -> None:
+    report = _search("x = torch.ones(5000)\nx[77] = 0\ny = (1 / x).mean()\nz = y * 2")
+    origin = report.first
+    assert origin is not None
+    assert (origin.kind, origin.first.index) == ("divided-by-0", (77,))
+
+
+def test_numbers_from_outside_are_told_as_such() -> None:
+    traced = Traced()
+    traced.namespace["table"] = torch.tensor([1.0, math.nan])
+    traced.run("mean = table.mean()")
+    report = nonfinite.of_json(first_nonfinite.search(traced.explainer))
+    assert report.first is not None
+    assert (report.first.kind, report.first.first.index) == ("from-data", (1,))

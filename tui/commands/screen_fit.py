@@ -171,12 +171,31 @@ def _unfit(app: _Bench, view: StepView) -> Iterator[tuple[str, str, str]]:
 
 def _blank(app: _Bench, view: StepView) -> Iterator[tuple[str, str, str]]:
     """Yield field, problem and remedy if too many rows are blank."""
+    rows = LARGE[1]
+    most = int(MOST_BLANK * rows)
+    # To paint a whole screen takes longer than to lay it out, and for most steps a few widgets settle the matter.
+    if _fills_all_but(most, app):
+        return
     # There is no public way to read painted lines.
     painted = app.screen._compositor.render_strips()[app.middle.region.y : app.middle.region.bottom]
-    blank, rows = sum(map(_is_blank, painted)), LARGE[1]
-    if blank > MOST_BLANK * rows:
+    blank = sum(map(_is_blank, painted))
+    if blank > most:
         problem = f"on {LARGE[0]} by {rows} {blank} of {rows} rows are blank"
         yield "prose", problem, "Show more: a tensor, more of the code, or a step whose numbers flow from others."
+
+
+def _fills_all_but(most: int, app: _Bench) -> bool:
+    """Return whether some of the widgets without children, the highest first, leave no more than so many rows blank."""
+    blank = set(app.middle.region.line_range)
+    shown = app.screen._compositor.visible_widgets.items()
+    leaves = [(widget, region, region.intersection(clip)) for widget, (region, clip) in shown if not widget.children]
+    for widget, region, seen in sorted(leaves, key=lambda leaf: leaf[2].height, reverse=True):
+        if len(blank) <= most:
+            break
+        if not blank.isdisjoint(seen.line_range):
+            lines = widget.render_lines(seen.translate(-region.offset))
+            blank -= {y for y, line in zip(seen.line_range, lines, strict=True) if not _is_blank(line)}
+    return len(blank) <= most
 
 
 def _is_blank(line: Strip) -> bool:

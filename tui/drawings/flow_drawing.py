@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Literal
 
 from rich.cells import cell_len
@@ -14,7 +13,7 @@ from lessons.render.flow_text import shape_text
 from lessons.render.numbers import truncated, visible
 from lessons.results.flow import Flow, FlowBox, nearest
 from tui.drawings.cell_styles import ellipsis
-from tui.drawings.flow_layout import Edge, FlowLayout, Rectangle, arrange
+from tui.drawings.flow_layout import Edge, FlowLayout, Rectangle, arrange, least_size
 from tui.drawings.styled_line import Runs, StyledLine, over
 from tui.render.palette import Palette
 
@@ -205,9 +204,8 @@ def draw(
     names: int = WIDEST_NAME,
 ) -> FlowDrawing:
     """Lay a flow out and draw its arrows, a little longer where there are `height` lines for it."""
-    signs = {box.id: _signs(flow, box, colors) for box in flow.boxes}
-    sizes = {box.id: size_of(box, detail, colors, signs[box.id], names) for box in flow.boxes}
-    layout = arrange(flow, sizes, height)
+    signs = _all_signs(flow, colors)
+    layout = arrange(flow, _sizes(flow, detail, colors, signs, names), height)
     rows: dict[int, list[str]] = {}
     for id, area in layout.rectangles.items():
         for y in range(area.y, area.y + area.height):
@@ -225,13 +223,19 @@ def fitting(
     names: int = WIDEST_NAME,
 ) -> FlowDrawing:
     """Draw a flow with as much detail as fits; what does not fit at all is drawn with the least."""
-    drawing = draw(flow, DETAILS[0], colors, marks, names=names)
-    for detail in DETAILS[1:]:
-        columns, lines = drawing.size
+    return _fitting(flow, width, height, colors, marks, names) or draw(flow, DETAILS[-1], colors, marks, height, names)
+
+
+def _fitting(flow: Flow, width: int, height: int, colors: Palette, marks: FlowMarks, names: int) -> FlowDrawing | None:
+    """Draw a flow with as much detail as fits; return None if it does not fit at all."""
+    signs = _all_signs(flow, colors)
+    for detail in DETAILS:
+        columns, lines = least_size(flow, _sizes(flow, detail, colors, signs, names))
         if columns <= width and lines <= height:
-            break
-        drawing = draw(flow, detail, colors, marks, names=names)
-    return draw(flow, drawing.detail, colors, marks, height, names)
+            drawing = draw(flow, detail, colors, marks, height, names)
+            if drawing.size[0] <= width and drawing.size[1] <= height:
+                return drawing
+    return None
 
 
 def nearest_fitting(
@@ -239,17 +243,30 @@ def nearest_fitting(
 ) -> FlowDrawing:
     """Draw a flow with thumbnails where they fit, if need be without the boxes that are far from what is shown."""
     counts = sorted({min(count, len(flow.boxes)) for count in NEAREST}, reverse=True)
-    parts = [flow if count == len(flow.boxes) else nearest(flow, count) for count in counts]
     lines: FlowDrawing | None = None
-    for part, names in product(parts, (WIDEST_NAME, SHORT_NAME)):
-        drawing = fitting(part, width, height, colors, marks, names)
-        if drawing.detail != DETAILS[-1]:
-            few = lines is not None and len(drawing.flow.boxes) < FEW < len(lines.flow.boxes)
-            return lines if lines is not None and few else drawing
-        if lines is None and drawing.size[0] <= width and drawing.size[1] <= height:
-            lines = drawing
+    for count in counts:
+        part = flow if count == len(flow.boxes) else nearest(flow, count)
+        long = any(cell_len(visible(box.name)) > SHORT_NAME for box in part.boxes)
+        for names in (WIDEST_NAME, SHORT_NAME) if long else (WIDEST_NAME,):
+            drawing = _fitting(part, width, height, colors, marks, names)
+            if drawing is None:
+                continue
+            if drawing.detail != DETAILS[-1]:
+                few = lines is not None and len(drawing.flow.boxes) < FEW < len(lines.flow.boxes)
+                return lines if lines is not None and few else drawing
+            lines = lines or drawing
     # What does not fit is not torn: it is left out.
     return lines or draw(nearest(flow, 0), DETAILS[-1], colors)
+
+
+def _all_signs(flow: Flow, colors: Palette) -> dict[str, str]:
+    return {box.id: _signs(flow, box, colors) for box in flow.boxes}
+
+
+def _sizes(
+    flow: Flow, detail: Detail, colors: Palette, signs: Mapping[str, str], names: int
+) -> dict[str, tuple[int, int]]:
+    return {box.id: size_of(box, detail, colors, signs[box.id], names) for box in flow.boxes}
 
 
 def size_of(box: FlowBox, detail: Detail, colors: Palette, signs: str, names: int = WIDEST_NAME) -> tuple[int, int]:

@@ -91,6 +91,25 @@ def arrange(flow: Flow, sizes: Mapping[str, tuple[int, int]], height: int = 0) -
 
     With `height`, arrows are up to `STRETCH` lines longer than they need to be, as far as there are so many lines.
     """
+    layers, chains = _in_layers(flow, sizes)
+    _reorder(layers)
+    _choose_columns(layers)
+    found = _route(layers, chains)
+    channels = len(layers) - 1
+    stretch = min(STRETCH, (height - found.height) // channels) if channels > 0 else 0
+    return _route(layers, chains, stretch) if stretch > 0 else found
+
+
+def least_size(flow: Flow, sizes: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
+    """Return columns and lines that the layout of a flow has at least, in a fraction of the time of the layout."""
+    layers, _ = _in_layers(flow, sizes)
+    columns = max((sum(node.width + GAP for node in layer) - GAP for layer in layers), default=0)
+    # A line for the heads of arrows between layers.
+    return columns, sum(max(node.height for node in layer) + 1 for layer in layers) - 1
+
+
+def _in_layers(flow: Flow, sizes: Mapping[str, tuple[int, int]]) -> tuple[list[list[_Node]], dict[Edge, list[_Node]]]:
+    """Return the nodes of each layer, and the nodes that each arrow joins."""
     edges = [(arrow.source, arrow.target) for arrow in flow.arrows if not arrow.back]
     depth = _layers([box.id for box in flow.boxes], edges)
     # Each arrow ends in a column of its own, with one between.
@@ -103,12 +122,7 @@ def arrange(flow: Flow, sizes: Mapping[str, tuple[int, int]], height: int = 0) -
     for node in nodes.values():
         layers[node.layer].append(node)
     chains = {edge: _chain(nodes[edge[0]], nodes[edge[1]], layers) for edge in edges}
-    _reorder(layers)
-    _choose_columns(layers)
-    found = _route(layers, chains)
-    channels = len(layers) - 1
-    stretch = min(STRETCH, (height - found.height) // channels) if channels > 0 else 0
-    return _route(layers, chains, stretch) if stretch > 0 else found
+    return layers, chains
 
 
 def _layers(ids: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lessons.render import flow_text
 from lessons.results.flow import Flow, FlowArrow, FlowBox
 from tui.drawings.flow_drawing import DETAILS, FlowMarks, draw, fitting
-from tui.drawings.flow_layout import FlowLayout, arrange
+from tui.drawings.flow_layout import FlowLayout, arrange, least_size
 from tui.render.palette import palette
 from tui.tty.terminal import Terminal
 
@@ -75,6 +75,15 @@ def test_any_layout_can_be_read(drawn: Flow) -> None:
     check(
         arrange(drawn, {box.id: (5 + 4 * number % 9, 1 + number % 4) for number, box in enumerate(drawn.boxes)}), drawn
     )
+
+
+@settings(max_examples=50)
+@given(flows(), st.integers(1, 9), st.integers(1, 4))
+def test_no_layout_is_smaller_than_the_least_size(drawn: Flow, columns: int, lines: int) -> None:
+    sizes = {box.id: (columns + index % 3, lines) for index, box in enumerate(drawn.boxes)}
+    found, (width, height) = arrange(drawn, sizes), least_size(drawn, sizes)
+    assert width <= found.width
+    assert height <= found.height
 
 
 def test_arrows_that_each_end_where_another_starts() -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from lessons.engine import open_files
-from lessons.engine.worker_environment import environment
+from lessons.engine.worker_process import spawn
 from lessons.format.lesson import Limits
 from lessons.results.code_unit import learner_line
 from lessons.results.result import WorkerError
@@ -31,20 +31,12 @@ from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerRead
 
 say = Wording("engine/launchers")
 
-ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT = 180.0
 END_LIMIT = 5.0
 LAST_WORDS = 0.2
 """Seconds in which a child that has closed its connection may end by itself."""
 TRACE = "(most recent call first)"
 OUTPUT_SHOWN = 64 * 1024
-
-_BOOT = """
-import importlib, os, sys
-sys.path.insert(0, sys.argv[1])
-os.nice(int(sys.argv[2]))
-importlib.import_module(sys.argv[3]).main(*sys.argv[4:])
-"""
 
 
 class ForkUnsafe(WorkerError):
@@ -161,25 +153,6 @@ def line_of(job: ChildProcess) -> int | None:
     return learner_line(trace) if header else None
 
 
-def _spawn(
-    module: str, arguments: list[str], fds: list[int], nice: int, out: IO[bytes], err: IO[bytes]
-) -> subprocess.Popen[bytes]:
-    """Run `main(*arguments)` of a module in `lessons.worker.process`, in a process, session and group of its own.
-
-    `-P` keeps the current directory off the path, where a file called torch.py may lie.
-    """
-    return subprocess.Popen(
-        [sys.executable, "-P", "-c", _BOOT, str(ROOT), str(nice), f"lessons.worker.process.{module}", *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=out,
-        stderr=err,
-        pass_fds=fds,
-        start_new_session=True,
-        env=environment(),
-        cwd="/",
-    )
-
-
 def _output_files(folder: str) -> tuple[IO[bytes], IO[bytes]]:
     """Open files for a program's output. They need no reader, as pipes would, and their size limit stops a flood."""
     return tempfile.TemporaryFile(dir=folder, buffering=0), tempfile.TemporaryFile(dir=folder, buffering=0)
@@ -267,7 +240,7 @@ class ForkServerLauncher:
         self._base = tempfile.mkdtemp(prefix="attn-tutor-")
         log = (Path(self._base) / "log").open("wb")
         fd = theirs.fileno()
-        process = _spawn("fork_server", [str(fd), self._base, str(int(self.limited))], [fd], self.nice, log, log)
+        process = spawn("fork_server", [str(fd), self._base, str(int(self.limited))], [fd], self.nice, log, log)
         log.close()
         theirs.close()
         self._process, self._control, self._ready = process, ours, False
@@ -381,7 +354,7 @@ class SpareChild:
         self._scratch = tempfile.mkdtemp(prefix="attn-tutor-")
         self.out, self.err = _output_files(self._scratch)
         fds = [their_talk.fileno(), their_life.fileno()]
-        self._process = _spawn(
+        self._process = spawn(
             "spare_process", [*map(str, fds), self._scratch, str(int(limited))], fds, nice, self.out, self.err
         )
         their_talk.close()

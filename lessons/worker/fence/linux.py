@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
+PR_SET_MEMORY_MERGE = 67
 
 
 def libc() -> ctypes.CDLL:

@@ -30,7 +30,7 @@ from lessons.worker import channel, child_exit_codes, wire
 from lessons.worker.fence import layers, limits
 from lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
 from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle
-from lessons.worker.process import child_ahead, preload, scratch_folders, shared_files
+from lessons.worker.process import child_ahead, merged_memory, preload, scratch_folders, shared_files
 from lessons.worker.process.child_ahead import ChildAhead
 
 FDS = 4
@@ -318,6 +318,7 @@ def main(control_fd: str, base: str, limited: str) -> None:
     """
     control = socket.socket(fileno=int(control_fd))
     prctl(PR_SET_CHILD_SUBREAPER, 1)
+    merged_memory.allow()
     shared = layers.enclose() if limited == "1" else None
     gc.disable()
     try:
@@ -325,6 +326,7 @@ def main(control_fd: str, base: str, limited: str) -> None:
     except BaseException as error:
         channel.send(control, LoadFailed(f"{type(error).__name__}: {error}"))
         return
+    merged_memory.take_on_environment()
     gc.freeze()
     gc.enable()
     server = ForkServer(control, base, shared, limited=limited == "1")

@@ -17,7 +17,7 @@ import threading
 from lessons.worker import channel, child_exit_codes
 from lessons.worker.fence import layers
 from lessons.worker.messages import Launch, SpareReady
-from lessons.worker.process import preload, scratch_folders
+from lessons.worker.process import merged_memory, preload, scratch_folders
 
 
 def main(talk_fd: str, life_fd: str, scratch: str, limited: str) -> None:
@@ -26,12 +26,14 @@ def main(talk_fd: str, life_fd: str, scratch: str, limited: str) -> None:
     `limited` is "1" if limits hold for the job, else "0".
     """
     talk, life = socket.socket(fileno=int(talk_fd)), socket.socket(fileno=int(life_fd))
+    merged_memory.allow()
     shared = layers.enclose() if limited == "1" else None
     threading.Thread(target=_end_with, args=(life, scratch), daemon=True).start()
     code = child_exit_codes.BROKEN
     try:
         gc.disable()
         preload.load()
+        merged_memory.take_on_environment()
         gc.enable()
         from lessons.worker.process import child
 

@@ -18,7 +18,7 @@ import pytest
 from lessons.engine import launchers, open_files
 from lessons.engine.launchers import ForkServerLauncher, ForkUnsafe, SpareLauncher, make_launcher
 from lessons.engine.session import Session
-from lessons.engine.worker_environment import environment
+from lessons.engine.worker_process import environment
 from lessons.format.lesson import Course, Limits
 from lessons.results.result import Failure, WorkerError
 from lessons.worker import wire
@@ -357,7 +357,6 @@ def test_too_few_open_files_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 PARENT = """
 import sys
 from lessons.engine.session import Session
-from lessons.engine.worker_environment import environment
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 session = Session(kind=sys.argv[1])

@@ -206,6 +206,18 @@ def _tensor(
     )
 
 
+def corner_of(name: str, report: TensorReport, blob: bytes) -> Tensor:
+    """Return a tensor of which only what was sent can be seen: a tensor of any size, with labels for its corner alone.
+
+    Raises `ValueError` if the report and the blob do not fit together.
+    """
+    seen = tuple(min(size, WHOLE) for size in report.shape)
+    plain = ShownTensor(name="_", kind="mask" if report.dtype == "bool" else "vector")
+    numbers = tuple(tuple(map(str, range(size))) for size in seen)
+    tensor = _tensor(plain, replace(report, shape=seen), blob, ("index",) * len(seen), numbers)
+    return replace(tensor, name=clean(name, keep=""), shape=report.shape)
+
+
 def _layout(report: LayoutReport) -> MemoryLayout:
     """Return the memory layout of a tensor; its storage is named by its address."""
     return MemoryLayout(report.strides, report.offset, report.size, report.contiguous, str(report.storage))

@@ -250,6 +250,11 @@ class Session:
         self._cancelled.clear()
         return judging.compare(exercise, source, self._child, seed)
 
+    def start_child(self, limits: Limits) -> AbstractContextManager[ChildProcess]:
+        """Start a child that takes any one job, which `cancel` can stop; leaving the context ends it."""
+        self._cancelled.clear()
+        return self._child(limits)
+
     def _launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         if self._closed.is_set():
             # A request that was still waiting must not restart the worker.

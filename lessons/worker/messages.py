@@ -20,7 +20,14 @@ from lessons.worker.message_parts import (
     TensorReport,
     message,
 )
-from lessons.worker.program_messages import ProgramReport, RunProgram
+from lessons.worker.program_messages import (
+    ProgramReport,
+    ReadTensorFile,
+    RunProgram,
+    ShowStoredTensor,
+    StoredTensorReport,
+    TensorFileReport,
+)
 from lessons.worker.tensor_reports import (
     BlocksReport,
     ExplanationReport,
@@ -459,6 +466,8 @@ REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     RunInput: (InputReport, Refusal),
     RunScratch: (ScratchReport, Refusal),
     ListNames: (NamesReport, Refusal),
+    ReadTensorFile: (TensorFileReport, Refusal),
+    ShowStoredTensor: (StoredTensorReport, Refusal),
     Train: (Snapshot, Trained, TrainingFailed),
     Pause: (Paused,),
     RunAnswer: (AnswerLoaded,),

@@ -1,10 +1,11 @@
-"""The messages that run a program of one's own and report it; `lessons.worker.messages` lists them with all others."""
+"""The messages about programs and files of one's own; `lessons.worker.messages` lists them with all others."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from lessons.worker.message_parts import CellWrite, ErrorReport, message
+from lessons.results.tensor_file import TensorList, TensorStatistics
+from lessons.worker.message_parts import CellWrite, ErrorReport, TensorReport, message
 
 
 @message
@@ -62,3 +63,34 @@ class ProgramReport:
     notes: tuple[str, ...]
     stopped: str
     seconds: float
+
+
+@message
+class ReadTensorFile:
+    """List the tensors of a file, then show some of them until the connection is closed."""
+
+    path: str
+
+
+@message
+class TensorFileReport:
+    """The tensors of a file."""
+
+    found: TensorList
+
+
+@message
+class ShowStoredTensor:
+    """Show a tensor of the file; its statistics may take so many seconds."""
+
+    name: str
+    seconds: float
+
+
+@message
+class StoredTensorReport:
+    """The statistics of a tensor in a file, and its corner, of complex numbers that of their absolute values."""
+
+    statistics: TensorStatistics
+    tensor: TensorReport
+    blob: bytes

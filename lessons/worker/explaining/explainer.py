@@ -33,6 +33,7 @@ from lessons.worker.explaining.gradient_names import GradientNames
 from lessons.worker.explaining.operand_names import Labels, VersionCounts
 from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
 from lessons.worker.explaining.replay import Replay
+from lessons.worker.recording import file_origins
 from lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
 from lessons.worker.recording.names import NamedCell, Names
 from lessons.worker.recording.record import Event, Record
@@ -398,6 +399,8 @@ class Explainer:
         """Return what can be said of an element that no recorded operation wrote."""
         if element.storage in self._origins:
             return RuleResult("given", notes=[self._origins[element.storage][1]])
+        if read := file_origins.sentence(element.storage, element.offset):
+            return RuleResult("given", notes=[read])
         if self.record.stopped:
             site = self.record.stopped_site
             line, why = self.names.positions.line(site) if site else None, self.record.stopped

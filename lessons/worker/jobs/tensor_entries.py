@@ -7,22 +7,20 @@ import torch
 from lessons.results.result import WHOLE
 from lessons.worker.jobs import values
 from lessons.worker.message_parts import LayoutReport, TensorReport
-from lessons.worker.recording.bounds import bounds
+from lessons.worker.recording.bounds import Bounds, bounds
 
 CORNER = 32
 
 
-def entry(name: str, tensor: torch.Tensor, blob: bytearray) -> TensorReport:
+def entry(name: str, tensor: torch.Tensor, blob: bytearray, known: Bounds | None = None) -> TensorReport:
     """Report a tensor: its shape, its bounds, and its numbers, which are appended to `blob`.
 
-    Of a large tensor, only the first corner is sent.
+    Of a large tensor, only the first corner is sent. The bounds are found unless they are `known`.
     """
     whole = tensor.numel() <= WHOLE
-    part = tensor if whole else tensor[(0,) * max(0, tensor.dim() - 2)]
-    if not whole:
-        part = part[:CORNER, :CORNER] if part.dim() > 1 else part[:CORNER]
+    part = tensor if whole else corner(tensor)
     code, data = numbers(part)
-    low, high = bounds(tensor)
+    low, high = known or bounds(tensor)
     report = TensorReport(
         name,
         dtype=str(tensor.dtype).removeprefix("torch."),
@@ -40,6 +38,12 @@ def entry(name: str, tensor: torch.Tensor, blob: bytearray) -> TensorReport:
     return report
 
 
+def corner(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the first rows and columns of a tensor, at the first of its leading indices."""
+    part = tensor[(0,) * max(0, tensor.dim() - 2)]
+    return part[:CORNER, :CORNER] if part.dim() > 1 else part[:CORNER] if part.dim() else part
+
+
 def layout(tensor: torch.Tensor) -> LayoutReport | None:
     """Return the memory layout of a tensor, None if the tensor is not strided or has no data."""
     if tensor.layout != torch.strided or tensor.is_meta:
@@ -55,11 +59,14 @@ def layout(tensor: torch.Tensor) -> LayoutReport | None:
 
 
 def numbers(tensor: torch.Tensor) -> tuple[str, bytes]:
-    """Return the elements as bytes, with their `array` type code: bool B, integers q, double d, all other floats f."""
+    """Return the elements as bytes, with their `array` type code: bool B, integers q, double d, all other floats f.
+
+    Of integers without a sign, those of 64 bits are sent as doubles, since q does not hold all of them.
+    """
     if tensor.dtype == torch.bool:
         return "B", values.raw(tensor.to(torch.uint8))
-    if not tensor.dtype.is_floating_point:
+    if not tensor.dtype.is_floating_point and tensor.dtype != torch.uint64:
         return "q", values.raw(tensor.to(torch.int64))
-    if tensor.dtype == torch.float64:
-        return "d", values.raw(tensor)
+    if tensor.dtype in (torch.float64, torch.uint64):
+        return "d", values.raw(tensor.to(torch.float64))
     return "f", values.raw(tensor.to(torch.float32))

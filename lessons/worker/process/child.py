@@ -16,8 +16,8 @@ from lessons.worker import channel, child_exit_codes, messages, wire
 from lessons.worker.fence import landlock, limits
 from lessons.worker.jobs import answer_run, judge, lesson_run, repair_run, training
 from lessons.worker.messages import Launch
-from lessons.worker.program_messages import RunProgram
-from lessons.worker.programs import program_run
+from lessons.worker.program_messages import ReadTensorFile, RunProgram
+from lessons.worker.programs import program_run, tensor_file_job
 
 TALK = 3
 
@@ -28,6 +28,7 @@ JOBS: dict[type[Any], Callable[[Any, socket.socket], None]] = {
     messages.RunAnswer: answer_run.run_answer,
     messages.RunRepairs: repair_run.run_repairs,
     messages.Judge: judge.judge,
+    ReadTensorFile: tensor_file_job.read_tensor_file,
 }
 """The function that does each job."""
 # Bound before any learner's program runs, which may replace them.

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import math
+import time
 
 import torch
 
-Bounds = tuple[float, float] | tuple[None, None]
+from lessons.worker.recording.tensor_parts import parts
+
+Bounds = tuple[float | None, float | None]
+
+LARGE = 1 << 24
+"""Numbers beyond which a tensor may not fit into memory, or take long: it may be a file."""
+SECONDS = 1.0
 
 
 def bounds(tensor: torch.Tensor) -> Bounds:
     """Return the least and the greatest finite value, of complex numbers that of their absolute values.
 
-    None for each if there are none.
+    None for each if there are none. Of a very large tensor, only as many numbers are looked at as there is time for.
     """
+    if tensor.numel() > LARGE and tensor.layout == torch.strided:
+        return _bounds_of_parts(tensor)
     if tensor.is_complex():
         tensor = tensor.abs()
+    elif tensor.dtype == torch.uint64 or (tensor.dtype.is_floating_point and tensor.dtype.itemsize == 1):
+        tensor = tensor.to(torch.float64)
     elif not tensor.dtype.is_floating_point:
         tensor = tensor.to(torch.int64)
     if not tensor.numel():
@@ -28,3 +39,13 @@ def bounds(tensor: torch.Tensor) -> Bounds:
         return low, high
     finite = tensor[torch.isfinite(tensor)]
     return (float(finite.min()), float(finite.max())) if finite.numel() else (None, None)
+
+
+def _bounds_of_parts(tensor: torch.Tensor) -> Bounds:
+    until = time.monotonic() + SECONDS
+    found: list[float] = []
+    for part in parts(tensor):
+        found += [bound for bound in bounds(part) if bound is not None]
+        if time.monotonic() > until:
+            break
+    return (min(found), max(found)) if found else (None, None)

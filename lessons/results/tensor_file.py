@@ -1,0 +1,68 @@
+"""What a file of tensors holds, and what the numbers of one of them amount to, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTensor:
+    """A tensor in the list of a file.
+
+    Attributes:
+        name: what the file calls it.
+        shape, dtype: the sizes of its axes, and its type as torch calls it, or else the file.
+        nbytes: the bytes that its numbers take.
+        offset: the byte of the file at which the first one begins; None for compressed ones.
+        problem: why it cannot be shown, in a sentence; "" if it can.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
+    offset: int | None
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class TensorStatistics:
+    """What the numbers of a tensor amount to; of complex ones, their absolute values.
+
+    Attributes:
+        count: how many numbers it has.
+        seen: how many of them were looked at, spread over the whole tensor.
+        low, high, mean, std: of the finite numbers among these, None if there are none or if they do not fit into a
+            number; `std` divides by their count.
+        zeros, nans, infinities: how many of these there are.
+    """
+
+    count: int
+    seen: int
+    low: float | None
+    high: float | None
+    mean: float | None
+    std: float | None
+    zeros: int
+    nans: int
+    infinities: int
+
+
+@dataclass(frozen=True, slots=True)
+class TensorList:
+    """The tensors of a file.
+
+    Attributes:
+        kind: the format: safetensors, torch, npy or npz.
+        size: the bytes of the file.
+        tensors: its tensors, in its order.
+        others: the names and descriptions of what else it holds.
+        more_tensors, more_others: how many of each it holds besides these.
+    """
+
+    kind: str
+    size: int
+    tensors: tuple[ListedTensor, ...]
+    others: tuple[tuple[str, str], ...]
+    more_tensors: int = 0
+    more_others: int = 0

@@ -143,6 +143,20 @@ def _flow_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@_verb("show", "show_tensor", lambda: say("show", "show the tensors in a file of your own: which there are, or one"))
+def _show_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", metavar="FILE", help=say("show/file", "a file of tensors: .safetensors, .pt, .npy or .npz")
+    )
+    parser.add_argument(
+        "name",
+        metavar="NAME",
+        nargs="?",
+        help=say("show/name", "the name of a tensor, or its end (default: list all of them)"),
+    )
+    _json(parser)
+
+
 @_verb("check", "check_answer", lambda: say("check", "check a file with your answer to an exercise"))
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
     _exercise(parser)

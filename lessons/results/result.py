@@ -21,8 +21,10 @@ WHOLE = 4096
 """Elements of a tensor up to which it travels whole; only windows of a larger one do."""
 
 
-LONGEST_AXIS, MOST_AXES = 100_000, 8
-"""The longest axis, and the most axes, of a tensor that can be shown: every row and column has a label."""
+LONGEST_AXIS, MOST_AXES = 1 << 18, 8
+"""The longest axis, and the most axes, of a tensor that can be shown: every row and column has a label.
+
+The largest vocabularies of language models have about as many rows."""
 
 
 MOST_SNAPSHOTS, MOST_STEPS = 1000, 10**9

@@ -17,6 +17,21 @@ How = Literal["max", "mean"]
 SUM_OF_WEIGHTS = 1e-3
 """Distance from a sum of 1 up to which a row counts as a distribution."""
 
+LOOKED_AT = 1 << 25
+"""Numbers of a matrix beyond which its blocks are summed up from a sample: more would take longer than people wait."""
+
+
+def sampling(shape: tuple[int, int], rows: int, cols: int) -> tuple[int, int]:
+    """Return of how many rows and of how many columns one is looked at in blocks of `rows` by `cols` of a matrix.
+
+    The number of columns divides `cols`, so that each block is sampled alike.
+    """
+    least = -(-shape[0] * shape[1] // LOOKED_AT)
+    down, across = max(1, min(rows, least)), 1
+    while down * across < least and cols % (2 * across) == 0:
+        across *= 2
+    return down, across
+
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
@@ -27,6 +42,8 @@ class Blocks:
         how: whether `grid` holds maxima or means.
         grid: a number for each block.
         peaks: row and column of the greatest cell of each block, the first of equals; of a NaN if there is one.
+
+    Of a very large matrix, both are those of a sample (`sampling`).
     """
 
     lead: tuple[int, ...]

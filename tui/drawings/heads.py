@@ -102,7 +102,11 @@ def scene_of(
     times = "×" if scene.palette.unicode else "x"
     keys = (hint("matrix.overview", how_word("mean" if how == "max" else "max")),)
     return Heads(
-        replace(scene, face=face, caption=note + caption(thumbs.division, how, times), keys=keys), thumbs, grids
+        replace(
+            scene, face=face, caption=note + caption(thumbs.division, how, times, source.tensor.matrix_shape), keys=keys
+        ),
+        thumbs,
+        grids,
     )
 
 

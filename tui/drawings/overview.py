@@ -11,7 +11,7 @@ from math import isfinite
 
 from lessons.render.numbers import exact, number_format, visible
 from lessons.results.result import Tensor, Window
-from lessons.results.summaries import Blocks, How
+from lessons.results.summaries import Blocks, How, sampling
 from lessons.texts.wording import Wording
 from tui.drawings.drawing_scene import Face, index_of
 from tui.drawings.grid import layout
@@ -134,9 +134,11 @@ def cell_of(matrix: tuple[int, int], division: BlockPlan, blocks: Blocks | None,
     return blocks.peaks[row][col] if blocks else (row * division.rows, col * division.cols)
 
 
-def caption(division: BlockPlan, how: How, times: str) -> str:
-    """Describe what the numbers of an overview are."""
+def caption(division: BlockPlan, how: How, times: str, matrix: tuple[int, int]) -> str:
+    """Describe what the numbers of an overview of a matrix of this shape are."""
     blocks = f"{division.rows}{times}{division.cols}"
+    if sampling(matrix, division.rows, division.cols) != (1, 1):
+        blocks = say("sample-of", "a sample of {what}", what=blocks)
     return (
         say("max-of", "max of {what}", what=blocks) if how == "max" else say("mean-of", "mean of {what}", what=blocks)
     )

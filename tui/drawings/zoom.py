@@ -93,7 +93,7 @@ class Zoom:
             row=row,
             col=col,
             windows={0: overview.window_of(blocks)} if blocks else {},
-            caption=_prefix(cells) + overview.caption(division, self.how, times),
+            caption=_prefix(cells) + overview.caption(division, self.how, times, cells.face.tensor.matrix_shape),
             keys=(
                 hint("matrix.overview", overview.how_word("mean") if self.how == "max" else say("cells", "cells")),
                 *([hint("matrix.zoom-out", say("heads", "heads"))] if self.thumbs(cells) else []),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.nn.functional import pad
 
-from lessons.results.summaries import How, row_stats
+from lessons.results.summaries import How, row_stats, sampling
 from lessons.worker.jobs import values
 from lessons.worker.tensor_reports import BlocksReport, RowReport
 
@@ -21,20 +21,23 @@ def count(matrix: torch.Tensor, rows: int, cols: int) -> int:
 def blocks(matrix: torch.Tensor, rows: int, cols: int, how: How) -> BlocksReport:
     """Compute the blocks of a matrix, as `lessons.results.summaries.blocks_of` defines them.
 
-    Numbers are sent as doubles, in which integers beyond 2**53 are rounded. Only one strip of blocks is held at once.
+    Numbers are sent as doubles, in which integers beyond 2**53 are rounded. Only one strip of blocks is held at once,
+    of a very large matrix a sample of it.
     """
     height, width = matrix.shape
     down, across = -(-height // rows), -(-width // cols)
+    row_step, col_step = sampling((height, width), rows, cols)
+    per_row = cols // col_step
     grid = torch.empty(down, across, dtype=torch.float64)
     peaks = torch.empty(down, across, dtype=torch.int64)
     firsts = torch.arange(across) * cols
     for index in range(down):
-        strip = matrix[index * rows : (index + 1) * rows].to(torch.float64)
+        strip = matrix[index * rows : (index + 1) * rows : row_step, ::col_step].to(torch.float64)
         # The padding of the last block is ignored, like masked cells.
-        filled = pad(strip, (0, across * cols - width), value=-torch.inf)
-        cells = filled.view(-1, across, cols).transpose(0, 1).reshape(across, -1)
+        filled = pad(strip, (0, across * per_row - strip.shape[1]), value=-torch.inf)
+        cells = filled.view(-1, across, per_row).transpose(0, 1).reshape(across, -1)
         best = cells.argmax(dim=-1)
-        peaks[index] = (index * rows + best // cols) * width + firsts + best % cols
+        peaks[index] = (index * rows + best // per_row * row_step) * width + firsts + best % per_row * col_step
         grid[index] = cells.gather(1, best[:, None])[:, 0] if how == "max" else _mean(cells)
     return BlocksReport(down, width, values.raw(grid) + values.raw(peaks))
 

@@ -132,7 +132,8 @@ def test_drawings_in_words() -> None:
     division = overview.BlockPlan(2, 1, 7)
     for how in ("max", "mean"):
         blocks = blocks_of((), [[1.0, 2.0], [3.0, 4.0]], 2, 1, how)
-        words = [overview.caption(division, how, "x"), overview.how_word(how)]
+        words = [overview.caption(division, how, "x", shape) for shape in ((2, 2), (1 << 14, 1 << 14))]
+        words.append(overview.how_word(how))
         assert unsaid([*words, overview.describe(face, division, how, blocks, (), (0, 0))]) == []
     other = replace(T, shape=(4,), axes=("k",), labels=((),))
     for before in (T, other, replace(T, values=(0.0, 1.0, 2.0, 3.0))):

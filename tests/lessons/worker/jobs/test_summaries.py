@@ -15,6 +15,7 @@ from lessons.engine import replies
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Course
+from lessons.results import summaries as definitions
 from lessons.results.summaries import Blocks, How, RowStats, blocks_of, row_stats
 from lessons.results.tensor_questions import BlocksQuestion, RowQuestion
 from lessons.worker.jobs import summaries
@@ -77,6 +78,24 @@ def test_the_worker_computes_the_same(data: st.DataObject, height: int, width: i
     assert got.peaks == want.peaks
     for ours, theirs in zip(want.grid, got.grid, strict=True):
         assert all(map(is_close, ours, theirs)), (ours, theirs)
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(1, 1), (3, 8), (5, 6), (64, 48), (100, 7)])
+def test_blocks_of_a_very_large_matrix_are_those_of_a_sample(
+    monkeypatch: pytest.MonkeyPatch, rows: int, cols: int
+) -> None:
+    monkeypatch.setattr(definitions, "LOOKED_AT", 500)
+    matrix = torch.arange(67 * 51).view(67, 51)
+    down, across = definitions.sampling((67, 51), rows, cols)
+    assert 1 <= down <= rows
+    assert cols % across == 0
+    found = blocks_from_worker(matrix, rows, cols, "max")
+    assert (len(found.grid), len(found.grid[0])) == (-(-67 // rows), -(-51 // cols))
+    for top, (line, peaks) in enumerate(zip(found.grid, found.peaks, strict=True)):
+        for left, (value, (row, col)) in enumerate(zip(line, peaks, strict=True)):
+            assert (row // rows, col // cols) == (top, left)
+            assert matrix[row, col] == value
+    assert definitions.sampling((20, 25), rows, cols) == (1, 1)
 
 
 @pytest.mark.parametrize(

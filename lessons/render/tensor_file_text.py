@@ -114,10 +114,9 @@ def size(nbytes: int) -> str:
     """Return a number of bytes as people read it."""
     if nbytes < 1024:
         return say.count("bytes", nbytes, "{count} byte", "{count} bytes")
-    for unit, limit in (("KiB", 1 << 20), ("MiB", 1 << 30), ("GiB", 1 << 40)):
-        if nbytes < limit:
-            return f"{nbytes * 1024 / limit:.1f} {unit}"
-    return f"{nbytes / (1 << 40):.1f} TiB"
+    units = ("KiB", "MiB", "GiB", "TiB")
+    step = min(len(units), (nbytes.bit_length() - 1) // 10)
+    return f"{nbytes / 1024**step:.1f} {units[step - 1]}"
 
 
 def _shape(item: ListedTensor) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +13,16 @@ from lessons.learner.tables import COLUMNS, DEFAULTS, FORMAT, VERSION, Rows, is_
 from lessons.texts.wording import Wording
 
 say = Wording("progress/exports")
+
+
+MOST_ROWS = 100_000
+"""The most rows of a table. A learner who checks an answer every minute needs a year for as many."""
+
+MOST_AT_ONCE = 100
+"""The most rows of one moment in a table, which is one microsecond; merging compares all of them with each other."""
+
+LONGEST = 4 * 1024 * 1024
+"""The longest value in characters, more than the longest answer has."""
 
 
 class Exportable(Protocol):
@@ -45,6 +56,12 @@ def newer() -> str:
     return say("newer", "It comes from a newer version of attn-tutor. Update attn-tutor and try again.")
 
 
+def check_number(table: str, number: int) -> None:
+    """Raise `ValueError`, with a sentence, if these are too many rows for a table."""
+    if number > MOST_ROWS:
+        raise ValueError(say("too-many", "'{table}' has more than {most} entries.", table=table, most=MOST_ROWS))
+
+
 def parse(data: object) -> dict[str, list[dict[str, str]]]:
     """Return the rows of an export, with times in the one form that can be compared as text.
 
@@ -61,12 +78,15 @@ def parse(data: object) -> dict[str, list[dict[str, str]]]:
         entries = data.get(table, [])
         if not isinstance(entries, list):
             raise ValueError(say("no-list", "'{table}' is not a list.", table=table))
+        check_number(table, len(entries))
         for number, entry in enumerate(entries, 1):
             try:
                 row = {name: entry[name] if name in entry else DEFAULTS[name] for name in columns}
                 for name, value in row.items():
                     if not isinstance(value, str) or not is_allowed(name, value):
                         raise ValueError
+                    if len(value) > LONGEST:
+                        raise _TooLong
                     row[name] = value.encode("utf-8", "replace").decode()
                 time = datetime.fromisoformat(row["time"])
                 time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
@@ -81,7 +101,24 @@ def parse(data: object) -> dict[str, list[dict[str, str]]]:
                         table=table,
                     )
                 ) from None
+            except _TooLong:
+                raise ValueError(
+                    say(
+                        "too-long",
+                        "Entry {number} of '{table}' is longer than any answer: more than {most} MiB.",
+                        number=number,
+                        table=table,
+                        most=LONGEST // 1024**2,
+                    )
+                ) from None
+        at_once = Counter((row.get("exercise"), row["time"]) for row in rows[table])
+        if table != "states" and any(number > MOST_AT_ONCE for number in at_once.values()):
+            raise ValueError(say("at-once", "'{table}' has too many entries of one moment.", table=table))
     return rows
+
+
+class _TooLong(Exception):
+    """A value is longer than any that a learner writes."""
 
 
 def export_to_temporary_file(progress: Exportable, earlier: Path | None = None) -> Path:

@@ -10,7 +10,7 @@ import errno
 import os
 import sqlite3
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,34 +132,35 @@ class ProgressFile:
         """Open the file; a damaged one is replaced by a new one with what could still be read."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = _file_identity(path)
-        rows, notice = self._everything(), None
+        rows = self._everything()
         try:
-            connection, exchange = self._connect(path, rows)
+            connection, exchange, notice = self._connect(path, rows)
         except (_Damaged, *_UNREADABLE) as error:
             if not _is_damage(error) and not _only_read(error, path):
                 raise
-            salvaged = salvage(path)
+            salvaged, replaced = salvage(path), None
             # Another session may have replaced the file in the meantime.
             if _file_identity(path) == found:
                 try:
                     aside = move_aside(path)
                 except OSError:
                     raise _Damaged from None
-                notice = say(
+                replaced = say(
                     "replaced",
                     "Your progress file was damaged. It is kept as {file}, and a new one holds what could still be "
                     "read. If anything is missing, you can import a backup.",
                     file=_printable(aside),
                 )
             everything = {table: [*rows.get(table, ()), *salvaged[table]] for table in COLUMNS}
-            connection, exchange = self._connect(path, everything)
+            connection, exchange, notice = self._connect(path, everything)
+            notice = replaced or notice
         self._connection = connection
         self.problem = notice
         self.saved = True
         return exchange
 
-    def _connect(self, path: Path, rows: Rows) -> tuple[sqlite3.Connection, Exchange]:
-        """Open a file that is whole, ours and writable, and exchange all rows with it."""
+    def _connect(self, path: Path, rows: Rows) -> tuple[sqlite3.Connection, Exchange, str | None]:
+        """Open a file that is whole, ours and writable, and exchange all rows with it; the third is what to say."""
         file = open_database(path, "mode=rwc", PATIENCE if self.problem is None else RETRY_PATIENCE)
         try:
             file.execute("PRAGMA synchronous = FULL")
@@ -173,6 +174,8 @@ class ProgressFile:
             if file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                 raise _Damaged
             tables.make_tables(file)
+            offers = tables.offers_for_damaged(file)
+            tables.settle_damaged(file, offers)
             # Written every time, because only a write shows that writing works.
             file.execute(f"PRAGMA user_version = {VERSION}")
             # Only after a successful write: somebody may have made the file read-only on purpose.
@@ -190,7 +193,7 @@ class ProgressFile:
         except BaseException:
             file.close()
             raise
-        return file, Exchange(everything, tuple(conflicts))
+        return file, Exchange(everything, tuple(conflicts)), _describe_damage(offers)
 
     def _fail(self, error: Exception) -> None:
         """Close the file until the next write tries again."""
@@ -262,6 +265,8 @@ def salvage(path: Path) -> dict[str, list[dict[str, str]]]:
                     with suppress(sqlite3.Error):
                         for row in tables.read_table(file, table):
                             rows[table].append(row)
+                with suppress(sqlite3.Error):
+                    rows["kept"] += tables.offers_for_damaged(file)
                 return rows
         except TROUBLE as error:
             if _is_damage(error) or _error_code(error) in _BUSY:
@@ -325,6 +330,19 @@ def _no_home() -> str:
         "no-home",
         "Your progress is not saved, because there is no home directory. Set HOME or XDG_STATE_HOME to one of "
         "your folders and start again.",
+    )
+
+
+def _describe_damage(offers: Iterable[Row]) -> str | None:
+    """Say which drafts the disk has changed, None if there is none."""
+    names = ", ".join(clean(offer["exercise"], keep="") for offer in offers)
+    if not names:
+        return None
+    return say(
+        "damaged-draft",
+        "The disk has changed a part of your code for {names}: look it over before you go on, or switch to the last "
+        "code that is whole, which the exercise offers you.",
+        names=names,
     )
 
 

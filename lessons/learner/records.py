@@ -18,6 +18,9 @@ HINT, GAVE_UP, TOOK_BACK, SOLUTION = "hint-", "gave-up", "took-back", "solution"
 OTHER_SESSION = "session"
 """Why code was archived: two sessions edited it, and neither had seen what the other one wrote."""
 
+DAMAGED = "damaged"
+"""Why code was archived: it is the last that is whole, and the draft that came after it was damaged on the disk."""
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -56,7 +59,8 @@ class ArchivedCode:
     """Code that other code replaced, and when (UTC, ISO 8601).
 
     `why` says what replaced it, in a word: `reset`, `gave-up`, `review` (which starts over), `watch` (a file became the
-    draft), `session` (another session of the learner saved other code meanwhile; then `time` is when it was written).
+    draft), `session` (another session of the learner saved other code meanwhile; then `time` is when it was written),
+    `damaged` (the disk changed what was written after it; then `time` is when that was found).
     """
 
     code: str

@@ -21,12 +21,6 @@ SavedRows = dict[str, list[dict[str, str]]]
 _DATABASE = b"SQLite format 3\0"
 """How a database begins."""
 
-MOST_ROWS = 100_000
-"""The most rows of a table. A learner who checks an answer every minute needs a year for as many."""
-
-_LONGEST = 4 * 1024 * 1024
-"""The longest value of a database in bytes, more than the longest answer has."""
-
 _STEPS_BETWEEN, _MOST_LOOKS = 100_000, 500
 """How many instructions of its virtual machine SQLite runs before it is looked at, and how often it is then."""
 
@@ -36,23 +30,24 @@ def read_saved(content: bytes) -> SavedRows:
 
     Raises `ValueError` with a sentence that says what is wrong with it.
     """
-    rows = _database_rows(content) if content.startswith(_DATABASE) else exports.parse(exports.decode(content))
+    if not content.startswith(_DATABASE):
+        return exports.parse(exports.decode(content))
+    rows = _database_rows(content)
     for table, entries in rows.items():
-        if len(entries) > MOST_ROWS:
-            raise ValueError(say("too-many", "'{table}' has more than {most} entries.", table=table, most=MOST_ROWS))
+        exports.check_number(table, len(entries))
     return rows
 
 
 def _database_rows(content: bytes) -> SavedRows:
     looks = iter(range(_MOST_LOOKS))
     with closing(sqlite3.connect(":memory:")) as database:
-        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(_LONGEST, len(content)))
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(exports.LONGEST, len(content)))
         # A true value stops SQLite: pages of a damaged file may lead in a circle.
         database.set_progress_handler(lambda: next(looks, None) is None, _STEPS_BETWEEN)
         database.text_factory = lambda raw: raw.decode("utf-8", "replace")
         try:
             database.deserialize(content)
-            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, exports.LONGEST)
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version > VERSION:
                 raise ValueError(exports.newer())
@@ -60,7 +55,7 @@ def _database_rows(content: bytes) -> SavedRows:
             found = [name for name in COLUMNS if _entry(database, name)]
             if "attempts" not in found or not all(_is_plain_table(database, name) for name in found):
                 raise ValueError(exports.foreign())
-            rows = {name: list(islice(tables.read_table(database, name), MOST_ROWS + 1)) for name in found}
+            rows = {name: list(islice(tables.read_table(database, name), exports.MOST_ROWS + 1)) for name in found}
             return {name: rows.get(name, []) for name in COLUMNS}
         except (sqlite3.Error, OverflowError, MemoryError):
             raise ValueError(say("damaged", "It is damaged.")) from None

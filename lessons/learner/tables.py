@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from typing import get_args
 
-from lessons.learner.records import GAVE_UP, HINT, OTHER_SESSION, SOLUTION, TOOK_BACK
+from lessons.learner.records import DAMAGED, GAVE_UP, HINT, OTHER_SESSION, SOLUTION, TOOK_BACK
 from lessons.results.verdict import Verdict
 
 FORMAT = "attn-tutor progress"
 """What an export says that it is."""
 
-VERSION = 3
+VERSION = 4
 """The version of the tables. A file with a higher one belongs to a newer program and is left alone.
 
-Version 2 added help, archived code and what the judge said; version 3 added which draft a draft is based on.
+Version 2 added help, archived code and what the judge said; version 3 added which draft a draft is based on; version 4
+added the checksum of a draft.
 """
 
 SCHEMA = (
@@ -33,14 +36,16 @@ SCHEMA = (
         PRIMARY KEY (lesson, step)) WITHOUT ROWID""",
     """CREATE TABLE IF NOT EXISTS drafts (
         exercise TEXT PRIMARY KEY, code TEXT NOT NULL, time TEXT NOT NULL,
-        version TEXT NOT NULL DEFAULT '', base TEXT NOT NULL DEFAULT '')""",
+        version TEXT NOT NULL DEFAULT '', base TEXT NOT NULL DEFAULT '', checksum TEXT NOT NULL DEFAULT '')""",
     """CREATE TABLE IF NOT EXISTS attempts (
         exercise TEXT NOT NULL, time TEXT NOT NULL, verdict TEXT NOT NULL, code TEXT NOT NULL,
         mistake TEXT NOT NULL DEFAULT '', message TEXT NOT NULL DEFAULT '')""",
     "CREATE INDEX IF NOT EXISTS attempts_of_exercise ON attempts (exercise, time)",
     "CREATE TABLE IF NOT EXISTS help (exercise TEXT NOT NULL, kind TEXT NOT NULL, time TEXT NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS help_of_exercise ON help (exercise, time)",
     """CREATE TABLE IF NOT EXISTS kept (
         exercise TEXT NOT NULL, code TEXT NOT NULL, time TEXT NOT NULL, why TEXT NOT NULL)""",
+    "CREATE INDEX IF NOT EXISTS kept_of_exercise ON kept (exercise, time)",
 )
 
 COLUMNS = {
@@ -81,10 +86,14 @@ _MERGE = {
     "kept": _insert_once("kept", "exercise", "code", "time", "why"),
 }
 
-_WRITE_DRAFT = """INSERT INTO drafts (exercise, code, time, version, base)
-    VALUES (:exercise, :code, :time, :version, :base)
+_WRITE_DRAFT = """INSERT INTO drafts (exercise, code, time, version, base, checksum)
+    VALUES (:exercise, :code, :time, :version, :base, :checksum)
     ON CONFLICT (exercise) DO UPDATE SET code = excluded.code, time = max(time, excluded.time),
-        version = excluded.version, base = excluded.base"""
+        version = excluded.version, base = excluded.base, checksum = excluded.checksum"""
+
+_LAST_WHOLE = """SELECT code FROM (
+    SELECT code, time FROM attempts WHERE exercise = :exercise
+    UNION ALL SELECT code, time FROM kept WHERE exercise = :exercise) ORDER BY time DESC LIMIT 1"""
 
 _ALLOWED = {
     "state": re.compile("seen|skipped|done"),
@@ -111,13 +120,50 @@ def make_tables(database: sqlite3.Connection) -> None:
     for table in COLUMNS:
         for name, value in _missing_columns(database, table).items():
             database.execute(f"ALTER TABLE {table} ADD COLUMN {name} TEXT NOT NULL DEFAULT '{value}'")
+    if "checksum" not in _columns_of(database, "drafts"):
+        database.execute("ALTER TABLE drafts ADD COLUMN checksum TEXT NOT NULL DEFAULT ''")
     database.execute("UPDATE drafts SET version = time WHERE version = ''")
+
+
+def offers_for_damaged(database: sqlite3.Connection) -> list[dict[str, str]]:
+    """Return for each draft that the disk has changed a row for `kept`: the last code that is whole.
+
+    The draft stays: one wrong letter in it may be less of a loss than what was written since. Without earlier code, the
+    row has that of the draft.
+    """
+    if "checksum" not in _columns_of(database, "drafts"):
+        return []
+    offers, now = [], datetime.now(UTC).isoformat(timespec="microseconds")
+    for exercise, code, version, raw, checksum in database.execute(
+        "SELECT exercise, code, version, CAST(code AS BLOB), checksum FROM drafts ORDER BY time"
+    ).fetchall():
+        # A checksum of a different version is none of this code: an older program has written the draft.
+        if checksum.startswith(f"{version} ") and checksum != _checksum(version, exercise, raw):
+            (whole,) = database.execute(_LAST_WHOLE, {"exercise": exercise}).fetchone() or (code,)
+            offers.append({"exercise": exercise, "code": whole, "time": now, "why": DAMAGED})
+    return offers
+
+
+def settle_damaged(database: sqlite3.Connection, offers: Iterable[Row]) -> None:
+    """Keep what is offered for damaged drafts, and take these drafts as they are from now on."""
+    for offer in offers:
+        database.execute(_MERGE["kept"], offer)
+        database.execute("UPDATE drafts SET checksum = '' WHERE exercise = ?", (offer["exercise"],))
+
+
+def _checksum(version: str, exercise: str, code: bytes) -> str:
+    """Return the checksum of a draft, which says of which version it is."""
+    return f"{version} {zlib.crc32(exercise.encode() + bytes(1) + code):08x}"
 
 
 def _missing_columns(database: sqlite3.Connection, table: str) -> dict[str, str]:
     """Return the columns that a table of an older version lacks, with their default values."""
-    there = {name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")}
+    there = _columns_of(database, table)
     return {name: DEFAULTS[name] for name in COLUMNS[table] if name in DEFAULTS and name not in there}
+
+
+def _columns_of(database: sqlite3.Connection, table: str) -> set[str]:
+    return {name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")}
 
 
 def read_table(database: sqlite3.Connection, table: str) -> Iterator[dict[str, str]]:
@@ -163,14 +209,14 @@ def _merge_draft(database: sqlite3.Connection, new: Row, live: bool) -> tuple[Ro
     names = COLUMNS["drafts"]
     found = database.execute(f"SELECT {', '.join(names)} FROM drafts WHERE exercise = ?", (new["exercise"],)).fetchone()
     if found is None:
-        database.execute(_WRITE_DRAFT, new)
+        _write_draft(database, new)
         return None
     old = with_version(dict(zip(names, found, strict=True)))
     if new["version"] in (old["version"], old["base"]):
         return None
     newer = live or new["time"] >= old["time"] or new["base"] == old["version"]
     if newer:
-        database.execute(_WRITE_DRAFT, new)
+        _write_draft(database, new)
     stayed, lost = (new, old) if newer else (old, new)
     one_line = new["base"] == old["version"] or session_of(new["version"]) == session_of(old["version"])
     if one_line or stayed["code"] == lost["code"]:
@@ -178,6 +224,11 @@ def _merge_draft(database: sqlite3.Connection, new: Row, live: bool) -> tuple[Ro
     archived = {"exercise": lost["exercise"], "code": lost["code"], "time": lost["time"], "why": OTHER_SESSION}
     database.execute(_MERGE["kept"], archived)
     return stayed, lost
+
+
+def _write_draft(database: sqlite3.Connection, row: Row) -> None:
+    checksum = _checksum(row["version"], row["exercise"], row["code"].encode())
+    database.execute(_WRITE_DRAFT, {**row, "checksum": checksum})
 
 
 def session_of(version: str) -> str:

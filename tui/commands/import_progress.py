@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> ExitCode:
             progress.restore(data)
         except ValueError as error:
             raise UsageError(_refused(options.file, error)) from None
-        problem = progress.problem
+        problem = None if progress.saved else progress.problem
     if problem:
         raise CommandError(problem)
     return ExitCode.OK

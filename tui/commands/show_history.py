@@ -228,6 +228,8 @@ def why_kept(why: str) -> str:
             return say("kept-watch", "your code before you watched a file")
         case "session":
             return say("kept-session", "your code from another session")
+        case "damaged":
+            return say("kept-damaged", "your last whole code when the disk had changed what you wrote since")
     return clean(why)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ExerciseStep, Lesson, Step
 from lessons.learner import milestones, outcomes, symptoms
+from lessons.learner.records import DAMAGED
 from lessons.render.source_text import names_of_steps
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
@@ -112,10 +113,12 @@ class ExerciseDialogue(StepDialogue):
                     "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you.",
                 )
             )
-        other = self._drafts.code_of_other_session(step.exercise, self._code)
+        other = self._drafts.offered(step.exercise, self._code)
         if other is not None:
             yield from self._paragraphs(
-                say("other-code", "Another session of yours wrote other code; type starter to switch to it.")
+                say("damaged-code", "The disk has changed a part of your code; type starter for your last whole code.")
+                if other.why == DAMAGED
+                else say("other-code", "Another session of yours wrote other code; type starter to switch to it.")
             )
         how = say("how", "Type code to write your code here, or check and the name of a file. run runs it.")
         yield from self._paragraphs(how)
@@ -160,10 +163,10 @@ class ExerciseDialogue(StepDialogue):
     def starter(self, _: str) -> Iterator[str]:
         """Switch to the starter or, from there, to the code that it replaced; to that of another session first."""
         name, before = self._exercise.exercise, self._code
-        other = self._drafts.code_of_other_session(name, before)
+        other = self._drafts.offered(name, before)
         last = self._drafts.last_archived(name)
         if other is not None:
-            after = other
+            after = other.code
         elif before.strip() != self._exercise.starter.strip():
             after = self._exercise.starter
         elif last is not None:

@@ -6,6 +6,7 @@ from rich.style import Style
 from rich.text import Text
 
 from lessons.format.exercises import ExerciseStep
+from lessons.learner.records import DAMAGED
 from lessons.results.result import Judgement
 from lessons.texts.wording import Wording
 from tui.actions.hints import GAP, key_line, mention
@@ -49,10 +50,14 @@ def welcome(
     return Text(f"{said}{keys}", DIM)
 
 
-def other_code(more: Text | None = None) -> Text:
-    """Return the remark that a different session wrote different code and how to see it, followed by `more`."""
+def other_code(why: str, more: Text | None = None) -> Text:
+    """Return the remark that there is different code and how to see it, followed by `more`; `why` as it is archived."""
     offer = Text(
-        say("other-code", "Another session of yours wrote other code for this exercise. Both are kept.")
+        (
+            say("damaged-code", "The disk has changed a part of your code; your last whole code is kept as well.")
+            if why == DAMAGED
+            else say("other-code", "Another session of yours wrote other code for this exercise. Both are kept.")
+        )
         + GAP
         + mention("exercise.reset", say("see-other-code", "the other one (again: this one)"))
     )

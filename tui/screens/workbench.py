@@ -18,7 +18,7 @@ from textual.message import Message
 from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep, Step
 from lessons.learner import milestones, outcomes, symptoms
-from lessons.learner.records import Conflict
+from lessons.learner.records import OTHER_SESSION, Conflict
 from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
 from lessons.texts.wording import Wording
 from lessons.what_if.changes import ChangeHistory
@@ -91,6 +91,7 @@ class Workbench(QuietStepView, Box):
         self._untouched = False
         # The code of a different session that f9 shows, as offered below the editor; None if there is none.
         self._other_code: str | None = None
+        self._why_other = OTHER_SESSION
 
     def on_mount(self) -> None:
         """Subscribe to changes by other sessions, which the thread that writes progress reports."""
@@ -197,16 +198,15 @@ class Workbench(QuietStepView, Box):
     def _show_welcome(self, lesson: Lesson, step: ExerciseStep) -> None:
         """Show the text for an exercise on which nothing has been done yet in this session."""
         welcome = self._welcome(lesson, step)
-        other = self._drafts.code_of_other_session(step.exercise, self.writing.code)
-        if other is None:
-            self._say(welcome)
+        if other := self._drafts.offered(step.exercise, self.writing.code):
+            self._offer(other.code, other.why, welcome)
         else:
-            self._offer(other, welcome)
+            self._say(welcome)
 
-    def _offer(self, other: str, more: Text | None = None) -> None:
-        """Say that there is code from a different session, and how to see it, followed by `more`."""
-        self._say(exercise_text.other_code(more))
-        self._other_code = other
+    def _offer(self, other: str, why: str, more: Text | None = None) -> None:
+        """Say that there is different code, and how to see it, followed by `more`."""
+        self._say(exercise_text.other_code(why, more))
+        self._other_code, self._why_other = other, why
 
     def show_result(self, content: StepContent) -> None:
         """Do nothing, because an exercise shows results only on request."""
@@ -280,7 +280,7 @@ class Workbench(QuietStepView, Box):
             return
         for conflict in event.conflicts:
             if conflict.exercise == step.exercise:
-                self._offer(conflict.other)
+                self._offer(conflict.other, OTHER_SESSION)
                 return
         if self._untouched and not self.writing.edited and not self._drafts.is_newest(step.exercise):
             self.writing.load(self._drafts.open(step))
@@ -480,11 +480,11 @@ class Workbench(QuietStepView, Box):
             self._progress.archive(name, aside, "reset")
 
     def _swap(self, name: str, other: str) -> None:
-        """Show the code of a different session in place of this code, and offer this code in turn."""
+        """Show the code that is offered in place of this code, and offer this code in turn."""
         code = self.writing.code
         self._drafts.archive(name, code)
         self.writing.replace_code(other)
-        self._offer(code)
+        self._offer(code, self._why_other)
 
     def action_outside(self) -> None:
         """Open the code in the learner's own editor, and suspend the tutor in the meantime."""

@@ -1,14 +1,15 @@
-"""The learner's code as one screen edits it: the draft in the editor, and code that another session has written."""
+"""The learner's code as one screen edits it: the draft in the editor, and code that is offered in its place."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lessons.learner.records import OTHER_SESSION
+from lessons.learner.records import DAMAGED, OTHER_SESSION
 
 if TYPE_CHECKING:
     from lessons.format.lesson import ExerciseStep
     from lessons.learner.progress import Progress
+    from lessons.learner.records import ArchivedCode
 
 
 class Drafts:
@@ -49,9 +50,12 @@ class Drafts:
         if all(each.code != code for each in self._progress.archived(exercise)):
             self._progress.archive(exercise, code, "reset")
 
-    def code_of_other_session(self, exercise: str, code: str) -> str | None:
-        """Return the code that another session has written, None if the learner has dealt with it since."""
+    def offered(self, exercise: str, code: str) -> ArchivedCode | None:
+        """Return the code that another session has written, or the last that is whole where the disk has changed it.
+
+        None if the learner has dealt with it since.
+        """
         archived = self._progress.archived(exercise)
-        if not archived or archived[-1].why != OTHER_SESSION or self._progress.passed(exercise):
+        if not archived or archived[-1].why not in (OTHER_SESSION, DAMAGED) or self._progress.passed(exercise):
             return None
-        return archived[-1].code if archived[-1].code != code else None
+        return archived[-1] if archived[-1].code != code else None

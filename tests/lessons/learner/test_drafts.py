@@ -309,3 +309,83 @@ def test_no_order_of_events_loses_code_that_was_not_seen(events: list[tuple[str,
         with closing(Progress.open(path)) as last:
             there = {last.draft("task"), *(each.code for each in last.archived("task"))}
             assert unseen <= there
+
+
+# Drafts that the disk has changed ------------------------------------------------------------------------------------
+
+
+def flip(path: Path, code: str, changed: bytes) -> None:
+    """Change the code of the draft in the file, as a disk may, without SQLite."""
+    data = path.read_bytes()
+    assert data.count(code.encode()) == 1
+    path.write_bytes(data.replace(code.encode(), changed))
+
+
+@pytest.mark.parametrize("changed", [b"half = y // 2", b"half = \xff / 2 ", b"half = \0 / 2 "])
+def test_a_changed_byte_in_a_draft_is_noticed(path: Path, session: Open, changed: bytes) -> None:
+    code = "half = x // 2" if changed.endswith(b"// 2") else "half = x / 2 "
+    progress = session()
+    progress.add_attempt("task", "half = x", "failed")
+    progress.save_draft("task", code)
+    progress.save_draft("other", "untouched")
+    progress.close()
+    flip(path, code, changed)
+    progress = session()
+    assert progress.saved
+    assert progress.problem is not None
+    assert progress.problem.startswith("The disk has changed a part of your code for task: ")
+    # Nothing is thrown away: the draft is as it is, and the last whole code is archived.
+    assert progress.draft("task") == changed.decode(errors="replace")
+    assert archived_code(progress) == [("half = x", "damaged")]
+    assert (progress.draft("other"), archived_code(progress, "other")) == ("untouched", [])
+    progress.close()
+    # It is said once.
+    assert session().problem is None
+
+
+def test_a_changed_draft_without_earlier_code_is_archived_itself(path: Path, session: Open) -> None:
+    progress = session()
+    progress.save_draft("task", "half = x / 2")
+    progress.close()
+    flip(path, "half = x / 2", b"half = y / 2")
+    assert archived_code(session()) == [("half = y / 2", "damaged")]
+
+
+def test_a_changed_draft_in_a_damaged_file_is_noticed(path: Path, session: Open) -> None:
+    progress = session()
+    progress.add_attempt("task", "half = x", "failed")
+    progress.save_draft("task", "half = x / 2")
+    progress.close()
+    flip(path, "half = x / 2", b"half = y / 2")
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("PRAGMA user_version = 4711")
+    progress = session()
+    assert progress.problem is not None
+    assert "was damaged" in progress.problem
+    assert archived_code(progress) == [("half = x", "damaged")]
+
+
+def test_what_an_older_program_writes_is_not_taken_for_damage(path: Path, session: Open) -> None:
+    """A session of it that was open when the file was upgraded goes on."""
+    progress = session()
+    progress.save_draft("task", "a")
+    progress.close()
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("UPDATE drafts SET code = 'b', version = 'older/1'")
+    progress = session()
+    assert (progress.problem, progress.draft("task")) == (None, "b")
+
+
+def test_a_file_without_checksums_is_upgraded(path: Path, session: Open) -> None:
+    """Version 3 had none."""
+    with closing(sqlite3.connect(path)) as file, file:
+        tables.make_tables(file)
+        file.execute("ALTER TABLE drafts DROP COLUMN checksum")
+        file.execute("INSERT INTO drafts VALUES ('task', 'a', ?, 'some/1', '')", (TIME,))
+        file.execute("PRAGMA user_version = 3")
+    progress = session()
+    assert (progress.problem, progress.draft("task")) == (None, "a")
+    progress.save_draft("task", "half = x / 2", "some/1")
+    progress.close()
+    flip(path, "half = x / 2", b"half = y / 2")
+    assert session().problem is not None

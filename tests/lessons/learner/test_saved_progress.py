@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.learner import saved_progress, tables
+from lessons.learner import exports, saved_progress, tables
 from lessons.learner.progress import Progress
 from lessons.learner.saved_progress import read_saved
 
@@ -86,8 +86,35 @@ def test_a_database_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPat
         read_saved(database(f"INSERT INTO help VALUES {rows}"))
 
 
+TIME = "2024-01-01T00:00:00+00:00"
+
+
+def test_values_longer_than_any_answer_are_refused() -> None:
+    draft = {"exercise": "doubling", "code": "x" * (exports.LONGEST + 1), "time": TIME}
+    content = json.dumps({"format": tables.FORMAT, "version": tables.VERSION, "drafts": [draft]}).encode()
+    with pytest.raises(ValueError, match=r"^Entry 1 of 'drafts' is longer than any answer: more than 4 MiB\.$"):
+        read_saved(content)
+
+
+@pytest.mark.parametrize("table", ["attempts", "kept"])
+def test_rows_that_take_long_to_merge_are_refused(table: str) -> None:
+    """All rows of an exercise at one moment are compared with each other."""
+    row = {"exercise": "doubling", "time": TIME, "verdict": "failed", "why": "reset"}
+    rows = [{**row, "code": str(number)} for number in range(exports.MOST_AT_ONCE + 1)]
+    with pytest.raises(ValueError, match=f"^'{table}' has too many entries of one moment"):
+        exports.parse({"format": tables.FORMAT, "version": tables.VERSION, table: rows})
+
+
+@pytest.mark.parametrize("table", ["attempts", "help", "kept"])
+def test_merging_finds_the_rows_of_a_moment_by_an_index(table: str) -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        tables.make_tables(made)
+        plan = made.execute(f"EXPLAIN QUERY PLAN SELECT 1 FROM {table} WHERE exercise = '' AND time = ''").fetchall()
+    assert f"INDEX {table}_of_exercise (exercise=? AND time=?)" in plan[0][-1]
+
+
 def test_more_rows_than_a_learner_makes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saved_progress, "MOST_ROWS", 2)
+    monkeypatch.setattr(exports, "MOST_ROWS", 2)
     rows = [("('doubling', 'hint-1', '')")] * 3
     assert len(read_saved(database(f"INSERT INTO help VALUES {', '.join(rows[:2])}"))["help"]) == 2
     with pytest.raises(ValueError, match="'help' has more than 2 entries"):

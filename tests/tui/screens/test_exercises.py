@@ -11,6 +11,7 @@ from textual.widgets import TextArea
 from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ChoiceStep
 from lessons.learner.progress import Progress
+from lessons.learner.records import DAMAGED
 from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, StepResult, Tensor
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
@@ -457,6 +458,18 @@ async def test_code_of_another_session_is_offered_again_later() -> None:
         await learner.goes_to(LESSON, STEP_ID)
         assert learner.code == "# theirs"
         assert "Another session" not in learner.verdict
+
+
+async def test_the_last_whole_code_is_offered_in_place_of_what_the_disk_changed() -> None:
+    with closing(Progress.open()) as progress:
+        progress.save_draft(NAME, "# chang\0d")
+        progress.archive(NAME, "# whole", DAMAGED)
+    async with tutor() as learner:
+        await learner.goes_to(LESSON, STEP_ID)
+        await learner.sees("The disk has changed a part of your code", "f9: the other one (again: this one)")
+        await learner.press("f9")
+        await learner.sees(lambda: learner.code == "# whole", "The disk has changed a part of your code")
+        assert ("# chang\0d", "reset") in [(each.code, each.why) for each in learner.progress.archived(NAME)]
 
 
 async def test_an_untouched_exercise_shows_what_another_session_writes() -> None:

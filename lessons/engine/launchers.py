@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -26,7 +25,7 @@ from lessons.format.lesson import Limits
 from lessons.results.code_unit import learner_line
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
-from lessons.worker import channel, wire
+from lessons.worker import channel, scratch_folders, wire
 from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle, SpareReady
 
 say = Wording("engine/launchers")
@@ -338,7 +337,7 @@ class ForkServerLauncher:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-            shutil.rmtree(self._base, ignore_errors=True)
+            scratch_folders.remove(self._base)
             self._process, self._control, self._ready = None, None, False
 
 
@@ -400,7 +399,7 @@ class SpareChild:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._life.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        scratch_folders.remove(self._scratch)
         return Exited(self._process.returncode if code is None else code, "", 0.0)
 
     def close(self) -> None:

@@ -25,6 +25,7 @@ def read_file(file: str, *, regular: bool = False) -> bytes:
 
     With `regular`, a file that is none, such as a pipe that nobody writes to, is refused rather than waited for.
     """
+    shown = clean(file, keep="")
     if file == "-":
         if sys.stdin is None:
             raise UsageError(say("no-input", "Nothing can be read, because standard input is closed."))
@@ -32,20 +33,20 @@ def read_file(file: str, *, regular: bool = False) -> bytes:
     else:
         try:
             if regular and not stat.S_ISREG(Path(file).stat().st_mode):
-                raise UsageError(say("no-file", "{file} is no ordinary file.", file=clean(file, keep="")))
+                raise UsageError(say("no-file", "{file} is no ordinary file.", file=shown))
             if _is_pipe_on_disk(file):
-                raise UsageError(say("pipe", "{file} is a pipe. Name a file, or - for standard input.", file=file))
+                raise UsageError(say("pipe", "{file} is a pipe. Name a file, or - for standard input.", file=shown))
             with Path(file).open("rb") as opened:
                 content = opened.read(MOST + 1)
         except OSError as error:
             raise UsageError(
-                say("cannot-read", "{file} cannot be read: {reason}.", file=file, reason=error.strerror)
+                say("cannot-read", "{file} cannot be read: {reason}.", file=shown, reason=error.strerror)
             ) from None
     if len(content) > MOST:
         most = MOST // MEBIBYTE
         if file == "-":
             raise UsageError(say("input-too-large", "Standard input has more than {most} MiB.", most=most))
-        raise UsageError(say("too-large", "{file} has more than {most} MiB.", file=file, most=most))
+        raise UsageError(say("too-large", "{file} has more than {most} MiB.", file=shown, most=most))
     return content
 
 

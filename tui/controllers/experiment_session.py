@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Self
+from dataclasses import replace
+from typing import ClassVar, Self
 
 from rich.style import Style
 from rich.text import Text
@@ -26,6 +27,7 @@ from tui.render.prose import rich_text
 from tui.screens.lesson_view import LessonView
 from tui.screens.step_view import ViewContext
 from tui.state.purpose import Purpose
+from tui.state.question_state import QuestionState
 from tui.state.step_content import StepContent
 from tui.tty.terminal import Terminal
 
@@ -33,8 +35,6 @@ say = Wording("screen/experiment")
 
 BOLD, DIM = Style(bold=True), Style(dim=True)
 GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
-
-Phase = Literal["open", "passed", "gave-up"]
 
 
 def _go_on() -> str:
@@ -55,9 +55,7 @@ class ExperimentSession(LessonView):
         super().__init__(terminal, code_theme, id=id)
         self._progress = progress
         self._experiment: ExperimentStep | None = None
-        self._phase: Phase = "open"
-        self._hints = 0
-        self._gives_up_next = False
+        self._help = QuestionState()
         # Whether the learner has asked for help since the last change.
         self._helped = False
         self._judgement: Judgement | None = None
@@ -78,14 +76,15 @@ class ExperimentSession(LessonView):
     ) -> None:
         """Show an experiment with the learner's progress, or without it for a review, and take the focus."""
         assert isinstance(step, ExperimentStep)
-        name, anew = step.exercise, purpose is Purpose.REVIEW
-        self._experiment, self._judgement, self._judged, self._gives_up_next = step, None, None, False
-        self._phase = "open"
-        if not anew and self._progress.passed(name):
-            self._phase = "passed"
-        elif not anew and self._progress.gave_up(name):
-            self._phase = "gave-up"
-        self._hints = 0 if anew else min(self._progress.hints_used(name), len(step.hints))
+        name = step.exercise
+        self._experiment, self._judgement, self._judged, self._help = step, None, None, QuestionState()
+        if purpose is not Purpose.REVIEW:
+            self._help = self._help.with_earlier_visits(
+                len(step.hints),
+                hints_used=self._progress.hints_used(name),
+                passed=self._progress.passed(name),
+                given_up=self._progress.gave_up(name),
+            )
         super().open_step(lesson, step, content, history, purpose)
 
     def show_result(self, content: StepContent) -> None:
@@ -97,14 +96,15 @@ class ExperimentSession(LessonView):
         step, lesson = self._experiment, self._lesson
         if step is None or lesson is None or content.changes == self._judged:
             return
-        self._judged, self._gives_up_next, self._helped = content.changes, False, False
+        self._judged, self._helped = content.changes, False
+        self._help = replace(self._help, gives_up_next=False)
         self._judgement = experiment_judging.judge(step, content.changes, content.result) if content.changes else None
         judgement = self._judgement
         if judgement is None or not experiment_judging.is_attempt(judgement):
             return
         more = outcomes.record(self._progress, lesson, step, changes.as_lines(content.changes), judgement)
         if judgement.passed:
-            self._phase = "passed"
+            self._help = replace(self._help, phase="passed")
         if more:
             self.notify(more, markup=False, timeout=10)
 
@@ -113,18 +113,15 @@ class ExperimentSession(LessonView):
     def action_hint(self) -> None:
         """Show one more hint; without hints left, give up when the key is pressed twice."""
         step = self._experiment
-        if step is None or self._phase != "open":
+        if step is None or not self._help.is_open:
             return
         self._helped = True
-        if self._hints < len(step.hints):
-            self._hints += 1
-            self._progress.use_hint(step.exercise, self._hints)
-        elif not self._gives_up_next:
-            self._gives_up_next = True
-        else:
-            self._phase, self._gives_up_next = "gave-up", False
+        self._help = self._help.with_help(len(step.hints))
+        if not self._help.is_open:
             self._progress.give_up(step.exercise)
-        self._prose.show(self._prose_text(step, self._result), at_end=self._phase == "open")
+        elif not self._help.gives_up_next:
+            self._progress.use_hint(step.exercise, self._help.hints)
+        self._prose.show(self._prose_text(step, self._result), at_end=self._help.is_open)
         self._arrange()
         self._describe()
 
@@ -136,7 +133,7 @@ class ExperimentSession(LessonView):
         What came of the right changes is to be read whole.
         """
         assert isinstance(step, ExperimentStep)
-        text = self._help_text(step) if self._helped and self._phase == "open" else Text()
+        text = self._help_text(step) if self._helped and self._help.is_open else Text()
         if text:
             text.append("\n")
         text.append_text(self._outcome(step))
@@ -153,9 +150,9 @@ class ExperimentSession(LessonView):
             text.append("\n\n")
         before = self._content.base or result
         text.append_text(self._marked_up(template.fill(step.prose, before.text)))
-        for number in range(self._hints if self._phase == "open" else 0):
+        for number in range(self._help.hints if self._help.is_open else 0):
             text.append("\n").append_text(self._hint_text(step, number))
-        if self._gives_up_next:
+        if self._help.gives_up_next:
             text.append("\n").append_text(self._help_text(step))
         return text
 
@@ -166,7 +163,7 @@ class ExperimentSession(LessonView):
 
     def _help_text(self, step: ExperimentStep) -> Text:
         """Return the newest hint, or what to press to give up."""
-        if self._gives_up_next:
+        if self._help.gives_up_next:
             return Text(
                 say(
                     "no-more-hints",
@@ -175,13 +172,13 @@ class ExperimentSession(LessonView):
                 ),
                 BOLD,
             )
-        return self._hint_text(step, self._hints - 1) if self._hints else Text()
+        return self._hint_text(step, self._help.hints - 1) if self._help.hints else Text()
 
     def _outcome(self, step: ExperimentStep) -> Text:
         """Return what came of the learner's changes, or how the experiment ended."""
         yes, no = ("✓", "✗") if self._terminal.unicode else ("+", "x")
         judgement, text = self._judgement, Text()
-        if self._phase == "gave-up" and (judgement is None or not judgement.passed):
+        if self._help.phase == "gave-up" and (judgement is None or not judgement.passed):
             text.append(say("gave-up", "You gave up, so this does not count as passed.") + " ", DIM)
             text.append(say("one-way", "One way:") + " ", BOLD)
             text.append(experiment_judging.solution(step))
@@ -189,13 +186,13 @@ class ExperimentSession(LessonView):
             text.append(f"{yes} {say('done', 'Done.')} ", GOOD).append_text(self._marked_up(judgement.message))
             text.append("   " + _go_on(), DIM)
         elif judgement is not None:
-            text.append(f"{no} {say('not-yet', 'Not yet.')} " if self._phase == "open" else "", BAD)
+            text.append(f"{no} {say('not-yet', 'Not yet.')} " if self._help.is_open else "", BAD)
             if judgement.mistakes:
                 # Not `capitalize`, which would change the letters of a name such as W_query.
                 name = judgement.mistakes[0].name
                 text.append(f"{name[:1].upper()}{name[1:]}: ", BOLD)
             text.append_text(self._marked_up(judgement.message))
-        elif self._phase == "passed":
+        elif self._help.phase == "passed":
             text.append(f"{yes} {say('done-before', 'You have done this before.')}", GOOD)
             text.append("   " + _go_on(), DIM)
         return text
@@ -208,9 +205,9 @@ class ExperimentSession(LessonView):
     def hints(self) -> list[str]:
         """The hints for the line of keys, the most important first."""
         found = super().hints
-        if self._explanation.has_focus or self._phase != "open" or self._whatif.typing:
+        if self._explanation.has_focus or not self._help.is_open or self._whatif.typing:
             return found
-        more = self._experiment is not None and self._hints < len(self._experiment.hints)
+        more = self._experiment is not None and self._help.hints < len(self._experiment.hints)
         help = hint("experiment.hint", "" if more else say("give-up", "give up"))
         if self._whatif.has_focus_within:
             return [*found[:2], help, *found[2:]]

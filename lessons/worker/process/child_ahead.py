@@ -9,9 +9,8 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lessons.worker import channel, wire
+from lessons.worker import channel, scratch_folders, wire
 from lessons.worker.messages import Launch, StepReport
-from lessons.worker.process import scratch_folders
 
 WARM_UP = """
 x = torch.tensor([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])

@@ -26,11 +26,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from lessons.worker import channel, child_exit_codes, wire
+from lessons.worker import channel, child_exit_codes, scratch_folders, wire
 from lessons.worker.fence import layers, limits
 from lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
 from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle
-from lessons.worker.process import child_ahead, merged_memory, preload, scratch_folders, shared_files
+from lessons.worker.process import child_ahead, merged_memory, preload, shared_files
 from lessons.worker.process.child_ahead import ChildAhead
 
 FDS = 4

@@ -14,10 +14,10 @@ import socket
 import sys
 import threading
 
-from lessons.worker import channel, child_exit_codes
+from lessons.worker import channel, child_exit_codes, scratch_folders
 from lessons.worker.fence import layers
 from lessons.worker.messages import Launch, SpareReady
-from lessons.worker.process import merged_memory, preload, scratch_folders
+from lessons.worker.process import merged_memory, preload
 
 
 def main(talk_fd: str, life_fd: str, scratch: str, limited: str) -> None:

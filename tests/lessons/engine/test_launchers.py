@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 
 from lessons.engine import launchers, open_files
-from lessons.engine.launchers import ForkServerLauncher, ForkUnsafe, SpareLauncher, make_launcher
+from lessons.engine.launchers import ForkServerLauncher, ForkUnsafe, SpareChild, SpareLauncher, make_launcher
 from lessons.engine.session import Session
 from lessons.engine.worker_process import environment
 from lessons.format.lesson import Course, Limits
@@ -132,6 +132,23 @@ def test_next_spare_starts_as_soon_as_one_is_taken(spare: Session) -> None:
     run.close()
     wait_for_end(pid, seconds=0)
     assert not scratch.exists()
+
+
+@pytest.mark.slow
+@needs_linux
+def test_folders_that_lie_deep_are_removed_after_a_spare_process(spare: Session) -> None:
+    """Where it was killed and could not do so itself."""
+    spare.wait_ready()
+    child = spare.launcher.launch(Limits())
+    assert isinstance(child, SpareChild)
+    deepest = Path(child._scratch)
+    for _ in range(1100):
+        deepest /= "d"
+        deepest.mkdir()
+    os.kill(child._process.pid, signal.SIGKILL)
+    wait_for_end(child._process.pid)
+    child.close()
+    assert not Path(child._scratch).exists()
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.worker.process import scratch_folders
+from lessons.worker import scratch_folders
 
 
 def test_folders_that_lie_deep_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

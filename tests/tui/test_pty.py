@@ -522,6 +522,23 @@ def test_a_signal_ends_it(way: str, course: Course, environ: dict[str, str], hom
     assert_kept(exercise, lesson.id)
 
 
+@pytest.mark.parametrize("way", ["SIGTERM", "SIGHUP"])
+def test_a_stopped_worker_does_not_outlive_the_tutor(way: str, environ: dict[str, str], home: Path) -> None:
+    """It cannot notice that its parent is gone, so the parent has to end it in time."""
+    with Pty(TUTOR, environ) as terminal:
+        terminal.send(b"", ready(terminal), LOADING, quiet=0.1)
+        worker = [pid for pid in processes_of(home) if pid != terminal.pid]
+        assert worker
+        for pid in worker:
+            os.kill(pid, signal.SIGSTOP)
+        if way == "SIGTERM":
+            terminal.signal(signal.SIGTERM)
+        else:
+            terminal.hang_up()
+        assert terminal.wait() == 128 + signal.Signals[way]
+        await_none(home)
+
+
 def test_no_process_survives_a_kill(course: Course, environ: dict[str, str], home: Path) -> None:
     lesson, exercise = task(course, "3.1")
     stand_at(lesson.id, exercise.id)

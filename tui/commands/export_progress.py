@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lessons.texts.wording import Wording
 from tui.commands.errors import UsageError
+from tui.commands.files import is_pipe_on_disk
 from tui.commands.open_progress import open_progress
 from tui.tty.exit_codes import ExitCode
 
@@ -24,6 +25,8 @@ def run(options: argparse.Namespace) -> ExitCode:
         sys.stdout.write(text)
         return ExitCode.OK
     try:
+        if Path(options.file).exists() and is_pipe_on_disk(options.file):
+            raise UsageError(say("pipe", "{file} is a pipe. Name a file, or - for standard output.", file=options.file))
         Path(options.file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(

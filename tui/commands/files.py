@@ -34,7 +34,7 @@ def read_file(file: str, *, regular: bool = False) -> bytes:
         try:
             if regular and not stat.S_ISREG(Path(file).stat().st_mode):
                 raise UsageError(say("no-file", "{file} is no ordinary file.", file=shown))
-            if _is_pipe_on_disk(file):
+            if is_pipe_on_disk(file):
                 raise UsageError(say("pipe", "{file} is a pipe. Name a file, or - for standard input.", file=shown))
             with Path(file).open("rb") as opened:
                 content = opened.read(MOST + 1)
@@ -50,10 +50,10 @@ def read_file(file: str, *, regular: bool = False) -> bytes:
     return content
 
 
-def _is_pipe_on_disk(file: str) -> bool:
-    """Return whether to read a file would wait until somebody writes to it, which nobody may ever do.
+def is_pipe_on_disk(file: str) -> bool:
+    """Return whether to open a file would wait for somebody at its other end, where nobody may ever come.
 
-    Pipes that a shell has opened for this process have names in /dev or /proc, and can be read.
+    Pipes that a shell has opened for this process have names in /dev or /proc, and are open.
     """
     return stat.S_ISFIFO(os.stat(file).st_mode) and not os.path.realpath(file).startswith(("/dev/", "/proc/"))
 

@@ -15,6 +15,9 @@ say = Wording("command/program")
 STEP = "program"
 """The id of the only step of a program."""
 
+LARGEST = 256 * 1024
+"""The longest program in characters. It travels to the worker in one message, which holds a MiB at most."""
+
 
 def is_program(name: str) -> bool:
     """Return whether what stands in the place of a lesson is a file."""
@@ -24,6 +27,12 @@ def is_program(name: str) -> bool:
 def read_program(file: str) -> Lesson:
     """Return the program in a file as a lesson with a single step. Raises `UsageError`."""
     code = read_code(file)
+    if len(code) > LARGEST:
+        raise UsageError(
+            say(
+                "too-large", "{file} has more than {most} KiB, too much for a program.", file=file, most=LARGEST // 1024
+            )
+        )
     if not code.strip():
         raise UsageError(say("empty", "{file} is empty.", file=file))
     if not code.isascii() and code.encode("utf-8", "ignore").decode() != code:

@@ -191,6 +191,7 @@ def test_explain_a_step_or_tensor_that_does_not_exist(
     [
         (b"x = 1\ny = (\n", "is not Python: '(' was never closed (line 2)."),
         (b" \n", "is empty."),
+        (b"x = 1\n" * 50_000, "has more than 256 KiB, too much for a program."),
         (b"x = '\xff'\n", "is not UTF-8 text."),
     ],
 )

@@ -57,6 +57,23 @@ def test_a_pipe_that_nobody_writes_to_is_refused(command: Command, tmp_path: Pat
     )
 
 
+def test_nothing_is_exported_to_a_pipe_that_nobody_reads(command: Command, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert command("export", pipe) == (
+        2,
+        "",
+        f"attn-tutor: {pipe} is a pipe. Name a file, or - for standard output.\n",
+    )
+
+
+def test_a_name_of_a_file_is_shown_without_control_characters(command: Command, tmp_path: Path) -> None:
+    """They would be commands for the terminal, or further lines."""
+    status, _, err = command("import", tmp_path / "a\nb\x1b]0;title\a")
+    assert status == 2
+    assert err.removesuffix("\n").isprintable()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="names pipes as Linux does")
 def test_a_pipe_that_a_shell_has_opened_is_read() -> None:
     reader, writer = os.pipe()

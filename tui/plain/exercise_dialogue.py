@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -197,9 +198,14 @@ class ExerciseDialogue(StepDialogue):
     def _read(self, name: str) -> str:
         """Return the code in a file. Raises `Refused`."""
         try:
-            with Path(name).expanduser().open("rb") as opened:
+            path = Path(name).expanduser()
+            # Not a pipe or a device, from which reading might never end.
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise Refused(say("no-file", "{file} is no ordinary file.", file=name))
+            with path.open("rb") as opened:
                 content = opened.read(LARGEST + 1)
-        except (OSError, ValueError) as error:
+        # `~nobody` is a RuntimeError.
+        except (OSError, ValueError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or error
             raise Refused(say("cannot-read", "{file} cannot be read: {reason}.", file=name, reason=reason)) from None
         if len(content) > LARGEST:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from lessons.format import main_path
@@ -70,6 +73,19 @@ def test_what_is_no_command_is_answered_with_one_that_works(learner: Conversatio
     assert learner.say("zzzz") == "There is no command zzzz. Type help to see what you can do."
     assert learner.say("train") == "The command train does nothing here. Type help to see what you can do."
     assert learner.say("") == ""
+
+
+def test_a_file_that_cannot_be_an_answer_is_refused_at_once(learner: Conversation, tmp_path: Path) -> None:
+    """A pipe would be waited for, without an end."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    learner.begin()
+    learner.type("go 3.1")
+    for name in (tmp_path / "link", tmp_path, "/dev/zero"):
+        assert learner.say(f"check {name}").replace("\n", " ") == f"{name} is no ordinary file."
+    assert "cannot be read: Too many levels" in learner.say(f"check {tmp_path / 'loop'}").replace("\n", " ")
+    assert "cannot be read" in learner.say("check ~nobody-of-this-name/file").replace("\n", " ")
 
 
 def test_help_lists_what_applies(learner: Conversation) -> None:

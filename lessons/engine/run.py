@@ -8,18 +8,24 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from lessons.engine import replies
 from lessons.engine.child_code import Names
 from lessons.engine.launchers import ChildProcess
+from lessons.results import nonfinite
+from lessons.results.nonfinite import NonfiniteReport
 from lessons.results.result import StepResult
 from lessons.results.tensor_questions import Refusal, TensorQuestion
 from lessons.worker import channel, messages
 from lessons.worker.messages import ListNames, NamesReport
+from lessons.worker.program_messages import FindNonfinite, NonfiniteFound
 
 QUESTION_LIMIT = 10.0
 """Seconds that the child may take to answer a question."""
+
+SEARCH_LIMIT = 300.0
+"""Seconds that the child may take to look at all numbers of a run."""
 
 T = TypeVar("T")
 
@@ -44,6 +50,14 @@ class Run:
         """List the names that code after the run can use, each with a summary of its value; empty without a child."""
         return self._ask(ListNames(), lambda reply: reply.names if isinstance(reply, NamesReport) else ()) or ()
 
+    def first_nonfinite(self) -> NonfiniteReport | Refusal | None:
+        """Find the first number of a program that is not finite. Returns None if the child is gone."""
+
+        def read(reply: object) -> NonfiniteReport | Refusal:
+            return nonfinite.of_json(reply.report) if isinstance(reply, NonfiniteFound) else cast(Refusal, reply)
+
+        return self._ask(FindNonfinite(), read, SEARCH_LIMIT)
+
     def use(self, ask: Callable[[ChildProcess], tuple[T, bool]]) -> tuple[T, bool] | None:
         """Call `ask` with the child, while no other thread can use it.
 
@@ -67,7 +81,7 @@ class Run:
         """Whether there is still a child that answers questions."""
         return self._job is not None
 
-    def _ask(self, question: object, read: Callable[[object], T]) -> T | None:
+    def _ask(self, question: object, read: Callable[[object], T], limit: float = QUESTION_LIMIT) -> T | None:
         """Send a question to the child and read its reply. A child that sends an unreadable reply is ended."""
         with self._lock:
             if self._job is None:
@@ -75,7 +89,7 @@ class Run:
             try:
                 channel.send(self._job.talk, question)
                 kinds = messages.REPLIES[type(question)]
-                return read(channel.receive(self._job.talk, *kinds, deadline=time.monotonic() + QUESTION_LIMIT))
+                return read(channel.receive(self._job.talk, *kinds, deadline=time.monotonic() + limit))
             except Exception:
                 # The child has run the learner's code, so it may send anything.
                 self._end()

@@ -21,6 +21,8 @@ from lessons.worker.message_parts import (
     message,
 )
 from lessons.worker.program_messages import (
+    FindNonfinite,
+    NonfiniteFound,
     ProgramReport,
     ReadTensorFile,
     RunProgram,
@@ -463,6 +465,7 @@ REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
             strict=True,
         )
     },
+    FindNonfinite: (NonfiniteFound, Refusal),
     RunInput: (InputReport, Refusal),
     RunScratch: (ScratchReport, Refusal),
     ListNames: (NamesReport, Refusal),

@@ -48,6 +48,18 @@ class RunProgram:
 
 
 @message
+class FindNonfinite:
+    """Find the first number of a run that is not finite."""
+
+
+@message
+class NonfiniteFound:
+    """Where numbers came from that are not finite; `lessons.results.nonfinite.of_json` reads it."""
+
+    report: dict[str, Any]
+
+
+@message
 class ProgramReport:
     """The result of a program. `stdout` is the range of the output file that it printed, in bytes.
 

@@ -11,9 +11,12 @@ from tui.commands.errors import CommandError
 
 
 @contextmanager
-def open_session() -> Iterator[session_module.Session]:
-    """Provide a session and close it afterwards. A failure of the worker becomes the failure of the command."""
-    session = session_module.Session()
+def open_session(*, limited: bool = True) -> Iterator[session_module.Session]:
+    """Provide a session and close it afterwards. A failure of the worker becomes the failure of the command.
+
+    Without `limited`, no limits hold for what it runs.
+    """
+    session = session_module.Session() if limited else session_module.Session(limited=False)
     try:
         yield session
     except WorkerError as error:

@@ -157,6 +157,16 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
     _json(parser)
 
 
+@_verb(
+    "nan",
+    "hunt_nan",
+    lambda: say("nan", "find the first number of your program that is not finite, where it came from and what helps"),
+)
+def _nan_arguments(parser: argparse.ArgumentParser) -> None:
+    _own_program(parser)
+    _json(parser)
+
+
 @_verb("check", "check_answer", lambda: say("check", "check a file with your answer to an exercise"))
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
     _exercise(parser)
@@ -339,6 +349,27 @@ def _lesson_or_program(parser: argparse.ArgumentParser) -> None:
         ),
     )
     parser.add_argument("step", metavar="STEP", help=say("step", "the id of a step of the lesson"))
+
+
+def _own_program(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help=say("own-program", "a Python file of your own"))
+    parser.add_argument(
+        "arguments",
+        metavar="ARGUMENT",
+        nargs="*",
+        help=say("own-arguments", "what your program is given on its command line, behind --"),
+    )
+    _no_limits(parser)
+
+
+def _no_limits(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--no-limits",
+        action="store_true",
+        help=say(
+            "no-limits", "let your program write files, use the network, and take as much time and memory as it needs"
+        ),
+    )
 
 
 def _exercise(parser: argparse.ArgumentParser) -> None:

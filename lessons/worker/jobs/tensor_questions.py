@@ -42,18 +42,23 @@ say = Wording("worker/questions")
 LARGEST_WINDOW = 256
 
 
+Handlers = dict[type[object], Callable[[RunState, Any], object]]
+"""For each kind of question the function that answers it."""
+
+
 class QuestionRefused(Exception):
     """A question that has no answer; the message says why."""
 
 
-def serve(talk: socket.socket, run: RunState) -> None:
-    """Answer questions until the peer closes the connection."""
+def serve(talk: socket.socket, run: RunState, more: Handlers | None = None) -> None:
+    """Answer questions until the peer closes the connection; `more` answers those that only this run is asked."""
+    handlers = {**HANDLERS, **(more or {})}
     while True:
         question = channel.receive(talk)
         try:
-            if type(question) not in HANDLERS:
+            if type(question) not in handlers:
                 raise QuestionRefused(say("unknown", "unknown question"))
-            reply = HANDLERS[type(question)](run, question)
+            reply = handlers[type(question)](run, question)
         except QuestionRefused as error:
             reply = Refusal(str(error))
         try:
@@ -169,7 +174,7 @@ def matrix_at(run: RunState, question: WindowQuestion | BlocksQuestion | RowQues
     return matrix.reshape(1, -1) if matrix.dim() < 2 else matrix
 
 
-HANDLERS: dict[type[object], Callable[[RunState, Any], object]] = {
+HANDLERS: Handlers = {
     ExplainQuestion: explain,
     FollowQuestion: follow,
     FlowQuestion: flow,

@@ -24,7 +24,8 @@ from lessons.worker.jobs import lesson_run, tensor_questions
 from lessons.worker.jobs.execute import describe
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import ErrorReport
-from lessons.worker.program_messages import NamedReport, ProgramReport, RunProgram
+from lessons.worker.program_messages import FindNonfinite, NamedReport, NonfiniteFound, ProgramReport, RunProgram
+from lessons.worker.programs import first_nonfinite
 from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
 from lessons.worker.recording.local_variables import LocalVariables
 
@@ -69,7 +70,22 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         seconds=seconds,
     )
     channel.send(talk, report)
-    tensor_questions.serve(talk, state)
+    tensor_questions.serve(talk, state, HANDLERS)
+
+
+def find_nonfinite(run: RunState, question: FindNonfinite) -> NonfiniteFound:
+    """Find the first number of a run that is not finite."""
+    try:
+        return NonfiniteFound(first_nonfinite.search(run.explainer))
+    except Exception as error:
+        # A bug in the search must not end the child: its numbers can still be explained.
+        kind = type(error).__name__
+        why = say("search-failed", "The numbers cannot be looked at ({kind}: {error}).", kind=kind, error=error)
+        raise tensor_questions.QuestionRefused(why) from error
+
+
+HANDLERS: tensor_questions.Handlers = {FindNonfinite: find_nonfinite}
+"""The functions that answer what only a program of one's own is asked."""
 
 
 def _report(item: NamedTensor, file: str) -> NamedReport:

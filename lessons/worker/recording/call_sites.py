@@ -26,6 +26,9 @@ RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERAT
 
 PACKAGE = str(Path(attention.__file__).parent)
 
+OWN = str(Path(__file__).parents[2]) + os.sep
+"""The folder of the tutor's own code, which a program in a copy of its repository does not mean."""
+
 _PRINTING = "_tensor_str.py"
 
 INSTALLED = ("site-packages", "dist-packages")
@@ -149,7 +152,7 @@ class SiteFinder:
         if name.startswith(PACKAGE):
             if Path(name).name.startswith("_"):
                 return False
-        elif not any(map(name.startswith, self._folders)) or _is_installed(name):
+        elif not any(map(name.startswith, self._folders)) or name.startswith(OWN) or _is_installed(name):
             return False
         try:
             with tokenize.open(name) as file:

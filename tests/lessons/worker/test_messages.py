@@ -19,6 +19,7 @@ from lessons.worker.jobs import judge, tensor_questions
 from lessons.worker.messages import MESSAGES, REPLIES, UNASKED, ListNames, RunInput, StepReport, TrainingFailed
 from lessons.worker.process import child
 from lessons.worker.program_messages import ShowStoredTensor
+from lessons.worker.programs import program_run
 
 ROOT = Path(__file__).parents[3]
 PLAIN: dict[Any, Any] = {bool: True, int: 3, float: 0.5, str: "x", bytes: b"abc", Any: [1], CodeUnit: CodeUnit.input(2)}
@@ -140,7 +141,7 @@ def test_each_side_uses_every_message(side: str) -> None:
 
 def test_every_request_is_handled() -> None:
     """A request to a child is in one of its tables of handlers; it waits for all other messages by name."""
-    handled = {*child.JOBS, *tensor_questions.HANDLERS, *judge.HANDLERS}
+    handled = {*child.JOBS, *tensor_questions.HANDLERS, *program_run.HANDLERS, *judge.HANDLERS}
     waited_for = {messages.Launch, messages.Pause, messages.HiddenInputs, ShowStoredTensor}
     assert handled | waited_for == set(REPLIES)
     assert set(QUESTIONS) <= set(tensor_questions.HANDLERS)

@@ -37,7 +37,7 @@ def test_a_verb_has_a_module_that_names_it(verb: Verb) -> None:
 def test_the_readme_describes_a_verb_and_its_options(verb: Verb) -> None:
     readme = README.read_text(encoding="utf-8")
     assert re.search(rf"attn-tutor {verb.name}\b", readme)
-    options = re.findall(r"^ +(--[a-z]+)", help_of(verb), re.MULTILINE)
+    options = re.findall(r"^ +(--[a-z-]+)", help_of(verb), re.MULTILINE)
     assert [option for option in options if f"{option} " not in readme and f"{option}]" not in readme] == []
 
 

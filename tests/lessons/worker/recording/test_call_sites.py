@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import weakref
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from lessons.worker.recording.call_sites import SiteFinder
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.source_positions import SourcePositions
 from tests.lessons.recorded_code import Traced
@@ -96,3 +98,10 @@ def test_callers_of_the_frame_where_it_begins_are_no_sites() -> None:
 
     begin()
     assert [code.co_name for code, _ in recorder.record.events[0].sites] == ["begin"]
+
+
+def test_the_code_of_the_tutor_itself_is_no_part_of_a_program_in_its_repository() -> None:
+    finder = SiteFinder({})
+    finder.watch_below(str(Path(__file__).parents[4]) + os.sep)
+    assert finder.is_watched(test_the_code_of_the_tutor_itself_is_no_part_of_a_program_in_its_repository.__code__)
+    assert not finder.is_watched(SiteFinder.watch_below.__code__)

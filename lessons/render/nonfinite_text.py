@@ -1,0 +1,181 @@
+"""Where the first numbers of a run came from that are not finite, as lines of text."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+
+from lessons.engine.explanation_tree import Node
+from lessons.render import explanation_lines, explanation_text
+from lessons.render.numbers import nonfinite, short
+from lessons.render.source_text import NO_NAMES, source
+from lessons.results.nonfinite import NonfiniteReport, NotableTensor, Origin
+from lessons.texts.wording import Wording
+
+say = Wording("explanation/nonfinite")
+
+WIDTH = 80
+MOST_LOSSES = 6
+
+
+def lines(
+    report: NonfiniteReport, here: str = "", steps: Mapping[str, str] = NO_NAMES, width: int = WIDTH
+) -> Iterator[str]:
+    """Yield what a search for numbers that are not finite has found, and what it has looked at.
+
+    Lines of the code `here` are called by their number alone; `steps` are the names of other pieces of code.
+    """
+    for count, origin in enumerate(report.origins):
+        if count:
+            yield ""
+        yield from _origin(origin, count, here, steps, width)
+    if report.origins:
+        yield ""
+        yield from _wrapped(_reached(report.reached), width)
+    else:
+        for item in report.reached:
+            # They were not looked at as they were made.
+            yield from _wrapped(say("is-not-finite", "In the end, {what}.", what=_not_finite(item)), width)
+    yield from _wrapped(_looked_at(report), width)
+    for item in () if report.origins else report.large:
+        yield from _wrapped(_large(item, here, steps), width)
+
+
+def _origin(origin: Origin, count: int, here: str, steps: Mapping[str, str], width: int) -> Iterator[str]:
+    yield from _wrapped(_headline(origin, count), width)
+    code, file, line = origin.forward
+    if code:
+        where = source(file, line, here, steps)
+        text = (
+            say("derivative-at", "It is part of the derivative of {code} ({where}).", code=code, where=where)
+            if where
+            else say("derivative", "It is part of the derivative of {code}.", code=code)
+        )
+        yield from _wrapped(text, width)
+    yield ""
+    first = Node(origin.first, [Node(item) for item in origin.operands] or None)
+    for text in explanation_lines.lines(first, here=here, steps=steps, width=width - 2, in_shell=False):
+        yield f"  {text}"
+    # What a fused kernel computes inside is on no line.
+    later = [item for item in origin.chain[1:] if item.line is not None]
+    if later:
+        yield ""
+        yield from _wrapped(say("from-there", "From there it went on:"), width)
+        for item in later:
+            where = explanation_text.where(item, here, steps)
+            text = f"{item.label} = {nonfinite(item.value)}   {where}: {item.code}"
+            yield from textwrap.wrap(
+                text, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False
+            )
+    losses = [loss for loss in origin.losses if math.isfinite(loss)]
+    if len(losses) > 1:
+        yield ""
+        numbers = "  ".join(short(loss) for loss in losses[-MOST_LOSSES:])
+        yield from _wrapped(say("losses", "The last losses before: {numbers}", numbers=numbers), width)
+    if origin.cures:
+        yield ""
+        yield from _wrapped(say("helps", "What helps:"), width)
+        for cure in origin.cures:
+            yield from textwrap.wrap(cure, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _headline(origin: Origin, count: int) -> str:
+    number = nonfinite(origin.first.value)
+    name = origin.first.label
+    if count:
+        head = say("first-nan", "The first NaN came from elsewhere: {name} is {number}.", name=name, number=number)
+    else:
+        head = say("first", "The first number that is not finite: {name} is {number}.", name=name, number=number)
+    parts = [head]
+    if origin.phase == "backward":
+        parts.append(say("in-backward", "The forward pass was finite up to there; this is the backward pass."))
+    elif origin.phase == "optimizer":
+        parts.append(say("in-optimizer", "This is step {step} of the optimizer.", step=origin.step))
+    if origin.phase != "optimizer" and origin.step > 1:
+        count_before = origin.step - 1
+        parts.append(
+            say.count(
+                "after-steps",
+                count_before,
+                "Before, the optimizer had taken {count} step.",
+                "Before, the optimizer had taken {count} steps.",
+            )
+        )
+    elif origin.times > 0:
+        parts.append(say("round", "This code ran {of} times; this was run {times}.", times=origin.times, of=origin.of))
+    if origin.size > 1:
+        parts.append(
+            say.count(
+                "count",
+                origin.count,
+                "Of the {size} numbers made there, one is not finite.",
+                "Of the {size} numbers made there, {count} are not finite.",
+                size=origin.size,
+            )
+        )
+    return " ".join(parts)
+
+
+def _reached(reached: Iterable[NotableTensor]) -> str:
+    names = [_not_finite(item) for item in reached]
+    if not names:
+        return say("reached-nothing", "Nothing of it is left in the variables at the end.")
+    return say("reached", "In the end, {names}.", names=", ".join(names))
+
+
+def _not_finite(item: NotableTensor) -> str:
+    if item.count == item.size:
+        return say("all-of", "{name} is not finite", name=item.name)
+    return say.count(
+        "part-of",
+        item.count,
+        "one of the {size} numbers of {name} is not finite",
+        "{count} of the {size} numbers of {name} are not finite",
+        name=item.name,
+        size=item.size,
+    )
+
+
+def _looked_at(report: NonfiniteReport) -> str:
+    parts = []
+    if not report.origins:
+        parts.append(
+            say("all-finite-until", "Everything that was recorded is finite.")
+            if report.stopped
+            else say("all-finite", "Everything is finite.")
+        )
+    parts.append(
+        say("looked-at", "Looked at: {operations:,} operations, which wrote {numbers:,} numbers.",
+            operations=report.operations, numbers=report.numbers)
+    )  # fmt: skip
+    if report.stopped:
+        why = report.stopped
+        parts.append(
+            say("stopped-at", "Recording stopped at line {line}, because {why}; nothing after that was looked at.",
+                line=report.stopped_line, why=why)
+            if report.stopped_line
+            else say("stopped", "Recording stopped, because {why}; nothing after that was looked at.", why=why)
+        )  # fmt: skip
+    if report.forgotten:
+        parts.append(
+            say("forgotten", "Not looked at: {count:,} operations on which nothing depends any more.",
+                count=report.forgotten)
+        )  # fmt: skip
+    if report.lost:
+        parts.append(
+            say("lost", "Not looked at: {count:,} numbers that were overwritten without a copy.", count=report.lost)
+        )
+    return " ".join(parts)
+
+
+def _large(item: NotableTensor, here: str, steps: Mapping[str, str]) -> str:
+    where = source(item.file, item.line, here, steps)
+    return say(
+        "large", "Close to the largest number of {dtype}: {value} in {name} ({where}).",
+        dtype=item.dtype, value=short(item.largest or 0.0), name=item.name, where=where,
+    )  # fmt: skip
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_on_hyphens=False)

@@ -1,0 +1,52 @@
+"""The verb `nan`: what it prints of a program's first number that is not finite, and its exit status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.tui.commands.command_line import Command, document
+
+FOLDER = Path(__file__).parents[2] / "data/nonfinite"
+
+
+def test_it_names_operation_operands_line_and_what_helps(command: Command) -> None:
+    status, out, err = command("nan", FOLDER / "sqrt_backward.py")
+    assert (status, err) == (1, "")
+    text = " ".join(out.split())
+    assert text.startswith("The first number that is not finite: (gradient of x.pow(2).sum(dim=1))[1] is inf.")
+    assert "this is the backward pass" in text
+    assert "(gradient of x.pow(2).sum(dim=1))[1] = inf line 7: loss.backward()" in text
+    assert "distances[1] = 0 line 5: x.pow(2).sum(dim=1).sqrt()" in text
+    assert "(gradient of x)[1,0] = nan line 7" in text
+    assert "(x + 1e-12).sqrt()" in text
+    assert "2 of the 4 numbers of gradient of x are not finite" in text
+
+
+def test_a_finite_program_succeeds(command: Command) -> None:
+    status, out, err = command("nan", FOLDER / "mask_by_logarithm.py")
+    assert (status, err) == (0, "")
+    assert out.startswith("Everything is finite. Looked at: 12 operations, which wrote 147 numbers.")
+
+
+def test_what_a_failing_program_did_before_is_looked_at(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("import sys\nimport torch\n\nx = torch.tensor([float(sys.argv[1])]).log()\nx @ torch.ones(3)\n")
+    status, out, err = command("nan", path, "--", "-1")
+    assert status == 1
+    assert "line 5" in err
+    assert "There is no logarithm of a number below 0." in out
+
+
+def test_the_document_has_the_kind_and_the_chain(command: Command) -> None:
+    data = document(command("nan", FOLDER / "adam_no_eps.py", "--json"), 1)
+    (origin,) = data["origins"]
+    assert (origin["kind"], origin["phase"], origin["step"], origin["count"]) == ("zero-by-zero", "optimizer", 1, 1)
+    assert [(item["tensor"], item["line"], item["value"]) for item in origin["chain"]] == [("weight#2", 10, "nan")]
+    assert data["finite"] is False
+    assert data["error"] is None
+
+
+def test_a_file_that_is_not_there_is_a_mistake_in_the_command_line(command: Command) -> None:
+    status, _, err = command("nan", "nowhere.py")
+    assert status == 2
+    assert "nowhere.py" in err

@@ -1,0 +1,98 @@
+"""The verb `nan`: the first number of a program that is not finite, where it came from, and what cures it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from pathlib import Path
+from typing import Any
+
+from lessons.engine.explanation_tree import Node
+from lessons.engine.running_program import OwnProgram
+from lessons.render import nonfinite_text
+from lessons.results.code_unit import PROGRAM
+from lessons.results.json_numbers import number
+from lessons.results.nonfinite import NonfiniteReport, NotableTensor, Origin
+from lessons.results.tensor_questions import Refusal
+from lessons.texts.wording import Wording
+from tui.commands import documents
+from tui.commands.errors import CommandError
+from tui.commands.files import read_code
+from tui.commands.open_session import open_session
+from tui.commands.output import print_error, print_json, print_lines
+from tui.render import linear_text
+from tui.tty.exit_codes import ExitCode
+
+say = Wording("command/nan")
+
+Json = dict[str, Any]
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Run the program and print where its first number came from that is not finite; none is success."""
+    limited = not options.no_limits
+    program = OwnProgram.here(Path(options.file), read_code(options.file), options.arguments, limited=limited)
+    with open_session(limited=limited) as session, contextlib.closing(session.run_program(program)) as program_run:
+        result = program_run.steps[0]
+        if result.error is not None:
+            # What it did before may well be the reason.
+            print_error(linear_text.failure(result.error))
+        report = program_run.first_nonfinite() if program_run.alive else None
+    if not isinstance(report, NonfiniteReport):
+        raise CommandError(
+            report.reason
+            if isinstance(report, Refusal)
+            else say("no-answer", "The process that ran the program ended before its numbers were looked at.")
+        )
+    if options.json:
+        print_json(_document(report) | {"error": documents.failure(result.error)})
+    else:
+        names = {PROGRAM.name: options.file}
+        print_lines(nonfinite_text.lines(report, here=PROGRAM.name, steps=names))
+    return ExitCode.NOT_PASSED if report.origins or report.reached or result.error is not None else ExitCode.OK
+
+
+def _document(report: NonfiniteReport) -> Json:
+    return {
+        "finite": not report.origins and not report.reached,
+        "origins": [_origin(item) for item in report.origins],
+        "reached": [_tensor(item) for item in report.reached],
+        "large": [_tensor(item) for item in report.large],
+        "operations": report.operations,
+        "numbers": report.numbers,
+        "forgotten": report.forgotten,
+        "lost": report.lost,
+        "stopped": report.stopped,
+        "stopped_line": report.stopped_line,
+    }
+
+
+def _origin(value: Origin) -> Json:
+    code, file, line = value.forward
+    return {
+        "kind": value.kind,
+        "reason": value.reason,
+        "phase": value.phase,
+        "step": value.step,
+        "times": value.times,
+        "of": value.of,
+        "count": value.count,
+        "size": value.size,
+        "chain": [documents.explanation(Node(item)) for item in value.chain],
+        "operands": [documents.explanation(Node(item)) for item in value.operands],
+        "forward": {"code": code, "file": file, "line": line} if code else None,
+        "losses": [number(loss) for loss in value.losses],
+        "cures": list(value.cures),
+    }
+
+
+def _tensor(value: NotableTensor) -> Json:
+    return {
+        "name": value.name,
+        "count": value.count,
+        "size": value.size,
+        "largest": None if value.largest is None else number(value.largest),
+        "dtype": value.dtype,
+        "file": value.file,
+        "line": value.line,
+    }

@@ -69,8 +69,8 @@ def costs(rounds: int) -> Iterator[tuple[str, str, list[float]]]:
         plain, recorded = [], []
         for _ in range(rounds):
             # In turn, since the load of the machine varies.
-            plain.append(_measure(name, "plain"))
-            recorded.append(_measure(name, "recorded"))
+            plain.append(measure(__name__, name, "plain"))
+            recorded.append(measure(__name__, name, "recorded"))
         yield f"{name}: plain, cpu", "ms", [1000 * seconds for seconds, _ in plain]
         yield f"{name}: recorded, cpu", "ms", [1000 * seconds for seconds, _ in recorded]
         yield f"{name}: recorded / plain, cpu", "x", _ratios(plain, recorded, 0)
@@ -83,9 +83,10 @@ def _ratios(plain: list[tuple[float, float]], recorded: list[tuple[float, float]
     return [ours[index] / theirs[index] for theirs, ours in zip(plain, recorded, strict=True)]
 
 
-def _measure(name: str, mode: str) -> tuple[float, float]:
+def measure(module: str, name: str, mode: str) -> tuple[float, float]:
+    """Return the processor seconds and the peak memory in MB that a module prints last for a program in a mode."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    command = [sys.executable, "-W", "ignore", "-m", "bench.recorder_cost", name, mode]
+    command = [sys.executable, "-W", "ignore", "-m", module, name, mode]
     done = subprocess.run(command, env={**os.environ, **threads}, capture_output=True, text=True, check=True)
     # The output of the lesson comes first.
     seconds, peak = done.stdout.splitlines()[-1].split()

@@ -73,7 +73,8 @@ def test_module_of_the_screen_process_stays_light(module: str) -> None:
 
 
 def test_nothing_in_the_screen_process_imports_torch() -> None:
-    lessons = [name for name in modules_of("lessons") if not name.startswith("lessons.worker.")]
+    own = ("lessons.worker.", "lessons.trace")
+    lessons = [name for name in modules_of("lessons") if not name.startswith(own)]
     for module, found in imported_by(*lessons, "lessons.worker.messages", *modules_of("tui")).items():
         assert "torch" not in found, module
         assert "attention" not in found, module

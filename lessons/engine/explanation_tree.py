@@ -6,15 +6,12 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol, TypeVar
 
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
-from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
-
-if TYPE_CHECKING:  # whoever only prints a tree needs no worker
-    from lessons.engine.run import Run
+from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion, Refusal, TensorQuestion
 
 MOST_NODES = 20_000
 MOST_TOLD = 1000
@@ -25,6 +22,16 @@ MOST_OPERANDS = 200_000
 
 MOST_LEVELS = 200
 """Depth of a tree. A loop may compute a number in thousands of rounds, but JSON parsers reject such deep nesting."""
+
+
+T = TypeVar("T")
+
+
+class RecordedTensors(Protocol):
+    """What answers questions about tensors: a run of a lesson, or the record of a program."""
+
+    def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:
+        """Ask a question about a tensor; None if nobody is there any more to answer it."""
 
 
 @dataclass(slots=True)
@@ -43,7 +50,7 @@ class Node:
 
 
 def grow(
-    run: Run,
+    run: RecordedTensors,
     unit: CodeUnit,
     name: str,
     index: tuple[int, ...],
@@ -62,10 +69,23 @@ def grow(
     found = run.ask(ExplainQuestion(name, index, unit))
     if not isinstance(found, Explanation):
         return found.reason if found else None
-    root = Node(found)
+    return grow_below(run, unit, found, depth, most, choose, once)
+
+
+def grow_below(
+    run: RecordedTensors,
+    unit: CodeUnit,
+    explanation: Explanation,
+    depth: int | None = None,
+    most: int = MOST_NODES,
+    choose: Callable[[Explanation], Sequence[int]] | None = None,
+    once: bool = False,
+) -> Node | str | None:
+    """Build the tree below a number that is explained already, as `grow` does."""
+    root = Node(explanation)
     depth = min(depth or MOST_LEVELS, MOST_LEVELS)
     known: dict[str, Node] = {}
-    todo, count, operand_count = deque([(root, 1)]), 1, len(found.operands)
+    todo, count, operand_count = deque([(root, 1)]), 1, len(explanation.operands)
     while todo:
         node, level = todo.popleft()
         operands = node.explanation.operands

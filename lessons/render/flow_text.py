@@ -34,6 +34,21 @@ def numbered(flow: Flow) -> dict[str, str]:
     return names
 
 
+def closed(flow: Flow) -> dict[str, str]:
+    """Return the ids of the boxes that can be opened, by their names and by their ids."""
+    names = numbered(flow)
+    return {label: box.id for box in flow.boxes if box.opens for label in (names[box.id], box.id)}
+
+
+def why_not_opened(flow: Flow, name: str) -> str:
+    """Say that no box with this name can be opened, and which ones can."""
+    names = numbered(flow)
+    known = ", ".join(names[box.id] for box in flow.boxes if box.opens)
+    if not known:
+        return say("no-box-opens", "There is no box '{name}' to open. Nothing here can be opened.", name=name)
+    return say("no-box", "There is no box '{name}' to open. These can be opened: {known}", name=name, known=known)
+
+
 def box_facts(box: FlowBox, unicode: bool = True) -> str:
     """Return shape, count and marks of a box in a few words."""
     runs = ""

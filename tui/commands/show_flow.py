@@ -47,15 +47,9 @@ def _opened(lesson_run: Run, unit: CodeUnit, names: list[str]) -> Flow:
     """Return the flow with the named boxes open, one after the other: a box may be inside of one before it."""
     flow = _ask(lesson_run, FlowQuestion((), (), unit))
     for name in names:
-        labels = flow_text.numbered(flow)
-        closed = {label: box.id for box in flow.boxes if box.opens for label in (labels[box.id], box.id)}
+        closed = flow_text.closed(flow)
         if name not in closed:
-            known = ", ".join(labels[box.id] for box in flow.boxes if box.opens)
-            raise UsageError(
-                say("no-box", "There is no box '{name}' to open. These can be opened: {known}", name=name, known=known)
-                if known
-                else say("no-box-opens", "There is no box '{name}' to open. Nothing here can be opened.", name=name)
-            )
+            raise UsageError(flow_text.why_not_opened(flow, name))
         opened = (*(box.id for box in flow.opened), closed[name])
         flow = _ask(lesson_run, FlowQuestion(opened, (), unit))
     return flow

@@ -63,7 +63,7 @@ def on_line(positions: SourcePositions, event: Event | None, reader: Event | Non
         return say("on-line", "on line {line}", line=location.line)
     if location.file == code_unit.SETUP_TEXT:
         return say("on-line-of-setup", "on line {line} of the setup", line=location.line)
-    if "/" in location.file or location.file.endswith(".py"):
+    if code_unit.find(location.file) is None:
         return say("on-line-of-file", "on line {line} of {file}", line=location.line, file=location.file)
     return ""
 

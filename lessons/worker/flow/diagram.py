@@ -39,14 +39,18 @@ class NoBox(LookupError):
 class Diagram:
     """The boxes of a run with what is needed to describe them."""
 
-    def __init__(self, explainer: Explainer, unit: CodeUnit | None, opened: Collection[str]) -> None:
-        """Group the operations up to the end of `unit`, with the boxes in `opened` open."""
+    def __init__(
+        self, explainer: Explainer, unit: CodeUnit | None, opened: Collection[str], until: int | None = None
+    ) -> None:
+        """Group the operations up to the end of `unit`, and to a time, with the boxes in `opened` open."""
         explainer.names.update()
         self._explainer, self._unit = explainer, unit
+        self._until = explainer.record.time if until is None else until
         self._names: Names = explainer.names
         self._history: ElementHistory = explainer.history
         self._paths = CodePaths(explainer.names.positions)
-        events = [event for event in explainer.record.events if event.outs and not _is_ours(event)]
+        recorded = explainer.record.events
+        events = [event for event in recorded[: recorded.after(self._until)] if event.outs and not _is_ours(event)]
         last = max((at for at, event in enumerate(events) if self._is_of_unit(event)), default=len(events) - 1)
         groups, self._replaced = group(events[: last + 1], self._paths, frozenset(opened))
         self._trace = Trace(groups)
@@ -93,7 +97,7 @@ class Diagram:
             if not number.isdecimal() or int(number) >= len(found):
                 raise NoBox(box)
             given = found[int(number)][0]
-            return self._outside_name(given), given, self._explainer.record.time
+            return self._outside_name(given), given, self._until
         one = next((one for one in self._trace.groups if one.id == box), None)
         region = self._result(one) if one is not None else None
         if one is None or region is None:
@@ -153,7 +157,7 @@ class Diagram:
             id=one.id,
             name=self._name(one),
             code=code,
-            unit="" if span is None else str(unit) if unit is not None else span.file.rpartition("/")[2],
+            unit="" if span is None else str(unit) if unit is not None else self._title(span.file),
             line=span.line if span is not None else None,
             times=one.times,
             operations=len(operations),
@@ -164,6 +168,10 @@ class Diagram:
             **self._content(result, one.events[-1].time + 1),
         )
 
+    def _title(self, file: str) -> str:
+        title = self._names.positions.file_of(file)
+        return title.rpartition("/")[2] if title == file else title
+
     def _name(self, one: Group | OpenGroup) -> str:
         """Return what a box is called: the result by its name in the source, or the code, or the operation."""
         if one.part.kind == "operation":
@@ -171,7 +179,7 @@ class Diagram:
         return self._paths.name(one.part) or short(self._paths.code(one.part))
 
     def _outside_box(self, number: int, region: Region) -> FlowBox:
-        content = self._content(region, self._explainer.record.time)
+        content = self._content(region, self._until)
         return FlowBox(f"{OUTSIDE}.{number}", self._outside_name(region), **content)
 
     def _outside_name(self, region: Region) -> str:

@@ -312,8 +312,14 @@ class Events(Sequence[Event]):
 
     def memories(self) -> set[torch.UntypedStorage]:
         """Return all storages that operations read or made."""
-        flows = (self.flow(position) for position in range(len(self._items)))
-        return {memory for _, read, made, _ in flows for memory in (*read, *made)}
+        found: set[torch.UntypedStorage] = set()
+        for position, item in enumerate(self._items):
+            if type(item) is list and not (type(item[3]) is Rare and item[3].kwargs):
+                _collect(item[HEAD:], found)
+            else:
+                event = self[position]
+                found.update(region.memory for region in (*event.operands(), *event.outs))
+        return found
 
     def keep(self, chosen: Iterable[int]) -> None:
         """Forget all operations but those at the chosen positions, which are in order."""
@@ -376,6 +382,16 @@ def layouts(raw: RawEvent, start: int, stop: int) -> list[Any]:
     return found
 
 
+def _collect(values: Iterable[Any], found: set[torch.UntypedStorage]) -> None:
+    """Add the storages among arguments and results, also in lists and layouts."""
+    for value in values:
+        kind = type(value)
+        if kind is _MEMORY:
+            found.add(value)
+        elif kind is list or kind is tuple:
+            _collect(value, found)
+
+
 def _is_nested(value: Any) -> bool:
     """Return whether an argument may be a list of tensors, or a tensor without a storage."""
     return value is OPAQUE or (type(value) is list and not all(type(one) is int for one in value))
@@ -419,6 +435,8 @@ class Record:
     sources: dict[str, str] = field(default_factory=dict)
     folder: str = ""
     """The folder of a program of one's own, with a separator at its end; "" for a lesson."""
+    titles: dict[str, str] = field(default_factory=dict)
+    """What people call watched files where that is not their path."""
     time: int = 1
     stopped: str = ""
     """Why recording stopped; "" if it did not."""

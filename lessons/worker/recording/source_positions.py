@@ -97,7 +97,9 @@ class SourcePositions:
 
     def file_of(self, filename: str) -> str:
         """Return how people call a file of a program of their own: from its folder on; any other name as it is."""
-        folder = self._record.folder
+        title, folder = self._record.titles.get(filename), self._record.folder
+        if title is not None:
+            return title
         return filename[len(folder) :] if folder and filename.startswith(folder) else filename
 
     def source(self, site: Site) -> Source | None:

@@ -31,6 +31,7 @@ EXEMPT = {
     "lessons/results/code_unit.py": "names under which code is compiled",
     "lessons/results/formula.py": "operators of Python",
     "lessons/texts/po_file.py": "complaints for translators",
+    "lessons/trace/notebook_html.py": "HTML",
     "lessons/what_if/relevance.py": "names of functions",
     "lessons/worker/plain_codec.py": "complaints for programmers",
     "lessons/worker/process": "what is said before any text can be, and the start of a warning of torch",

@@ -1,0 +1,28 @@
+"""The door for Python: record what any code computes, and ask how each number came about.
+
+from lessons.trace import record
+
+with record() as trace:
+    context = attention(tokens)
+print(trace.explain("context", 0, 1, 2))
+"""
+
+from lessons.trace.trace import Trace, record
+from lessons.trace.trace_errors import NoCell, NoTensor, NotKept, TraceError
+from lessons.trace.traced_flow import TracedFlow
+from lessons.trace.traced_number import TracedNumber, TracedOperand
+from lessons.trace.traced_tensors import TracedTensor, TracedTensors
+
+__all__ = [
+    "NoCell",
+    "NoTensor",
+    "NotKept",
+    "Trace",
+    "TraceError",
+    "TracedFlow",
+    "TracedNumber",
+    "TracedOperand",
+    "TracedTensor",
+    "TracedTensors",
+    "record",
+]

@@ -1,0 +1,204 @@
+"""The named tensors of a trace, as they were when their names were bound last."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from lessons.render import cell_index, linear_matrix
+from lessons.texts.wording import Wording
+from lessons.trace import notebook_html as html
+from lessons.trace.trace_errors import NoCell, NoTensor, NotKept
+from lessons.trace.traced_number import TracedNumber
+from lessons.worker.programs.named_tensors import NamedTensor
+from lessons.worker.recording.element_history import ValueLost
+
+if TYPE_CHECKING:
+    import torch
+
+    from lessons.results.result import Tensor
+    from lessons.worker.programs.record_questions import RecordQuestions
+
+say = Wording("trace/tensors")
+
+MOST_OPENED = 24
+"""Tensors of a list whose numbers can be opened in HTML."""
+
+LARGEST_OPENED = 4096
+"""Elements up to which they can."""
+
+MOST_LISTED = 200
+
+
+class TracedTensor:
+    """A tensor of a trace with its name.
+
+    >>> scores = trace.tensors["scores"]
+    >>> scores.shape, scores.value.max()
+    >>> scores.explain(1, 0)
+    """
+
+    def __init__(self, named: NamedTensor, questions: RecordQuestions) -> None:
+        self._named, self._questions = named, questions
+
+    @property
+    def label(self) -> str:
+        """What tells it from all other tensors: `scores`, `model.weight`, `Attention.forward.scores`."""
+        return self._named.label
+
+    @property
+    def name(self) -> str:
+        """What its code calls it: `scores`."""
+        return self._named.name
+
+    @property
+    def scope(self) -> str:
+        """The function whose variable it is, such as `Attention.forward`; "" for a variable of the block."""
+        return self._named.scope
+
+    @property
+    def line(self) -> int | None:
+        """The line where its name was bound last; None if that is not known."""
+        return self._named.line
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of its axes."""
+        return self._named.region.shape
+
+    @property
+    def size(self) -> int:
+        """The number of its elements."""
+        return self._named.region.size
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of its numbers."""
+        return self._named.region.dtype
+
+    @property
+    def count(self) -> int:
+        """How often its name was bound to a tensor."""
+        return self._named.count
+
+    @property
+    def value(self) -> torch.Tensor:
+        """A copy of it, as it was. Raises `NotKept` if the record no longer has its numbers."""
+        try:
+            return self._questions.value(self._named)
+        except ValueLost as lost:
+            raise NotKept(str(lost)) from None
+
+    def explain(self, *index: int) -> TracedNumber:
+        """Explain how the number at an index was computed. Raises `NoCell` if there is none."""
+        shape = self.shape
+        at = tuple(
+            part + size if -size <= part < 0 else part for part, size in zip(index, shape, strict=False)
+        ) + index[len(shape) :]  # fmt: skip
+        why = cell_index.why_no_cell(self.label, shape, at)
+        if why is not None:
+            raise NoCell(why)
+        return TracedNumber(self._questions.explain(self._named, at), self._questions)
+
+    def facts(self) -> str:
+        """Return its shape, type and count in a few words."""
+        shape = "×".join(map(str, self.shape)) or say("scalar", "number")
+        times = say("times", "bound {count} times", count=self.count) if self.count > 1 else ""
+        return ", ".join(filter(None, (shape, str(self.dtype).removeprefix("torch."), times)))
+
+    def _plain(self) -> Tensor | None:
+        try:
+            return self._questions.plain(self._named)
+        except ValueLost:
+            return None
+
+    def __str__(self) -> str:
+        shown = self._plain()
+        return "\n".join(linear_matrix.matrix(shown)) if shown is not None else f"{self.label}  {self.facts()}"
+
+    def __repr__(self) -> str:
+        return f"<{self.label}: {self.facts()}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def html(self) -> str:
+        """Return its matrices as a piece of HTML."""
+        shown = self._plain()
+        return html.tensor(shown) if shown is not None else say("gone", "Its numbers are gone.")
+
+    def _repr_html_(self) -> str:
+        head = html.line(html.code(self.label), html.facts(self.facts()))
+        return html.page(head, self.html())
+
+
+class TracedTensors(Mapping[str, TracedTensor]):
+    """The named tensors of a trace by their labels.
+
+    A name is enough where only one tensor has it: `trace.tensors["scores"]` also finds `Attention.forward.scores`.
+    """
+
+    def __init__(self, tensors: list[TracedTensor]) -> None:
+        self._by_label = {item.label: item for item in tensors}
+
+    def __getitem__(self, label: str) -> TracedTensor:
+        found = self._by_label.get(label)
+        if found is not None:
+            return found
+        ends = [item for item in self if item.endswith(f".{label}") or _in_class(item) == label]
+        if len(ends) == 1:
+            return self._by_label[ends[0]]
+        if ends:
+            names = ", ".join(ends)
+            raise NoTensor(say("several", "Several tensors are called {label}: {names}.", label=label, names=names))
+        near = difflib.get_close_matches(label, self, 3) or list(self)[:12]
+        if not near:
+            raise NoTensor(say("none", "There is no tensor {label}: no tensor has a name here.", label=label))
+        raise NoTensor(
+            say("unknown", "There is no tensor {label}. There are: {names}.", label=label, names=", ".join(near))
+        )
+
+    def __contains__(self, label: object) -> bool:
+        return label in self._by_label
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_label)
+
+    def __len__(self) -> int:
+        return len(self._by_label)
+
+    def __str__(self) -> str:
+        width = max(map(len, [*self][:MOST_LISTED]), default=0)
+        lines = [f"{label:{width}}  {self._by_label[label].facts()}" for label in [*self][:MOST_LISTED]]
+        if (left := len(self) - MOST_LISTED) > 0:
+            lines.append(say.count("more", left, "and {count} more", "and {count} more"))
+        return "\n".join(lines) if lines else say("no-names", "No tensor has a name here.")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {', '.join([*self][:8])}{', ...' if len(self) > 8 else ''}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def html(self) -> str:
+        """Return the tensors as a piece of HTML, each with its numbers where they are few."""
+        parts = []
+        for count, tensor in enumerate(self._by_label.values()):
+            if count >= MOST_LISTED:
+                left = len(self) - MOST_LISTED
+                parts.append(say.count("more", left, "and {count} more", "and {count} more"))
+                break
+            head = f"{html.code(tensor.label)} {html.facts(tensor.facts())}"
+            small = count < MOST_OPENED and tensor.size <= LARGEST_OPENED
+            parts.append(html.opened(head, tensor.html()) if small else html.leaf(head))
+        return "".join(parts) or say("no-names", "No tensor has a name here.")
+
+    def _repr_html_(self) -> str:
+        return html.page(self.html())
+
+
+def _in_class(label: str) -> str:
+    """Return a label without the name of the method: `Attention.scores` for `Attention.forward.scores`."""
+    parts = label.split(".")
+    return ".".join((*parts[:-2], parts[-1]))

@@ -1,0 +1,148 @@
+"""Questions about a record in the process that has it: its named tensors, explanations, flows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TypeVar, cast
+
+import torch
+
+from lessons.results import explanation
+from lessons.results.code_unit import CodeUnit
+from lessons.results.explanation import Explanation
+from lessons.results.flow import Flow
+from lessons.results.result import WHOLE, Tensor, Window
+from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, FollowQuestion, Refusal, TensorQuestion
+from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.flow.diagram import Diagram
+from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
+from lessons.worker.recording.bounds import bounds
+from lessons.worker.recording.regions import Region
+
+UNIT = CodeUnit.step("program")
+"""The unit that shows the tensors that are asked about."""
+
+CORNER = 32
+"""Rows and columns of a large tensor that are shown."""
+
+T = TypeVar("T")
+
+
+class RecordQuestions:
+    """Answers questions about the record of a program, as it was at a time."""
+
+    def __init__(
+        self, explainer: Explainer, main: str, scope: str, until: int, aside: Callable[[], AbstractContextManager[None]]
+    ) -> None:
+        """Take the record of a program whose code is in `main`, in a function if `scope` is the name of one.
+
+        Args:
+            explainer: explains the record.
+            main: the file of the program's own code.
+            scope: the name of the function whose code is the program; `<module>` if that is all of the file.
+            until: the time at which tensors are asked about.
+            aside: makes a context in which answers are computed.
+        """
+        self._explainer, self._main, self._scope = explainer, main, scope.replace("<locals>.", "")
+        self.until, self._aside = until, aside
+        self._named: list[NamedTensor] = []
+
+    def named(self) -> list[NamedTensor]:
+        """List the named tensors. Variables of the program's own function are those of the program."""
+        self._named = self._named or self._find_named()
+        return self._named
+
+    def _find_named(self) -> list[NamedTensor]:
+        with self._aside():
+            found = [
+                replace(item, time=min(item.time, self.until)) for item in named_tensors(self._explainer, self._main)
+            ]
+        if self._scope == "<module>":
+            return found
+        own = {item.name: item for item in found if item.scope == self._scope and item.file == self._main}
+        top = {item.name for item in found if not item.scope}
+        named: list[NamedTensor] = []
+        for item in found:
+            inner = own.get(item.name)
+            if not item.scope and inner is not None:
+                item = replace(item, file=inner.file, line=inner.line, count=max(item.count, inner.count))
+            elif item is inner:
+                if item.name in top:
+                    continue
+                item = replace(item, label=item.name, kind="variable", scope="")
+            named.append(item)
+        return named
+
+    def region_of(self, tensor: torch.Tensor) -> Region | None:
+        """Return which elements of the record a tensor of the program is; None if the record does not know it."""
+        with self._aside():
+            region = Region.of(tensor)
+            record = self._explainer.record
+            known = region.storage in record.bindings or region.storage in record.writes
+            return region if known or region.memory in record.events.memories() else None
+
+    def value(self, item: NamedTensor) -> torch.Tensor:
+        """Return a copy of a tensor as it was. Raises `ValueLost`."""
+        with self._aside():
+            return self._explainer.history.tensor(item.region, item.time)
+
+    def plain(self, item: NamedTensor) -> Tensor:
+        """Return a tensor as plain data; of a large one its first rows and columns. Raises `ValueLost`."""
+        with self._aside():
+            tensor = self._explainer.history.tensor(item.region, item.time, copy=False)
+            return plain_tensor(item.label, tensor)
+
+    def explain(self, item: NamedTensor, index: tuple[int, ...]) -> Explanation:
+        """Explain an element of a tensor."""
+        self._explainer.show_region(UNIT, item.label, item.region, item.time)
+        return cast(Explanation, self.ask(ExplainQuestion(item.label, index, UNIT)))
+
+    def follow(self, reference: int) -> Explanation:
+        """Explain an operand of an earlier explanation by its reference."""
+        return cast(Explanation, self.ask(FollowQuestion(reference, UNIT)))
+
+    def flow(self, opened: tuple[str, ...] = ()) -> Flow:
+        """Return the flow of the whole program."""
+        return cast(Flow, self.ask(FlowQuestion(opened)))
+
+    def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:
+        """Answer a question about a tensor that was shown, an operand, or the flow."""
+        explainer = self._explainer
+        asked: object = question
+        with self._aside():
+            match asked:
+                case ExplainQuestion(name, index, unit):
+                    return cast(T, explanation.of_json(explainer.ask(unit, name, index)))
+                case FollowQuestion(ref, unit):
+                    return cast(T, explanation.of_json(explainer.follow(ref, unit)))
+                case FlowQuestion(opened):
+                    return cast(T, Diagram(explainer, None, opened, self.until).flow())
+        raise TypeError(question)
+
+
+def plain_tensor(name: str, tensor: torch.Tensor) -> Tensor:
+    """Return a tensor as plain data, whose axes have no names; of complex numbers, their absolute values."""
+    if tensor.is_complex():
+        tensor = tensor.abs()
+    low, high = bounds(tensor)
+    shape = tuple(tensor.shape)
+    whole = tensor.numel() <= WHOLE
+    window = None
+    if not whole:
+        lead = (0,) * max(0, tensor.dim() - 2)
+        corner = tensor[lead].reshape(-1, tensor.shape[-1])[:CORNER, :CORNER]
+        window = Window(lead, 0, 0, tuple(map(tuple, corner.tolist())))
+    return Tensor(
+        name=name,
+        kind="mask" if tensor.dtype == torch.bool else "vector",
+        dtype=str(tensor.dtype).removeprefix("torch."),
+        shape=shape,
+        axes=("index",) * len(shape),
+        labels=tuple(tuple(map(str, range(size if whole else CORNER))) for size in shape),
+        low=low,
+        high=high,
+        values=tuple(tensor.flatten().tolist()) if whole else None,
+        window=window,
+    )

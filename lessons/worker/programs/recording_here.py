@@ -1,0 +1,166 @@
+"""A recording in the process of a program that somebody runs themselves, from a statement of theirs to a later one."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import itertools
+import linecache
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+
+from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.recording.leaving import leave
+from lessons.worker.recording.record import Binding, Record
+from lessons.worker.recording.recorder import Recorder
+
+CELL = re.compile(r"<ipython-input|<python-input|[/\\]ipykernel_\d+[/\\]")
+"""How the names of code begin, or contain, that somebody has typed into a notebook or a console."""
+
+_OF_CONSOLE = re.compile(r"_+\d*|_i+\d*|In|Out")
+"""Names that notebooks and consoles give to inputs and results."""
+
+FEW_EVENTS = 60_000
+"""Operations up to which none is forgotten: to look for those takes longer than to keep a few more, about 1 kB each."""
+
+_of_thread = threading.local()
+
+
+class RecordingHere:
+    """A recording of what a thread of this process computes.
+
+    Blocks inside each other share one. It ends with the outermost, or with the last one that is left.
+
+    Attributes:
+        recorder: the recorder.
+        explainer: explains what was recorded.
+        until: the time until which there is something to ask about; None as long as it records.
+    """
+
+    def __init__(self, keep: int) -> None:
+        self.recorder = Recorder(keep=keep, segment=keep // 2, few=FEW_EVENTS)
+        self.explainer = Explainer(self.recorder)
+        self.until: int | None = None
+        self._keep = keep
+        self._blocks = 0
+        self._froze = False
+
+    @classmethod
+    def of_thread(cls, keep: int) -> RecordingHere:
+        """Return the recording of this thread, a new one if there is none."""
+        current: RecordingHere | None = getattr(_of_thread, "recording", None)
+        return cls(keep) if current is None else current
+
+    @property
+    def record(self) -> Record:
+        """What was recorded."""
+        return self.recorder.record
+
+    def begin(self, frame: FrameType, watched: Iterable[Path]) -> None:
+        """Begin to record what is called by this frame, or go on with it in one more block."""
+        self._watch(frame, watched)
+        with self.aside():
+            self.recorder.name_all(variables(frame))
+        self._blocks += 1
+        if self._blocks == 1:
+            _of_thread.recording = self
+            if not gc.get_freeze_count():
+                # A record is made of many objects. The garbage collector would look at all others again and again.
+                gc.freeze()
+                self._froze = True
+            self.recorder.begin_at(frame)
+            self.recorder.__enter__()
+
+    def end(self, frame: FrameType) -> int:
+        """End a block that began in this frame; return the time of its end."""
+        self._blocks -= 1
+        if self._blocks:
+            with self.aside():
+                return self.note(frame)
+        self.recorder.__exit__(None, None, None)
+        self.recorder.begin_at(None)
+        _of_thread.recording = None
+        if self._froze:
+            gc.unfreeze()
+        with self.aside():
+            self.note(frame)
+            self.until = leave(self.record, self._keep)
+        return self.until
+
+    def note(self, frame: FrameType) -> int:
+        """Note the variables of a frame as they are now; return the time."""
+        before = sum(map(len, self.record.bindings.values()))
+        self.recorder.name_all(variables(frame))
+        if sum(map(len, self.record.bindings.values())) > before:
+            for binding in itertools.chain.from_iterable(self.record.bindings.values()):
+                if binding.time == self.record.time and (binding.leaf or "." in binding.name):
+                    self._date(binding)
+        return self.record.time
+
+    def _date(self, binding: Binding) -> None:
+        """Have a name that was noted at the end mean a parameter from the statement on that made it."""
+        events, writes = self.record.events, self.record.writes.get(binding.region.storage)
+        if not writes or not writes[0].sites:
+            return
+        position, statement = events.after(writes[0].time), writes[0].sites[-1]
+        while position < len(events) and events.sites(position)[-1:] == (statement,):
+            position += 1
+        binding.time = min(binding.time, events[position - 1].time + 1)
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Keep what is computed meanwhile out of the record, and out of everything else that watches operations."""
+        with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
+            yield
+
+    def _watch(self, frame: FrameType, watched: Iterable[Path]) -> None:
+        """Watch the code of a frame, the cells typed so far, and the files in its folder and in others."""
+        recorder, own = self.recorder, frame.f_code.co_filename
+        recorder.watch(own, "".join(linecache.getlines(own, frame.f_globals)))
+        if CELL.search(own) or not os.path.isabs(own):
+            folder = Path.cwd()
+            for name in list(linecache.cache):
+                if CELL.search(name):
+                    recorder.watch(name, "".join(linecache.getlines(name)))
+                    self.record.titles[name] = _cell_title(name)
+        else:
+            folder = Path(own).parent
+            self.record.titles[own] = Path(own).name
+        # The last folder is the one from which on files are named.
+        for path in (*watched, folder):
+            if path.is_dir():
+                recorder.watch_below(str(path))
+            else:
+                recorder.watch(str(path), "".join(linecache.getlines(str(path))))
+
+
+def variables(frame: FrameType) -> Mapping[str, Any]:
+    """Return the variables of a frame that may be tensors or modules, also the global ones that its code names."""
+    names = frame.f_locals
+    if names is not frame.f_globals:
+        outer = {name: frame.f_globals[name] for name in frame.f_code.co_names if name in frame.f_globals}
+        names = {**outer, **names}
+    return {
+        name: value
+        for name, value in list(names.items())
+        if isinstance(value, torch.Tensor | torch.nn.Module) and not _OF_CONSOLE.fullmatch(name)
+    }
+
+
+def _cell_title(filename: str) -> str:
+    """Return what a notebook calls a cell: `cell In[3]`; for other typed code its name without the brackets."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    describe: Callable[[str], tuple[str, str] | None] | None = getattr(
+        getattr(shell, "compile", None), "format_code_name", None
+    )
+    found = describe(filename) if describe is not None else None
+    return " ".join((found[0].lower(), found[1])) if found else filename.strip("<>")

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.console import RenderableType
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -133,6 +134,11 @@ class TutorApp(OrderedInputApp):
     def _handle_exception(self, error: Exception) -> None:
         """Print a traceback and end the app; Textual's own return code would say that an answer did not pass."""
         super()._handle_exception(error)
+        self._return_code = ExitCode.FAILURE
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """Print what went wrong and end the app; Textual's own return code would say that nothing did."""
+        super().panic(*renderables)
         self._return_code = ExitCode.FAILURE
 
     # Loading -----------------------------------------------------------------------------------------------------

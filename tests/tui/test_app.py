@@ -272,8 +272,11 @@ async def test_the_first_reason_to_end_decides_the_return_code() -> None:
     assert learner.app.return_code == 128 + signal.SIGTERM
 
 
-async def test_a_failure_of_the_tutor_is_no_answer_that_did_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TutorApp, "action_help", lambda _: 1 / 0)
+@pytest.mark.parametrize("fail", [lambda _: 1 / 0, lambda app: app.panic("The input thread has failed.")])
+async def test_a_failure_of_the_tutor_is_no_answer_that_did_not_pass(
+    fail: Callable[[TutorApp], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TutorApp, "action_help", fail)
     app = TutorApp(SSH, FakeSession())
     with suppress(ZeroDivisionError):
         async with app.run_test() as pilot:

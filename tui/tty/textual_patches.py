@@ -9,6 +9,7 @@ from time import monotonic
 
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.drivers import linux_driver
+from textual.events import Key
 from textual.message import Message
 
 from tui.tty.terminal_writer import PACE, TerminalWriter
@@ -27,7 +28,7 @@ def tolerant_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
 
 
 class PatientParser(XTermParser):
-    """Reads keys from a line that delivers them in pieces.
+    """Reads keys from a line that delivers them in pieces, and may deliver anything.
 
     Textual interprets an escape sequence as single keys if its next character is 0.1 seconds late: half of an arrow key
     types a letter, and a paste whose end mark arrives in two pieces never ends. Only a lone escape is a key by itself.
@@ -50,6 +51,13 @@ class PatientParser(XTermParser):
         # Enough to recognize an end mark that lacks only its last character.
         self._recent = recent[1 - len(BRACKETED_PASTE_START) :]
         return super().feed(data)
+
+    def _parse_extended_key(self, sequence: str) -> list[Key] | None:
+        """Return the keys of a sequence, None if it names no characters: Textual's input thread would end."""
+        try:
+            return super()._parse_extended_key(sequence)
+        except (ValueError, OverflowError):
+            return None
 
     def tick(self) -> Iterable[Message]:
         """Interpret what has arrived as keys if nothing else is expected."""

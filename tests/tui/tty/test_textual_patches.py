@@ -71,3 +71,9 @@ def test_an_unfinished_key_times_out(let_pass: Callable[[float], None]) -> None:
     let_pass(PATIENCE)
     assert len([*parser.tick()]) == 1
     assert heard(parser, ["a"], let_pass) == ["a"]
+
+
+@pytest.mark.parametrize("sequence", ["\x1b[2:H", "\x1b[;:F", "\x1b[1523841H", f"\x1b[{10**25}H", "\x1b[97:65;2:1u"])
+def test_a_sequence_that_names_no_character_ends_nothing(sequence: str, let_pass: Callable[[float], None]) -> None:
+    """Textual takes each for a key, and fails on its number; its input thread would end, and with it the tutor."""
+    assert heard(PatientParser(), ["a", f"{sequence}\x1b[B", "b"], let_pass)[-2:] == ["down", "b"]

@@ -35,6 +35,18 @@ class EditorApp(App[None]):
         return painted_lines(self)
 
 
+async def test_code_cannot_command_the_terminal() -> None:
+    """It may come from a file of anybody's progress. It is drawn without control characters, and stays as it is."""
+    code = "a\x1b]0;title\x07b\tc\x9b2J = '\u202e'  # café\n"
+    app = EditorApp(code)
+    async with app.run_test(size=(60, 5)):
+        drawn = "".join(app.lines)
+        assert app.editor.text == code
+    assert drawn.isprintable()
+    assert "a\ufffd]0;title\ufffdb" in drawn
+    assert "# café" in drawn
+
+
 @pytest.mark.parametrize(
     ("change", "before", "after"),
     [

@@ -52,12 +52,12 @@ class PatientParser(XTermParser):
         self._recent = recent[1 - len(BRACKETED_PASTE_START) :]
         return super().feed(data)
 
-    def _parse_extended_key(self, sequence: str) -> list[Key] | None:
-        """Return the keys of a sequence, None if it names no characters: Textual's input thread would end."""
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
+        """Return the keys of a sequence, none if its numbers name no characters: Textual's input thread would end."""
         try:
-            return super()._parse_extended_key(sequence)
+            return [*super()._sequence_to_key_events(sequence, alt)]
         except (ValueError, OverflowError):
-            return None
+            return []
 
     def tick(self) -> Iterable[Message]:
         """Interpret what has arrived as keys if nothing else is expected."""

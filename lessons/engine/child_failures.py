@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 
 from lessons.engine.launchers import ChildProcess, line_of
+from lessons.engine.tasks import TooFewTasks
 from lessons.format.lesson import Limits
 from lessons.results.result import Failure
 from lessons.texts.wording import Wording
@@ -35,6 +36,8 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
     where = say("at-line", " at line {line}", line=line) if line else ""
     if cancelled:
         return Failure("stopped", say("stopped", "Stopped by you{where}.", where=where), line)
+    if ended.reason == "no process":
+        return Failure("error", str(TooFewTasks()))
     if ended.reason == "processes":
         return Failure("error", say("code-started-too", "The code started too many processes; they were ended."), line)
     if ended.reason == "memory":

@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from lessons.engine import open_files
+from lessons.engine.tasks import TooFewTasks
 from lessons.engine.worker_process import spawn
 from lessons.format.lesson import Limits
 from lessons.results.code_unit import learner_line
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
-from lessons.worker import channel, scratch_folders, wire
+from lessons.worker import channel, child_exit_codes, scratch_folders, wire
 from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle, SpareReady
 
 say = Wording("engine/launchers")
@@ -237,11 +238,15 @@ class ForkServerLauncher:
         open_files.check_limit()
         ours, theirs = socket.socketpair()
         self._base = tempfile.mkdtemp(prefix="attn-tutor-")
-        log = (Path(self._base) / "log").open("wb")
         fd = theirs.fileno()
-        process = spawn("fork_server", [str(fd), self._base, str(int(self.limited))], [fd], self.nice, log, log)
-        log.close()
-        theirs.close()
+        arguments = [str(fd), self._base, str(int(self.limited))]
+        try:
+            with theirs, (Path(self._base) / "log").open("wb") as log:
+                process = spawn("fork_server", arguments, [fd], self.nice, log, log)
+        except BaseException:
+            ours.close()
+            scratch_folders.remove(self._base)
+            raise
         self._process, self._control, self._ready = process, ours, False
 
     @property
@@ -279,11 +284,18 @@ class ForkServerLauncher:
         except TimeoutError:
             raise _slow_load(timeout) from None
         except wire.WireError:
-            raise WorkerError(_ended_while_loading(self._log())) from None
+            raise self._ended_while_loading() from None
         if isinstance(report, LoadFailed):
             raise _load_failed(report.message)
         if report.threads != 1:
             raise ForkUnsafe(f"The fork server has {report.threads} threads.")
+
+    def _ended_while_loading(self) -> WorkerError:
+        process, code = self._process, None
+        if process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = process.wait(END_LIMIT)
+        return TooFewTasks() if code == child_exit_codes.NO_PROCESS else WorkerError(_ended_while_loading(self._log()))
 
     def _log(self) -> str:
         try:

@@ -14,13 +14,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from lessons.engine.tasks import TooFewTasks
+from lessons.worker import child_exit_codes
+
 ROOT = Path(__file__).resolve().parents[2]
 
 _BOOT = """
 import importlib, os, sys
 sys.path.insert(0, sys.argv[1])
 os.nice(int(sys.argv[2]))
-importlib.import_module(sys.argv[3]).main(*sys.argv[4:])
+try:
+    importlib.import_module(sys.argv[3]).main(*sys.argv[5:])
+except BlockingIOError:
+    sys.exit(int(sys.argv[4]))
 """
 
 # sys/personality.h
@@ -68,21 +74,26 @@ def spawn(
     """Run `main(*arguments)` of a module in `lessons.worker.process`, in a process, session and group of its own.
 
     `-P` keeps the current directory off the path, where a file called torch.py may lie. Standard input is what the
-    process takes on as its environment once it has loaded.
+    process takes on as its environment once it has loaded. Raises `TooFewTasks`.
     """
+    main = f"lessons.worker.process.{module}"
+    command = [sys.executable, "-P", "-c", _BOOT, str(ROOT), str(nice), main, str(child_exit_codes.NO_PROCESS)]
     with tempfile.TemporaryFile() as rest, same_layout():
         rest.write(json.dumps(environment()).encode())
         rest.seek(0)
-        return subprocess.Popen(
-            [sys.executable, "-P", "-c", _BOOT, str(ROOT), str(nice), f"lessons.worker.process.{module}", *arguments],
-            stdin=rest,
-            stdout=out,
-            stderr=err,
-            pass_fds=fds,
-            start_new_session=True,
-            env=loading_environment(),
-            cwd="/",
-        )
+        try:
+            return subprocess.Popen(
+                [*command, *arguments],
+                stdin=rest,
+                stdout=out,
+                stderr=err,
+                pass_fds=fds,
+                start_new_session=True,
+                env=loading_environment(),
+                cwd="/",
+            )
+        except BlockingIOError:
+            raise TooFewTasks from None
 
 
 @contextlib.contextmanager

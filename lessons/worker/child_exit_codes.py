@@ -1,4 +1,4 @@
-"""Exit codes of a child that could not continue."""
+"""Exit codes of a process of the worker that could not continue."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ CUT_OFF = 97
 
 PARENT_GONE = 98
 """The process that started the child is gone."""
+
+NO_PROCESS = 96
+"""The system let this account start no further process."""
 
 BROKEN = 99
 """The child's own tools no longer work, since its program has changed them."""

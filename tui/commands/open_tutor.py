@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 
 from lessons.texts.wording import Wording
 from tui.commands import output
+from tui.commands.errors import CommandError
 from tui.tty.terminal import Terminal, prepare, this_terminal
 
 if TYPE_CHECKING:
     import argparse
 
 say = Wording("command/tutor")
+
+SCREEN_THREADS = 5
+"""How many threads the screen needs besides its first one, to show anything at all."""
 
 
 def run(options: argparse.Namespace | None = None) -> int:
@@ -43,6 +47,13 @@ def _talk(terminal: Terminal, columns: int | None) -> int:
 
 
 def _draw(terminal: Terminal) -> int:
+    # Not at the top: other verbs have no use for it.
+    from lessons.engine import tasks
+
+    try:
+        tasks.try_threads(SCREEN_THREADS)
+    except tasks.TooFewTasks as error:
+        raise CommandError(str(error)) from None
     prepare(terminal, os.environ)
     # What is made until the tutor is loaded stays, and to look for garbage in it takes a tenth of that time. The app
     # turns it on again.

@@ -69,7 +69,8 @@ def run(options: argparse.Namespace) -> int:
             ) from None
         except NotAFileError:
             raise UsageError(say("no-file", "{file} cannot be watched, because it is not a file.", file=path)) from None
-        session.start()
+        with contextlib.suppress(WorkerError):  # the first check says why it cannot be started
+            session.start()
         with signals(watch.events):
             ending = watch.run()
     if isinstance(ending, Judgement):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,8 @@ class Dialogue:
 
     def begin(self) -> None:
         """Start the worker, and print the step where the learner goes on."""
-        self.session.start()
+        with suppress(WorkerError):  # the first request says why it cannot be started
+            self.session.start()
         self._console.write(self._guarded(self.course.begin()))
 
     def listen(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import TypeVar
 
@@ -11,6 +11,7 @@ from lessons.engine import scratch_run
 from lessons.engine.prompt import Prompt
 from lessons.engine.run import Run
 from lessons.engine.session import Session
+from lessons.engine.tasks import JobThread
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.results.result import AnswerComparison, Judgement, Training, TrainingSnapshot
@@ -34,7 +35,7 @@ class WaitingSession:
     def __init__(self, session: Session, console: Console) -> None:
         self._session, self._console = session, console
         # A thread of its own, so that Ctrl+C never interrupts a message to the worker half way.
-        self._jobs = ThreadPoolExecutor(1, thread_name_prefix="jobs")
+        self._jobs = JobThread("jobs")
         self.kept_run: Run | None = None
         """The last run of a lesson or of the learner's code."""
 

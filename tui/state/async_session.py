@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from lessons.engine import scratch_run
@@ -12,6 +12,7 @@ from lessons.engine.child_code import Names
 from lessons.engine.prompt import Prompt, PromptResult
 from lessons.engine.run import Run
 from lessons.engine.session import Session
+from lessons.engine.tasks import JobThread
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.results.code_unit import CodeUnit
@@ -30,8 +31,8 @@ class AsyncSession:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._jobs = ThreadPoolExecutor(1, thread_name_prefix="jobs")
-        self._questions = ThreadPoolExecutor(1, thread_name_prefix="questions")
+        self._jobs = JobThread("jobs")
+        self._questions = JobThread("questions")
         self._run: Run | None = None
         self._prompt: Prompt | None = None
         self._prompt_inputs: set[Future[Any]] = set()

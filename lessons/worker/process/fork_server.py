@@ -113,10 +113,7 @@ class ForkServer:
     def _fork(self, launch: Launch, fds: tuple[int, ...]) -> None:
         talk, status, out, err = fds
         if threads() != 1:
-            with contextlib.suppress(wire.WireError):
-                channel.send(socket.socket(fileno=status), Exited(-signal.SIGKILL, "more than one thread", 0.0))
-            for fd in (talk, out, err):
-                os.close(fd)
+            _refuse(fds, "more than one thread")
             return
         shared = shared_files.listed(self.shared)
         ahead, self.ahead, self.wants_ahead = self.ahead, None, True
@@ -127,7 +124,12 @@ class ForkServer:
                 ahead.end()
             scratch = tempfile.mkdtemp(dir=self.base)
             parent = os.getpid()
-            pid = os.fork()
+            try:
+                pid = os.fork()
+            except OSError:
+                scratch_folders.remove(scratch)
+                _refuse(fds, "no process")
+                return
             if pid == 0:
                 self._become_child(lambda: (launch, (talk, out, err)), scratch, parent)
         for fd in (talk, out):
@@ -276,6 +278,15 @@ class ForkServer:
             for pid in stopped.intersection(offspring(os.getpid())):
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, 0)
+
+
+def _refuse(fds: tuple[int, ...], reason: str) -> None:
+    """Report that no child could be forked for a job, and close the descriptors that came with it."""
+    talk, status, out, err = fds
+    with contextlib.suppress(wire.WireError), socket.socket(fileno=status) as connection:
+        channel.send(connection, Exited(-signal.SIGKILL, reason, 0.0))
+    for fd in (talk, out, err):
+        os.close(fd)
 
 
 def threads() -> int:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lessons.engine import open_files
 from lessons.engine.self_testing import WorkerFacts
 from lessons.texts.wording import Wording
 from tui.commands.health.health_check import HealthCheck
@@ -41,7 +42,7 @@ class Need:
 
 
 NEEDS: Mapping[str, Need] = {
-    "nofile": Need(80, 256, 1, "n"),
+    "nofile": Need(open_files.FEWEST, open_files.AMPLE, 1, "n"),
     "nproc": Need(10, 80, 1, "u"),
     "as": Need(600 * MIB, 4096 * MIB, 1024, "v"),
     "fsize": Need(1 * MIB, 16 * MIB, 1024, "f"),

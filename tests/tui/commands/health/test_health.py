@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lessons.engine import open_files
 from lessons.engine.self_testing import WorkerFacts
 from tui.commands.health import host_health
 from tui.commands.health.health_check import HealthCheck
@@ -142,7 +143,7 @@ HOST = HostFacts("Linux 6.1", 2, 8000 * MIB)
         (replace(HOST, free=None), WORKER, {}),
         (replace(HOST, free=500 * MIB), WORKER, {"memory": "note"}),
         (replace(HOST, group_free=100 * MIB), WORKER, {"memory": "broken"}),
-        (replace(HOST, limits={"nofile": 64.0}), WORKER, {"limits": "broken"}),
+        (replace(HOST, limits={"nofile": open_files.FEWEST - 1.0}), WORKER, {"limits": "broken"}),
         (replace(HOST, limits={"nofile": 100.0, "as": float("inf")}), WORKER, {"limits": "note"}),
         (replace(HOST, limits={"nofile": 1024.0, "nproc": float("inf")}), WORKER, {}),
         (replace(HOST, is_root=True), WORKER, {"account": "note"}),

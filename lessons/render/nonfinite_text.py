@@ -43,7 +43,7 @@ def lines(
 
 
 def _origin(origin: Origin, count: int, here: str, steps: Mapping[str, str], width: int) -> Iterator[str]:
-    yield from _wrapped(_headline(origin, count), width)
+    yield from _wrapped(headline(origin, count), width)
     code, file, line = origin.forward
     if code:
         where = source(file, line, here, steps)
@@ -80,7 +80,8 @@ def _origin(origin: Origin, count: int, here: str, steps: Mapping[str, str], wid
             yield from textwrap.wrap(cure, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _headline(origin: Origin, count: int) -> str:
+def headline(origin: Origin, count: int) -> str:
+    """Say which number is the first, and in which part of the program; `count` is how many origins were told before."""
     number = nonfinite(origin.first.value)
     name = origin.first.label
     if count:

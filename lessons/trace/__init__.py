@@ -10,6 +10,7 @@ print(trace.explain("context", 0, 1, 2))
 from lessons.trace.trace import Trace, record
 from lessons.trace.trace_errors import NoCell, NoTensor, NotKept, TraceError
 from lessons.trace.traced_flow import TracedFlow
+from lessons.trace.traced_nonfinite import TracedNonfinite
 from lessons.trace.traced_number import TracedNumber, TracedOperand
 from lessons.trace.traced_tensors import TracedTensor, TracedTensors
 
@@ -20,6 +21,7 @@ __all__ = [
     "Trace",
     "TraceError",
     "TracedFlow",
+    "TracedNonfinite",
     "TracedNumber",
     "TracedOperand",
     "TracedTensor",

@@ -200,7 +200,9 @@ def _number(node: Node, is_open: bool, said: dict[str, bool], explained: set[tup
         lines.append(_div("facts", more))
     elif len(node.operands) < len(found.operands):
         lines.append(_div("facts", operand_choice.choose(found).rest))
-    yield opened(f"{head} {code(found.code)} {at}", "".join(lines), is_open)
+    # A number without a name is called by its code already.
+    made = "" if found.code in found.label else code(found.code)
+    yield opened(f"{head} {made} {at}", "".join(lines), is_open)
 
 
 # Flows -------------------------------------------------------------------------------------------------------------

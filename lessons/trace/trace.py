@@ -13,6 +13,7 @@ from lessons.texts.wording import Wording
 from lessons.trace import notebook_html as html
 from lessons.trace.trace_errors import NoTensor, TraceError
 from lessons.trace.traced_flow import TracedFlow
+from lessons.trace.traced_nonfinite import TracedNonfinite
 from lessons.trace.traced_number import TracedNumber
 from lessons.trace.traced_tensors import TracedTensor, TracedTensors
 from lessons.worker.programs.named_tensors import NamedTensor
@@ -139,6 +140,14 @@ class Trace:
             ids.append(closed[name])
             found = questions.flow(tuple(ids))
         return TracedFlow(found)
+
+    def first_nan(self) -> TracedNonfinite:
+        """Find the first number that is NaN or infinite and that your code did not set so, also in a backward pass.
+
+        >>> print(trace.first_nan())
+        """
+        questions = self._questions()
+        return TracedNonfinite(questions.first_nonfinite(), questions)
 
     @property
     def stopped(self) -> str:

@@ -89,15 +89,18 @@ class Scan:
     peaks: list[Peak] = field(default_factory=list)
 
 
-def scan(record: Record) -> Scan:
-    """Look at everything that the operations of a record wrote. Not to be used while the recorder is entered."""
+def scan(record: Record, until: int | None = None) -> Scan:
+    """Look at everything that the operations of a record wrote, until a time if one is given.
+
+    Not to be used while the recorder is entered.
+    """
     with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
-        return _Scanner(record).run()
+        return _Scanner(record, record.time if until is None else until).run()
 
 
 class _Scanner:
-    def __init__(self, record: Record) -> None:
-        self._record = record
+    def __init__(self, record: Record, until: int) -> None:
+        self._record, self._until = record, until
         self._scan = Scan()
         self._contents: dict[int, _Memory] = {}
         """What storages held that were overwritten later, at the time that the scan has come to."""
@@ -108,13 +111,15 @@ class _Scanner:
         events = self._record.events
         for position in range(len(events) - 1, -1, -1):
             event = events[position]
-            for region in event.operands():
+            is_within = event.time < self._until
+            for region in event.operands() if is_within else ():
                 self._reads[region.storage] = event.time, region
             if not event.written:
                 continue
-            self._scan.operations += event.info.func is not None
-            for region in event.written:
-                self._look_at(event, region)
+            if is_within:
+                self._scan.operations += event.info.func is not None
+                for region in event.written:
+                    self._look_at(event, region)
             self._undo(event)
         for time, region in self._reads.values():
             if region.storage in self._contents or region.storage not in self._record.lost:

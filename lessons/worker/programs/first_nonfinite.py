@@ -43,27 +43,29 @@ MOST_REACHED = 20
 Json = dict[str, Any]
 
 
-def search(run: Explainer) -> Json:
+def search(run: Explainer, until: int | None = None) -> Json:
     """Search a run for the first number that is not finite; `lessons.results.nonfinite.of_json` reads the result.
 
-    Not to be called while the recorder of the run is entered.
+    What was computed after a time, if one is given, is not looked at. Not to be called while the recorder of the run is
+    entered.
     """
     with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
-        return _Search(run).report()
+        return _Search(run, until).report()
 
 
 class _Search:
-    def __init__(self, run: Explainer) -> None:
+    def __init__(self, run: Explainer, until: int | None) -> None:
         self.run = run
         self.ways = WaysBack(run)
         self.record = run.record
         # What is explained on the way adds to the record.
-        self.last = run.record.time
-        self.forgotten = max(0, run.record.time - 1 - len(run.record.events)) if not run.record.stopped else 0
+        self.last = run.record.time if until is None else until
+        before = run.record.events.after(self.last)
+        self.forgotten = max(0, self.last - 1 - before) if not run.record.stopped else 0
 
     def report(self) -> Json:
         """Return the plain data of the report."""
-        found = scan(self.record)
+        found = scan(self.record, self.last)
         self.run.names.update()
         origins = [self._origin(found, written, chain) for written, chain in self._first_chains(found)]
         if len(origins) > 1 and origins[0]["kind"] in OVERFLOWS and nonfinite_cures.explodes(origins[0]["losses"]):

@@ -9,14 +9,16 @@ from typing import TypeVar, cast
 
 import torch
 
-from lessons.results import explanation
+from lessons.results import explanation, nonfinite
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.flow import Flow
+from lessons.results.nonfinite import NonfiniteReport
 from lessons.results.result import WHOLE, Tensor, Window
 from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, FollowQuestion, Refusal, TensorQuestion
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.flow.diagram import Diagram
+from lessons.worker.programs import first_nonfinite
 from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
 from lessons.worker.recording.bounds import bounds
 from lessons.worker.recording.regions import Region
@@ -106,6 +108,11 @@ class RecordQuestions:
     def flow(self, opened: tuple[str, ...] = ()) -> Flow:
         """Return the flow of the whole program."""
         return cast(Flow, self.ask(FlowQuestion(opened)))
+
+    def first_nonfinite(self) -> NonfiniteReport:
+        """Return where the first number came from that is not finite."""
+        with self._aside():
+            return nonfinite.of_json(first_nonfinite.search(self._explainer, self.until))
 
     def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:
         """Answer a question about a tensor that was shown, an operand, or the flow."""

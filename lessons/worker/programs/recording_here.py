@@ -19,6 +19,7 @@ import torch
 
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.recording.leaving import leave
+from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.record import Binding, Record
 from lessons.worker.recording.recorder import Recorder
 
@@ -52,6 +53,7 @@ class RecordingHere:
         self._keep = keep
         self._blocks = 0
         self._froze = False
+        self._entered = contextlib.ExitStack()
 
     @classmethod
     def of_thread(cls, keep: int) -> RecordingHere:
@@ -77,7 +79,8 @@ class RecordingHere:
                 gc.freeze()
                 self._froze = True
             self.recorder.begin_at(frame)
-            self.recorder.__enter__()
+            self._entered.enter_context(LocalVariables(self.recorder).naming_modules())
+            self._entered.enter_context(self.recorder)
 
     def end(self, frame: FrameType) -> int:
         """End a block that began in this frame; return the time of its end."""
@@ -85,7 +88,7 @@ class RecordingHere:
         if self._blocks:
             with self.aside():
                 return self.note(frame)
-        self.recorder.__exit__(None, None, None)
+        self._entered.close()
         self.recorder.begin_at(None)
         _of_thread.recording = None
         if self._froze:

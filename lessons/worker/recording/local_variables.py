@@ -39,12 +39,20 @@ class LocalVariables:
     @contextmanager
     def noting(self) -> Iterator[None]:
         """Note variables while code runs in this context."""
+        with self.naming_modules():
+            _setprofile(self._profile)
+            try:
+                yield
+            finally:
+                _setprofile(None)
+
+    @contextmanager
+    def naming_modules(self) -> Iterator[None]:
+        """Name only the parameters of modules while code runs in this context, which needs no profiler."""
         hook = register_module_forward_pre_hook(self._before_call)
-        _setprofile(self._profile)
         try:
             yield
         finally:
-            _setprofile(None)
             hook.remove()
 
     def _profile(self, frame: FrameType, event: str, arg: object) -> None:

@@ -283,3 +283,40 @@ def test_html_is_escaped() -> None:
     assert "<b>&" not in text
     assert "x &lt; 2" in text
     assert y.shape == (2,)
+
+
+def test_the_first_nan_is_found_also_when_it_is_gone() -> None:
+    with record() as trace:
+        x = torch.tensor([4.0, 0.0], requires_grad=True)
+        root = torch.sqrt(x)
+        root.sum().backward()
+        step = x.grad
+        assert step is not None
+        hidden = torch.zeros(2, 2).masked_fill(torch.eye(2).bool(), -torch.inf)
+        same = step.clone() - step
+    step.zero_()
+    same.zero_()
+    # What is computed to explain a number is no part of the program.
+    trace.explain(hidden, 0, 0)
+    found = trace.first_nan()
+    assert found
+    assert found.first is not None
+    assert "derivative" in str(found)
+    assert "torch.sqrt(x)" in str(found)
+    assert found.cures[0] in found._repr_html_().replace("&#x27;", "'").replace("&gt;", ">").replace("&lt;", "<")
+    with record() as trace:
+        fine = torch.ones(2) / 2
+    assert not trace.first_nan()
+    assert "Everything is finite" in str(trace.first_nan()) + trace.first_nan()._repr_html_()
+    assert fine[0] == 0.5
+
+
+def test_parameters_of_a_module_that_only_a_function_has() -> None:
+    def compute() -> torch.Tensor:
+        own = Attention(2)
+        result: torch.Tensor = own(torch.ones(1, 2))
+        return result
+
+    with record() as trace:
+        compute()
+    assert trace.explain("own.query.weight", 0, 0).operation == "draw"

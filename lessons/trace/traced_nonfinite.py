@@ -1,0 +1,80 @@
+"""The first number of a trace that is not finite: where it came from, and what usually cures it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lessons.engine.explanation_tree import Node
+from lessons.render import nonfinite_text
+from lessons.results.nonfinite import NonfiniteReport, Origin
+from lessons.texts.wording import Wording
+from lessons.trace import notebook_html as html
+from lessons.trace.traced_number import TracedNumber
+
+if TYPE_CHECKING:
+    from lessons.worker.programs.record_questions import RecordQuestions
+
+say = Wording("trace/nonfinite")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TracedNonfinite:
+    """What a search for numbers that are not finite has found; false if all numbers are finite.
+
+    >>> if found := trace.first_nan():
+    ...     print(found.first.code, *found.cures)
+
+    Attributes:
+        report: all that was found, as plain data.
+    """
+
+    report: NonfiniteReport
+    _questions: RecordQuestions
+
+    def __bool__(self) -> bool:
+        return self.report.first is not None
+
+    @property
+    def first(self) -> TracedNumber | None:
+        """The first number that is not finite, with its explanation; None if all are finite."""
+        origin = self.report.first
+        return TracedNumber(origin.first, self._questions) if origin is not None else None
+
+    @property
+    def reason(self) -> str:
+        """The reason as a sentence; "" if there is none."""
+        return self.report.first.reason if self.report.first is not None else ""
+
+    @property
+    def cures(self) -> tuple[str, ...]:
+        """What helps, a sentence each."""
+        return self.report.first.cures if self.report.first is not None else ()
+
+    def __str__(self) -> str:
+        return "\n".join(nonfinite_text.lines(self.report))
+
+    def __repr__(self) -> str:
+        label = self.first.label if self.first is not None else say("none", "all numbers are finite")
+        return f"<{type(self).__name__}: {label}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        if self.report.first is None:
+            return html.page(*map(html.words, nonfinite_text.lines(self.report, width=1000)))
+        return html.page(*(_origin(origin, count) for count, origin in enumerate(self.report.origins)))
+
+
+def _origin(origin: Origin, count: int) -> str:
+    first = Node(origin.first, [Node(item) for item in origin.operands] or None)
+    later = "".join(html.line(html.code(item.label), html.code(item.code)) for item in origin.chain[1:])
+    return "".join(
+        (
+            html.words(nonfinite_text.headline(origin, count)),
+            html.number(first),
+            html.opened(html.facts(say("from-there", "From there it went on")), later) if later else "",
+            *map(html.words, origin.cures),
+        )
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 import textual.app
@@ -23,11 +24,13 @@ def course_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     use_course(monkeypatch, COURSE)
 
 
-async def wait_until_loop_rests(min_sleep: float = 0, max_sleep: float = 1) -> None:
-    """Wait until no callback of the event loop is ready and no timer is about to fire."""
+async def wait_until_loop_rests(
+    min_sleep: float = 0, max_sleep: float = 1, *, goes_on: Callable[[], bool] = lambda: True
+) -> None:
+    """Wait until no callback of the event loop is ready and no timer is about to fire, as long as the app goes on."""
     loop = asyncio.get_running_loop()
     end = loop.time() + max_sleep
-    while True:
+    while goes_on():
         await asyncio.sleep(BREATH)
         ready, timers = loop._ready, loop._scheduled  # type: ignore[attr-defined]
         due = (timer for timer in timers if not timer.cancelled() and timer.when() < loop.time() + SOON)
@@ -44,8 +47,9 @@ def pauses_end_when_nothing_is_left_to_do(monkeypatch: pytest.MonkeyPatch) -> No
     waits for all of them, which takes longer than most keys; a loop that rests has no message left to handle.
     """
 
-    async def wait_for_screen(_: textual.pilot.Pilot[object], timeout: float = 30) -> bool:
-        await wait_until_loop_rests(max_sleep=timeout)
+    async def wait_for_screen(pilot: textual.pilot.Pilot[object], timeout: float = 30) -> bool:
+        # An app that ends while it is painted for the first time leaves a timer behind, 60 times a second.
+        await wait_until_loop_rests(max_sleep=timeout, goes_on=lambda: pilot.app.is_running)
         return True
 
     async def has_waited(min_sleep: float = 0, max_sleep: float = 1) -> None:

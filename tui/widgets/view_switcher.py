@@ -69,4 +69,9 @@ class Middle(Box):
 
     @alone.setter
     def alone(self, alone: bool) -> None:
-        self.set_class(alone, "alone")
+        if alone == self.has_class("alone"):
+            return
+        self.set_class(alone, "alone", update=False)
+        # Nothing else looks different, and to style all of the views again takes longer than to show one.
+        for beside in self.children[1:]:
+            beside.update_node_styles()

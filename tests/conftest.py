@@ -5,11 +5,17 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    from lessons.engine.session import Session
 
 FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 COLORS = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLORFGBG")
@@ -75,3 +81,22 @@ def home(tmp_path: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("LANG", "C.UTF-8")
     return home_folder
+
+
+@pytest.fixture(scope="session")
+def session() -> Iterator[Session]:
+    """Start one worker for all tests, because loading PyTorch takes longer than most of them."""
+    from lessons.engine.session import Session
+
+    session = Session()
+    session.start()
+    yield session
+    session.close()
+
+
+@pytest.fixture(scope="session")
+def worker(session: Session) -> Session:
+    """Return the session, for tests of what only a fork server can do."""
+    if sys.platform != "linux":
+        pytest.skip("the fork server is for Linux")
+    return session

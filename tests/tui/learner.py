@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import cast
 
 from textual.pilot import Pilot
 from textual.widgets import TextArea
@@ -14,6 +15,7 @@ from lessons.format import main_path
 from lessons.format.lesson import ExerciseStep
 from lessons.learner.progress import Progress
 from tests.course import COURSE
+from tests.tui.commands.command_line import WarmSession
 from tests.tui.fake_session import FakeSession
 from tests.tui.painted import painted_lines, painted_strips
 from tui.app import TutorApp
@@ -180,10 +182,10 @@ class Learner:
 
 @asynccontextmanager
 async def tutor(
-    session: Session | None = None, size: tuple[int, int] = (80, 24), terminal: Terminal = SSH
+    session: Session | WarmSession | None = None, size: tuple[int, int] = (80, 24), terminal: Terminal = SSH
 ) -> AsyncIterator[Learner]:
     """Open a tutor, by default with a fake session that replies at once."""
-    app = TutorApp(terminal, session or FakeSession())
+    app = TutorApp(terminal, cast(Session, session) or FakeSession())
     try:
         async with app.run_test(size=size, notifications=True) as pilot:
             learner = Learner(app, pilot)

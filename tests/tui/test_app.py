@@ -23,6 +23,7 @@ from lessons.learner.progress import Progress
 from lessons.reading import kept_course
 from lessons.reading.findings import Finding, LessonError
 from tests.course import COURSE
+from tests.tui.commands.command_line import WarmSession
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import (
     SSH,
@@ -973,8 +974,8 @@ async def test_progress_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.Monk
     progress.close()
 
 
-async def test_from_a_number_to_its_inputs_with_the_real_worker() -> None:
-    async with tutor(Session()) as learner:
+async def test_from_a_number_to_its_inputs_with_the_real_worker(session: Session) -> None:
+    async with tutor(WarmSession(session)) as learner:
         await learner.goes_to("all-queries", "context")
         await learner.sees("live, ", seconds=90)
         await learner.press("down", "enter")
@@ -993,9 +994,9 @@ async def test_from_a_number_to_its_inputs_with_the_real_worker() -> None:
         await learner.sees("what if", "•", lambda: "d difference" in learner.keys)
 
 
-async def test_with_the_real_worker() -> None:
+async def test_with_the_real_worker(session: Session) -> None:
     exercise = task("3.1")
-    async with tutor(Session()) as learner:
+    async with tutor(WarmSession(session)) as learner:
         await learner.goes_to("all-queries", "product")
         await learner.sees("live, ", "scores[0,0] = 0.999", seconds=90)
         await learner.goes_to("attention-classes", exercise.id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,14 +15,6 @@ from tests.exam.explanations.programs import STYLES
 
 COUNT = 20
 SEED = 1
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    session = Session()
-    session.start()
-    yield session
-    session.close()
 
 
 @pytest.mark.long

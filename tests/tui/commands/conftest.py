@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -15,14 +15,6 @@ from lessons.format.lesson import Course, Lesson
 from tests.course import use_course
 from tests.tui.commands.command_line import Command, Done, WarmSession
 from tui import cli
-
-
-@pytest.fixture(scope="package")
-def session() -> Iterator[Session]:
-    session = Session()
-    session.start()
-    yield session
-    session.close()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from lessons.render import linear_matrix
 from lessons.render.ruler import Ruler
 from lessons.results.result import Tensor
 from tests.course import use_course
+from tests.tui.commands.command_line import WarmSession
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
 from tests.tui.widgets.test_matrix import MatrixApp, tensor
@@ -267,9 +268,9 @@ def test_bars_as_text() -> None:
     assert all(line.replace("×", "x").isascii() for line in lines)
 
 
-async def test_bars_in_a_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_bars_in_a_lesson(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     use_course(monkeypatch, load_course(COURSE))
-    async with tutor(Session()) as learner:
+    async with tutor(WarmSession(session)) as learner:
         await learner.press("enter")
         await learner.sees("sums  3", "live,", "in the middle", "│")
         await learner.press("down")

@@ -12,6 +12,7 @@ from lessons.reading.loader import load_course
 from lessons.render import linear_matrix, memory_text
 from lessons.results.result import MemoryLayout, Tensor
 from tests.course import use_course
+from tests.tui.commands.command_line import WarmSession
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
 from tests.tui.widgets.test_matrix import MatrixApp, tensor
@@ -210,9 +211,9 @@ def test_memory_as_text() -> None:
     ]
 
 
-async def test_memory_in_a_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_memory_in_a_lesson(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     use_course(monkeypatch, load_course(COURSE))
-    async with tutor(Session()) as learner:
+    async with tutor(WarmSession(session)) as learner:
         await learner.press("enter", "n", "n")
         # Prose, code and three drawings are on one screen.
         await learner.sees("inputs  2×3  in memory", "turned  3×2  in memory", "part  2×2  in memory", "live,")

@@ -12,6 +12,7 @@ from tests.course import use_course
 from tests.lessons.experiment_builders import STEP
 from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.lessons.question_builders import DEFAULTS
+from tests.tui.commands.command_line import WarmSession
 from tests.tui.learner import Learner, tutor
 
 CODE = "import torch\nsource = torch.tensor([3.0, 2.0])\npair = source * 10\ntotal = pair.sum()\n"
@@ -138,9 +139,9 @@ async def _find_a_box(learner: Learner) -> None:
     await learner.sees("Right: source")
 
 
-async def test_changes_are_judged_and_hold_in_the_experiment_and_what_is_found_is_pointed_at() -> None:
-    """One journey, because a session takes seconds to start."""
-    async with tutor(Session()) as learner:
+async def test_changes_are_judged_and_hold_in_the_experiment_and_what_is_found_is_pointed_at(session: Session) -> None:
+    """One journey, because one step leads to the next."""
+    async with tutor(WarmSession(session)) as learner:
         await _text_beside_the_panel(learner)
         await _experiment(learner)
         await _find_a_cell(learner)

@@ -63,6 +63,8 @@ def tensor_lines(
     yield ""
     yield from statistic_lines(statistics)
     yield ""
+    # The whole name stands above already.
+    tensor = replace(tensor, name=visible(tensor.name.rpartition(".")[2]) or tensor.name)
     yield from linear_matrix.matrix(tensor if tensor.size <= MOST_NUMBERS else _corner(tensor), width)
 
 

@@ -13,11 +13,14 @@ from lessons.trace.traced_flow import TracedFlow
 from lessons.trace.traced_nonfinite import TracedNonfinite
 from lessons.trace.traced_number import TracedNumber, TracedOperand
 from lessons.trace.traced_tensors import TracedTensor, TracedTensors
+from lessons.worker.programs.stored_tensor import UnreadableFile
+from lessons.worker.programs.tensor_files import TensorFile, open_tensors
 
 __all__ = [
     "NoCell",
     "NoTensor",
     "NotKept",
+    "TensorFile",
     "Trace",
     "TraceError",
     "TracedFlow",
@@ -26,5 +29,7 @@ __all__ = [
     "TracedOperand",
     "TracedTensor",
     "TracedTensors",
+    "UnreadableFile",
+    "open_tensors",
     "record",
 ]

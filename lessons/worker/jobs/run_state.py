@@ -23,6 +23,9 @@ from lessons.worker.recording.regions import Region
 
 say = Wording("worker/run-state")
 
+LARGEST_COPY = 256 << 20
+"""Bytes of a tensor up to which a copy of it is kept to be shown."""
+
 PROSE = CodeUnit.internal("prose")
 
 
@@ -96,7 +99,9 @@ class RunState:
         if name not in self.named:
             return self.show_tensor(unit, name, self.evaluate(unit.expression(name), name), blob)
         region, time = self.named[name]
-        tensor = as_tensor(self.explainer.history.tensor(region, time))
+        # A tensor that may be larger than the memory cannot be kept as it was at that time.
+        copy = region.size * region.dtype.itemsize <= LARGEST_COPY
+        tensor = as_tensor(self.explainer.history.tensor(region, time, copy=copy))
         self.explainer.show_region(unit, name, region, time)
         self.shown[unit, name] = tensor
         return tensor_entries.entry(name, tensor, blob)

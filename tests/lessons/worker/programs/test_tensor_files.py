@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import pickle
@@ -17,6 +16,7 @@ import pytest
 import torch
 from torch import nn
 
+from lessons import trace
 from lessons.results.code_unit import CodeUnit
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.programs import npy_arrays, stored_tensor
@@ -412,9 +412,12 @@ def test_every_number_is_in_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
             assert sorted(numbers) == list(range(tensor.numel()))
 
 
-def test_reading_of_a_stream_is_not_needed(tmp_path: Path) -> None:
-    """What a learner has saved to memory is a file as soon as it is written to one."""
-    data = io.BytesIO()
-    torch.save(torch.ones(2), data)
-    (tmp_path / "no-suffix").write_bytes(data.getvalue())
-    assert open_tensors(tmp_path / "no-suffix")["tensor"].tolist() == [1, 1]
+def test_a_recording_says_where_a_number_was_read(tmp_path: Path) -> None:
+    weights = trace.open_tensors(saved(tmp_path, {"w": torch.tensor([1.0, 2.0])}))
+    with trace.record(watch=[__file__]) as recorded:
+        w = weights["w"]
+        total = w.sum()
+    said = " ".join(str(recorded.explain("total")).split())
+    assert "w[1] = 2" in said
+    assert said.count(f"Read from {tmp_path / 'checkpoint.pt'}, byte offset ") == 2
+    assert total == 3

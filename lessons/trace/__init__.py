@@ -9,6 +9,7 @@ print(trace.explain("context", 0, 1, 2))
 
 from lessons.trace.trace import Trace, record
 from lessons.trace.trace_errors import NoCell, NoTensor, NotKept, TraceError
+from lessons.trace.traced_comparison import TracedComparison
 from lessons.trace.traced_flow import TracedFlow
 from lessons.trace.traced_nonfinite import TracedNonfinite
 from lessons.trace.traced_number import TracedNumber, TracedOperand
@@ -23,6 +24,7 @@ __all__ = [
     "TensorFile",
     "Trace",
     "TraceError",
+    "TracedComparison",
     "TracedFlow",
     "TracedNonfinite",
     "TracedNumber",

@@ -79,6 +79,11 @@ def line(*parts: str) -> str:
     return f"<div>{' '.join(parts)}</div>"
 
 
+def escaped(text: str) -> str:
+    """Return a text as a piece of HTML."""
+    return _text(text)
+
+
 def leaf(inside: str) -> str:
     """Return what stands among lines that open, and does not open itself."""
     return f'<div class="leaf">{inside}</div>'

@@ -12,10 +12,12 @@ from lessons.render import flow_text
 from lessons.texts.wording import Wording
 from lessons.trace import notebook_html as html
 from lessons.trace.trace_errors import NoTensor, TraceError
+from lessons.trace.traced_comparison import TracedComparison
 from lessons.trace.traced_flow import TracedFlow
 from lessons.trace.traced_nonfinite import TracedNonfinite
 from lessons.trace.traced_number import TracedNumber
 from lessons.trace.traced_tensors import TracedTensor, TracedTensors
+from lessons.worker.programs import record_comparison
 from lessons.worker.programs.named_tensors import NamedTensor
 from lessons.worker.programs.record_questions import RecordQuestions
 from lessons.worker.programs.recording_here import RecordingHere
@@ -148,6 +150,13 @@ class Trace:
         """
         questions = self._questions()
         return TracedNonfinite(questions.first_nonfinite(), questions)
+
+    def compare(self, other: Trace) -> TracedComparison:
+        """Compare the results of your code with those of another trace, by value, to find the first that differs.
+
+        >>> print(mine.compare(reference))
+        """
+        return TracedComparison(record_comparison.compare(self._questions().results(), other._questions().results()))
 
     @property
     def stopped(self) -> str:

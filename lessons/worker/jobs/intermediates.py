@@ -11,7 +11,7 @@ import torch
 
 from lessons.reading.statements import LONGEST_TEXT, MOST_STATEMENTS, Statement, statements_of
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
-from lessons.worker.recording.record import Event, Site
+from lessons.worker.recording.record import Event, Record, Site
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.regions import Region
 from lessons.worker.recording.source_positions import SourcePositions
@@ -32,6 +32,7 @@ class IntermediateResult:
         parents: the indices of the earlier results that it was computed from.
         op: the operation that computed it, as PyTorch calls it.
         fixed: whether it was computed from nothing that came from outside: constants, and draws of random numbers.
+        view: whether nothing was computed: it shows numbers that were there before.
     """
 
     name: str
@@ -41,6 +42,7 @@ class IntermediateResult:
     parents: frozenset[int] = field(default_factory=frozenset)
     op: str = ""
     fixed: bool = False
+    view: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,52 +75,63 @@ class Tracer:
 
     def results(self) -> list[IntermediateResult]:
         """Return the results of the program's own lines, in order, with the values that they had when computed."""
-        record = self._recorder.record
-        history, positions = ElementHistory(record), SourcePositions(record)
-        found: list[IntermediateResult] = []
-        wrote: dict[int, int] = {}
-        viewed: dict[tuple[object, ...], int] = {}
-        made: set[int] = set()
-        filled = _filled_piece_by_piece(record.events)
-        size = 0
-        for event in record.events:
-            site = self._site(event)
-            if site is None or not event.outs or len(found) >= MOST_TENSORS:
-                continue
-            # Of a tensor that a loop fills, the last piece stands for the whole.
-            whole = filled.get(event.time)
-            operands = list(event.operands())
-            if not operands:
-                made |= {item.storage for item in event.outs}
-            if whole is None and event.op in EMPTY:
-                # What lies in memory that nothing has written yet is no result, and may be anything.
-                continue
-            region, origin = (event.outs[0], site) if whole is None else (whole.outs[0], self._site(whole) or site)
-            value = _value(history, region, event.time + 1)
-            if value is None or size + value.numel() * value.element_size() > MOST_BYTES:
-                continue
-            size += value.numel() * value.element_size()
-            makers = (max(wrote.get(item.storage, -1), viewed.get(_view(item), -1)) for item in operands)
-            parents = frozenset(index for index in makers if index >= 0)
-            assigned = positions.assigned(origin)
-            name = (assigned or positions.code(origin) or event.op)[:LONGEST_NAME]
-            if event.info.written or region.storage not in {item.storage for item in operands}:
-                wrote[region.storage] = len(found)
-            elif _view(region) not in {_view(item) for item in operands}:
-                # A view makes nothing: what reads the same parameter later does not depend on it.
-                viewed[_view(region)] = len(found)
-            fixed = all(found[index].fixed for index in parents) and all(
-                item.storage in made or item.storage in wrote for item in operands
-            )
-            if fixed:
-                made.add(region.storage)
-            line = positions.line(site)
-            found.append(IntermediateResult(name, bool(assigned), line, value, parents, event.op, fixed))
-        return _last_of_each_code(found)
+        return results_of(self._recorder.record, self._filename)
 
-    def _site(self, event: Event) -> Site | None:
-        """Return the innermost site in the program's own code that called an operation, None if there is none."""
-        return next((site for site in event.sites if site[0].co_filename == self._filename), None)
+
+def results_of(record: Record, filename: str | None = None, until: int | None = None) -> list[IntermediateResult]:
+    """Return the results of the lines of a file, in order, with the values that they had when computed.
+
+    Args:
+        record: what was recorded.
+        filename: the file; None for all that are watched.
+        until: the time up to which results count; None for all.
+    """
+    history, positions = ElementHistory(record), SourcePositions(record)
+    found: list[IntermediateResult] = []
+    wrote: dict[int, int] = {}
+    viewed: dict[tuple[object, ...], int] = {}
+    made: set[int] = set()
+    filled = _filled_piece_by_piece(record.events)
+    size = 0
+    for event in record.events[: None if until is None else record.events.after(until)]:
+        site = _site(event, filename)
+        if site is None or not event.outs or len(found) >= MOST_TENSORS:
+            continue
+        # Of a tensor that a loop fills, the last piece stands for the whole.
+        whole = filled.get(event.time)
+        operands = list(event.operands())
+        if not operands:
+            made |= {item.storage for item in event.outs}
+        if whole is None and event.op in EMPTY:
+            # What lies in memory that nothing has written yet is no result, and may be anything.
+            continue
+        region, origin = (event.outs[0], site) if whole is None else (whole.outs[0], _site(whole, filename) or site)
+        value = _value(history, region, event.time + 1)
+        if value is None or size + value.numel() * value.element_size() > MOST_BYTES:
+            continue
+        size += value.numel() * value.element_size()
+        makers = (max(wrote.get(item.storage, -1), viewed.get(_view(item), -1)) for item in operands)
+        parents = frozenset(index for index in makers if index >= 0)
+        assigned = positions.assigned(origin)
+        name = (assigned or positions.code(origin) or event.op)[:LONGEST_NAME]
+        if event.info.written or region.storage not in {item.storage for item in operands}:
+            wrote[region.storage] = len(found)
+        elif _view(region) not in {_view(item) for item in operands}:
+            # A view makes nothing: what reads the same parameter later does not depend on it.
+            viewed[_view(region)] = len(found)
+        fixed = all(found[index].fixed for index in parents) and all(
+            item.storage in made or item.storage in wrote for item in operands
+        )
+        if fixed:
+            made.add(region.storage)
+        line = positions.line(site)
+        found.append(IntermediateResult(name, bool(assigned), line, value, parents, event.op, fixed, event.view))
+    return _last_of_each_code(found)
+
+
+def _site(event: Event, filename: str | None) -> Site | None:
+    """Return the innermost site in a file, or in any, that called an operation; None if there is none."""
+    return next((site for site in event.sites if filename is None or site[0].co_filename == filename), None)
 
 
 def _view(region: Region) -> tuple[object, ...]:

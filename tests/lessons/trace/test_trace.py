@@ -320,3 +320,38 @@ def test_parameters_of_a_module_that_only_a_function_has() -> None:
     with record() as trace:
         compute()
     assert trace.explain("own.query.weight", 0, 0).operation == "draw"
+
+
+def attention_by(scale: float) -> Trace:
+    torch.manual_seed(2)
+    tokens = torch.rand(4, 3)
+    with record() as trace:
+        products = tokens @ tokens.T
+        scaled = products / scale
+        weights = torch.softmax(scaled, dim=-1)
+        context = weights @ tokens
+    assert context.shape == (4, 3)
+    return trace
+
+
+def test_two_traces_are_compared_by_value() -> None:
+    one = attention_by(3**0.5)
+    torch.manual_seed(2)
+    words = torch.rand(4, 3)
+    with record() as other:
+        similar = torch.einsum("id,jd->ij", words, words)
+        mixed = torch.softmax(similar / 3**0.5, dim=-1) @ words
+    words.zero_()
+    assert mixed.shape == (4, 3)
+    same = one.compare(other)
+    assert same
+    assert ("context", "mixed") in {(mine.name, theirs.name) for mine, theirs in same.agreed}
+    assert "Every result of this trace" in str(same)
+    different = one.compare(attention_by(3.0))
+    assert not different
+    assert [mine.name for mine, _ in different.agreed] == ["products"]
+    assert different.first is not None
+    assert (different.first.own.name, different.first.count) == ("scaled", 16)
+    assert "scaled" in str(different)
+    assert "16 numbers differ" in different._repr_html_()
+    assert different.first.own.line is not None

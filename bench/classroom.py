@@ -19,6 +19,9 @@ from lessons.reading.loader import load_course
 LEARNERS = 30
 EXERCISE = "scaled-attention"
 STEP = "all-queries", "product"
+MERGING, LOOK, STILL_MERGING = 1800.0, 15.0, 0.005
+"""Seconds to wait at most for a system that merges pages, seconds between two looks, and the part of the merged pages
+by which they grow from look to look while it is at it."""
 
 
 def times(learners: int = LEARNERS) -> Iterator[tuple[str, str, list[float]]]:
@@ -52,6 +55,7 @@ def times(learners: int = LEARNERS) -> Iterator[tuple[str, str, list[float]]]:
 def screens(learners: int = LEARNERS) -> Iterator[tuple[str, str, list[float]]]:
     """Yield name, unit and values of each measurement of tutors that all stay open at a step with live numbers."""
     with ExitStack() as stack, tempfile.TemporaryDirectory() as folder:
+        available = _available()
         began = time.monotonic()
         tutors = [
             stack.enter_context(screen.at(*STEP, {"XDG_STATE_HOME": str(Path(folder, str(number)))}))
@@ -65,17 +69,39 @@ def screens(learners: int = LEARNERS) -> Iterator[tuple[str, str, list[float]]]:
         # What was started ahead of the next request is there now too.
         for tutor in tutors:
             tutor.quiet(0.1)
+        _wait_until_merged()
         whole = sum(_memory(tutor.pid) for tutor in tutors) / learners / 2**20
         alone = sum(_memory(tutor.pid, descendants=False) for tutor in tutors) / learners / 2**20
+        taken = (available - _available()) / learners / 2**20
     yield f"{learners} tutors: until all are at a live step", "s", [max(seconds)]
     yield f"{learners} tutors: memory each (PSS)", "MB", [whole]
     yield f"{learners} tutors: of it the screen", "MB", [alone]
+    yield f"{learners} tutors: memory that the system has less, each", "MB", [taken]
 
 
 def _start(answer: Path, state: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "tui", "check", EXERCISE, str(answer), "--json"]
     home = {"XDG_STATE_HOME": str(state), "PATH": "/usr/bin:/bin"}
     return subprocess.Popen(command, stdout=subprocess.PIPE, env=home)
+
+
+def _available() -> int:
+    """Return the bytes of memory that the system has left, which counts what a process is not charged for too."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+
+
+def _wait_until_merged() -> None:
+    """Wait until a system that merges equal pages (KSM) finds hardly any more."""
+    folder = Path("/sys/kernel/mm/ksm")
+    if not (folder / "run").exists() or int((folder / "run").read_text()) != 1:
+        return
+    merged, until = -1, time.monotonic() + MERGING
+    while time.monotonic() < until:
+        before, merged = merged, int((folder / "pages_sharing").read_text())
+        if merged - before <= merged * STILL_MERGING:
+            return
+        time.sleep(LOOK)
 
 
 def _memory(pid: int, descendants: bool = True) -> int:

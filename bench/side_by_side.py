@@ -23,6 +23,7 @@ from pathlib import Path
 
 from bench import screen
 from bench.__main__ import scratch_home
+from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep, RunningStep
 from lessons.reading.loader import load_course
@@ -114,10 +115,15 @@ def ways(options: argparse.Namespace) -> Rows:
         session.wait_ready()
         run = session.run(lesson, STEP)
         name = steps[-1].tensors[0].name
+        held: list[Run] = []
         masked = course.lesson(KNOB[0])
         turned = UNCHANGED.with_knob(masked, *KNOB[2:])
         actions: dict[str, Callable[[], object]] = {
-            "a step, in the tutor (recorded, fresh state)": lambda: session.run(lesson, STEP).close(),
+            "a step, in the tutor (recorded, fresh state), until its results": lambda: held.append(
+                session.run(lesson, STEP)
+            ),
+            # The tutor does so behind the results, since nobody waits for it.
+            "the end of the process that ran the step": lambda: held.pop().close(),
             "a knob turned, in the tutor": lambda: session.run(masked, KNOB[1], turned).close(),
             "an explanation, in the tutor": lambda: run.ask(ExplainQuestion(name, CELL)),
             "a verdict, in the tutor": lambda: session.check(exercise, answer, seed=1),

@@ -91,9 +91,21 @@ class TutorApp(OrderedInputApp):
         self._exported: Path | None = None
         self._input_until_loaded = ExitStack()
         self._input_until_loaded.enter_context(self.input_held())
-        self.map_view = MapView(terminal, id=MAP)
+        self.map_view = self.make_map()
         self.frame = Frame(self, terminal, self.map_view)
         self.help_pane = HelpPane(ellipsis=terminal.ellipsis, way=partial(short_keys, "list.move"), id="help")
+
+    def make_map(self) -> MapView:
+        """Return the view from which every step can be reached."""
+        return MapView(self.terminal, id=MAP)
+
+    def read(self) -> MapState | str:
+        """Read what the map shows, in a thread; or return an error message."""
+        return startup.read()
+
+    def add_session(self, shown: MapState) -> LearningState:
+        """Return the course and a session whose worker is not started yet; in a thread."""
+        return startup.add_session(shown, self._session)
 
     def get_default_screen(self) -> Screen[None]:
         """Return the only screen of the tutor."""
@@ -110,7 +122,7 @@ class TutorApp(OrderedInputApp):
         If the map takes long to read, the frame is painted without it. Keys that are pressed meanwhile wait for it.
         """
         self._handle_signals(asyncio.get_running_loop())
-        reading = asyncio.create_task(asyncio.to_thread(startup.read))
+        reading = asyncio.create_task(asyncio.to_thread(self.read))
         await asyncio.wait([reading], timeout=HEAD_START)
         if reading.done() and not reading.exception():
             self._show_first(reading.result())
@@ -176,7 +188,7 @@ class TutorApp(OrderedInputApp):
         if shown.progress.problem:
             self.frame.notify(shown.progress.problem, "warning", timeout=15)
         await self._painted()
-        state = self.state = await asyncio.to_thread(startup.add_session, shown, self._session)
+        state = self.state = await asyncio.to_thread(self.add_session, shown)
         self.frame.watch_session(state.async_session)
         self.ready_to_run.set()
         self.warm_up()

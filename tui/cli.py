@@ -26,7 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = sys.argv[1:] if arguments is None else arguments
         use_given_encoding()
         # Without a verb there is nothing to parse, and to declare all verbs takes as long as to read the map.
+        given, of_program = own_arguments(given)
         options = _parser().parse_args(given) if given else None
+        if options is not None:
+            options.arguments = of_program or getattr(options, "arguments", [])
         if sys.stdout is None:
             raise UsageError(say("no-output", "Nothing can be printed, because standard output is closed."))
         exit_code: int = options.run(options) if options else open_tutor.run()
@@ -53,6 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python's own exit code for this is 1, which would say that an answer did not pass.
         traceback.print_exc()
         return ExitCode.FAILURE
+
+
+def own_arguments(given: Sequence[str]) -> tuple[Sequence[str], list[str]]:
+    """Return the arguments up to the first `--`, and those behind it, which are for a program of the user's own."""
+    if "--" not in given:
+        return given, []
+    end = given.index("--")
+    return given[:end], list(given[end + 1 :])
 
 
 def _incomplete(error: ImportError) -> str:

@@ -16,7 +16,7 @@ from lessons.learner import trained_models
 from lessons.learner.trained_models import TrainedModel
 from lessons.results import explanation, flow, line_shapes
 from lessons.results.clean_text import clean
-from lessons.results.code_unit import CodeUnit
+from lessons.results.code_unit import PROGRAM, CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.flow import Flow
 from lessons.results.result import (
@@ -142,9 +142,14 @@ def snapshot_of(lesson: Lesson, step: TrainStep, report: Snapshot) -> TrainingSn
 def cells_of(lesson: Lesson, changes: Changes) -> list[dict[str, Any]]:
     """List the changed cells, each with the statement after which it is written. Raises `ChangeError`."""
     return [
-        {"name": cell.name, "index": list(cell.index), "value": cell.value, **asdict(position)}
+        {"index": list(cell.index), "value": cell.value, **asdict(position), "name": position.variable or cell.name}
         for cell, position in statements_before_cells(lesson, changes)
     ]
+
+
+def cell_writes(lesson: Lesson, changes: Changes) -> tuple[CellWrite, ...]:
+    """Return the changed cells of a program of one's own, which runs as one piece of code. Raises `ChangeError`."""
+    return tuple(_cell_write({**cell, "part": str(PROGRAM)}) for cell in cells_of(lesson, changes))
 
 
 def step_result(lesson: Lesson, step: FilledStep, report: StepReport, job: ChildProcess) -> StepResult:

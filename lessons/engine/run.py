@@ -76,6 +76,12 @@ class Run:
                 if not survived:
                     self._end()
 
+    def hand_over(self) -> ChildProcess | None:
+        """Return the child, which belongs to the caller from now on."""
+        with self._lock:
+            job, self._job = self._job, None
+            return job
+
     @property
     def alive(self) -> bool:
         """Whether there is still a child that answers questions."""

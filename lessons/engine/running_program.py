@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -100,6 +101,7 @@ def _result(report: ProgramReport, job: ChildProcess) -> ProgramResult:
         shapes=line_shapes.of_worker(report.shapes, lambda name, axes: ()),
         named=tuple(map(_named, report.named)),
         stopped=clean(report.stopped),
+        sources={clean(str(file)): str(source) for file, source in json.loads(report.blob).items()},
     )
 
 
@@ -113,4 +115,4 @@ def _printed(job: ChildProcess, start: int = 0, end: int | None = None) -> str:
 def _named(report: NamedReport) -> Named:
     line, count = report.line, report.count
     label, scope, file = (clean(text) for text in (report.label, report.scope, report.file))
-    return Named(label, report.kind, scope, file, line, count, report.shape, report.dtype)
+    return Named(label, report.kind, scope, file, line, count, report.shape, report.dtype, report.time)

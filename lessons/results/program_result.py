@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from lessons.results.result import StepResult
@@ -19,8 +19,9 @@ class Named:
         scope: the function or imported file whose variable it is; "" for a variable of the program itself.
         file: the file in which the name was bound last, "" if that is unknown; the program's own is `<program>`.
         line: the line there.
-        count: how often the name was bound to a tensor.
+        count: how often the name was bound to a tensor, of a function's variable how often the function was called.
         shape, dtype: what the tensor is.
+        time: orders the tensors by when they had their values.
     """
 
     label: str
@@ -31,6 +32,7 @@ class Named:
     count: int
     shape: tuple[int, ...]
     dtype: str
+    time: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,9 @@ class ProgramResult(StepResult):
     Attributes:
         named: the tensors that its source names; a `ShowQuestion` with a label asks for one.
         stopped: why recording stopped before the program ended; "" if it did not.
+        sources: the source of each other file that names a tensor.
     """
 
     named: tuple[Named, ...] = ()
     stopped: str = ""
+    sources: dict[str, str] = field(default_factory=dict)

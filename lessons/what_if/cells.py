@@ -65,6 +65,8 @@ class StatementPosition:
     part: str
     line: int
     column: int
+    variable: str = ""
+    """What the code there calls the tensor, if that is not what the learner calls it: it is in a function."""
 
 
 def parse(lesson: Lesson, text: str) -> CellChange:
@@ -141,8 +143,50 @@ def statement_before(lesson: Lesson, cell: CellChange) -> StatementPosition:
             if root(cell.name) in names:
                 found = StatementPosition(part, line, column)
     if found is None:
+        found = _in_function(lesson, cell, last)
+    if found is None:
         raise _unknown(lesson, cell.name, cell.step)
     return found
+
+
+def _in_function(lesson: Lesson, cell: CellChange, last: int) -> StatementPosition | None:
+    """Find the last statement of a function that binds a variable: `scores` for `Attention.forward.scores`.
+
+    A name without its function, as that of a parameter, is that of the function that binds its variable last.
+    """
+    found = None
+    for part, code in lesson.parts:
+        if part != SETUP and lesson.index(part) > last:
+            break
+        for scope, (line, column), names in inner_statements(code):
+            name = cell.name.removeprefix(f"{scope}.")
+            if root(name) in names and (name != cell.name or cell.name.startswith(f"{root(cell.name)}.")):
+                found = StatementPosition(part, line, column, name)
+    return found
+
+
+@functools.lru_cache(64)
+def inner_statements(code: str) -> tuple[tuple[str, tuple[int, int], frozenset[str]], ...]:
+    """List the statements of functions: the function, line and column, and the variables that it binds or writes into.
+
+    Of a statement that contains others, as a loop does, only these count.
+    """
+    found: list[tuple[str, tuple[int, int], frozenset[str]]] = []
+
+    def walk(body: list[ast.stmt], scope: str) -> None:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                walk(node.body, f"{scope}.{node.name}".removeprefix("."))
+                continue
+            bodies = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
+            bodies += [handler.body for handler in getattr(node, "handlers", [])]
+            for inner in bodies:
+                walk(inner, scope)
+            if scope and not any(bodies):
+                found.append((scope, (node.lineno, node.col_offset), frozenset(_changed_names(node))))
+
+    walk(ast.parse(code).body, "")
+    return tuple(found)
 
 
 def _unknown(lesson: Lesson, name: str, step: str = "") -> ChangeError:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from lessons.format.axis_labels import LABELED_WITH_WORDS
 from lessons.format.knobs.knob import Knob
+from lessons.format.knobs.literal import LiteralKnob
 from lessons.format.knobs.seed import SeedKnob
 from lessons.format.knobs.words import WordsKnob
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor, Step
@@ -66,6 +67,9 @@ def to_step(lesson: Lesson, step_id: str) -> tuple[Knob, ...]:
 
 
 def _matters(knob: Knob, lesson: Lesson, step: RunningStep, needed: Sequence[_Statement]) -> bool:
+    if isinstance(knob, LiteralKnob):
+        # A program is run as a whole.
+        return True
     if isinstance(knob, SeedKnob):
         seeded = knob.changed_parts(lesson)
         return any(statement.part in seeded and statement.may_draw for statement in needed)

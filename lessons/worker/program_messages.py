@@ -20,6 +20,7 @@ class NamedReport:
     count: int
     shape: tuple[int, ...]
     dtype: str
+    time: int
 
 
 @message
@@ -66,6 +67,7 @@ class ProgramReport:
     Attributes:
         named: the tensors that its source names, which can be asked for by their labels.
         stopped: why recording stopped before the program ended; "" if it did not.
+        blob: the source of each other file that names a tensor, as it was when it ran, as a JSON object.
     """
 
     error: ErrorReport | None
@@ -75,6 +77,7 @@ class ProgramReport:
     notes: tuple[str, ...]
     stopped: str
     seconds: float
+    blob: bytes
 
 
 @message

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import ExitStack, closing
 
 from lessons.engine import explanation_tree
+from lessons.engine.run import Run
 from lessons.format.lesson import Lesson, RunningStep
 from lessons.render import cell_index, explanation_lines, operand_choice
-from lessons.render.source_text import names_of_steps
-from lessons.results.code_unit import CodeUnit
+from lessons.render.source_text import NO_NAMES, names_of_steps
+from lessons.results.code_unit import PROGRAM, CodeUnit
+from lessons.results.result import Tensor
 from lessons.texts.wording import Wording
 from tui.commands import documents, own_program
 from tui.commands.course_lookup import find_lesson, no_running_step, read_course
@@ -21,21 +24,36 @@ from tui.tty.exit_codes import ExitCode
 
 say = Wording("command/explain")
 
+OWN = str(PROGRAM)
+
 
 def run(options: argparse.Namespace) -> ExitCode:
-    """Run the lesson up to the step and print the explanation."""
+    """Run the lesson up to the step, or the user's own program, and print the explanation."""
     index = _index(options.index)
     if options.depth is not None and options.depth < 1:
         raise UsageError(say("depth-too-small", "--depth must be 1 or more."))
-    lesson, step = _lesson_that_shows(options.lesson, options.step, options.tensor)
     depth = options.depth if options.depth is not None or options.json else 2
-    with open_session() as session:
-        lesson_run = session.run(lesson, step)
-        result = lesson_run.result(step) or lesson_run.steps[-1]
-        if result.error is not None:
-            print_error(linear_text.failure(result.error))
+    limited = not options.no_limits
+    own = own_program.is_program(options.lesson)
+    if own:
+        program, step, steps = (
+            own_program.read_program(options.lesson, options.arguments, limited=limited),
+            OWN,
+            NO_NAMES,
+        )
+    else:
+        lesson, step = _lesson_that_shows(options.lesson, options.step, options.tensor)
+        steps = names_of_steps(lesson, with_ids=True)
+    with ExitStack() as stack, open_session(limited=limited) as session:
+        if own:
+            run = stack.enter_context(closing(own_program.run_program(session, program)))
+            tensor = own_program.show(run, options.tensor)
+        else:
+            run = session.run(lesson, step)
+            tensor = _shown_tensor(run, step, options.tensor)
+        if tensor is None:
             return ExitCode.NOT_PASSED
-        shape = next(item.shape for item in result.tensors if item.name == options.tensor)
+        shape = tensor.shape
         if (why := cell_index.why_no_cell(options.tensor, shape, index)) is not None:
             raise UsageError(why)
         # A program reads JSON, so nothing is left out there.
@@ -43,7 +61,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         choose = None if most == sys.maxsize else lambda item: operand_choice.choose(item, most).positions
         nodes = explanation_tree.MOST_TOLD if choose is not None else explanation_tree.MOST_NODES
         found = explanation_tree.grow(
-            lesson_run, CodeUnit.step(step), options.tensor, index, depth, nodes, choose, once=not options.json
+            run, CodeUnit.step(step), options.tensor, index, depth, nodes, choose, once=not options.json
         )
     if not isinstance(found, explanation_tree.Node):
         raise CommandError(
@@ -55,8 +73,8 @@ def run(options: argparse.Namespace) -> ExitCode:
     if options.json:
         print_json(documents.explanation(found))
     else:
-        print_lines(explanation_lines.lines(found, most, step, names_of_steps(lesson, with_ids=True)))
-    return ExitCode.OK
+        print_lines(explanation_lines.lines(found, most, step, steps))
+    return ExitCode.NOT_PASSED if own and run.steps[0].error is not None else ExitCode.OK
 
 
 def _index(text: str) -> tuple[int, ...]:
@@ -67,13 +85,19 @@ def _index(text: str) -> tuple[int, ...]:
         raise UsageError(say("not-an-index", "'{text}' is not an index. Write it like 1,0.", text=text)) from None
 
 
+def _shown_tensor(run: Run, step: str, name: str) -> Tensor | None:
+    """Return a tensor that a step shows; None, after saying why, if the lesson has failed."""
+    result = run.result(step) or run.steps[-1]
+    if result.error is not None:
+        print_error(linear_text.failure(result.error))
+        return None
+    return next(item for item in result.tensors if item.name == name)
+
+
 def _lesson_that_shows(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
     """Return a lesson that shows the tensor, and the step that does. Raises `UsageError`."""
+    lesson = find_lesson(read_course(), name)
     try:
-        if own_program.is_program(name):
-            program = own_program.read_program(name)
-            return own_program.with_shown_tensor(program, own_program.STEP, tensor), own_program.STEP
-        lesson = find_lesson(read_course(), name)
         return own_program.with_shown_tensor(lesson, step, tensor), step
     except KeyError:
         running = (item for item in lesson.steps if isinstance(item, RunningStep) and not item.is_exercise)

@@ -1,19 +1,27 @@
-"""A learner's own programs and expressions, as the command line names them: what is not Python is refused."""
+"""Programs of one's own, as the command line names them: what is no program is refused in a sentence."""
 
 from __future__ import annotations
+
+import ast
+from pathlib import Path
 
 from pydantic import ValidationError
 
 from lessons.engine import explanation_tree
+from lessons.engine.run import Run
+from lessons.engine.running_program import OwnProgram
+from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
+from lessons.results.code_unit import PROGRAM
+from lessons.results.result import Tensor
+from lessons.results.tensor_questions import ShowQuestion
 from lessons.texts.wording import Wording
-from tui.commands.errors import UsageError
+from tui.commands.errors import CommandError, UsageError
 from tui.commands.files import read_code
+from tui.commands.output import print_error
+from tui.render import linear_text
 
 say = Wording("command/program")
-
-STEP = "program"
-"""The id of the only step of a program."""
 
 LARGEST = 256 * 1024
 """The longest program in characters. It travels to the worker in one message, which holds a MiB at most."""
@@ -24,8 +32,8 @@ def is_program(name: str) -> bool:
     return name.endswith(".py")
 
 
-def read_program(file: str) -> Lesson:
-    """Return the program in a file as a lesson with a single step. Raises `UsageError`."""
+def read_program(file: str, arguments: list[str], *, limited: bool, python: bool = True) -> OwnProgram:
+    """Return the program in a file, with its arguments. Raises `UsageError`, also if it is not `python`."""
     code = read_code(file)
     if len(code) > LARGEST:
         raise UsageError(
@@ -37,13 +45,39 @@ def read_program(file: str) -> Lesson:
         raise UsageError(say("empty", "{file} is empty.", file=file))
     if not code.isascii() and code.encode("utf-8", "ignore").decode() != code:
         raise UsageError(say("not-utf-8", "{file} is not UTF-8 text.", file=file))
-    try:
-        return explanation_tree.program(code, file)
-    except ValidationError as error:
-        message, line = _reason(error)
-        raise UsageError(
-            say("not-python", "{file} is not Python: {reason} (line {line}).", file=file, reason=message, line=line)
-        ) from None
+    if python:
+        try:
+            ast.parse(code)
+        except (SyntaxError, ValueError) as error:
+            reason, line = getattr(error, "msg", str(error)), getattr(error, "lineno", 1)
+            raise UsageError(
+                say("not-python", "{file} is not Python: {reason} (line {line}).", file=file, reason=reason, line=line)
+            ) from None
+    return OwnProgram.here(Path(file), code, arguments, limited=limited)
+
+
+def run_program(session: Session, program: OwnProgram) -> Run:
+    """Run a program. If it fails, say so on standard error: what it did before can be asked about."""
+    run = session.run_program(program)
+    error = run.steps[0].error
+    if error is not None:
+        print_error(linear_text.failure(error))
+    return run
+
+
+def show(run: Run, name: str) -> Tensor | None:
+    """Have a program show a tensor of this label, or the value of an expression; None if that has failed with it.
+
+    Raises `CommandError`.
+    """
+    shown = run.ask(ShowQuestion(name, PROGRAM))
+    if isinstance(shown, Tensor):
+        return shown
+    if run.steps[0].error is not None:
+        return None
+    raise CommandError(
+        shown.reason if shown is not None else say("worker-ended", "The process that ran the program is gone.")
+    )
 
 
 def with_shown_tensor(lesson: Lesson, step: str, tensor: str) -> Lesson:
@@ -56,15 +90,8 @@ def with_shown_tensor(lesson: Lesson, step: str, tensor: str) -> Lesson:
     try:
         return explanation_tree.with_shown_tensor(lesson, step, tensor)
     except ValidationError as error:
+        context = error.errors()[0].get("ctx", {})
+        reason = str(context.get("message", error.errors()[0]["msg"]))
         raise UsageError(
-            say(
-                "no-expression", "'{text}' is not a Python expression: {reason}.", text=tensor, reason=_reason(error)[0]
-            )
+            say("no-expression", "'{text}' is not a Python expression: {reason}.", text=tensor, reason=reason)
         ) from None
-
-
-def _reason(error: ValidationError) -> tuple[str, int]:
-    """Return what is wrong, in Python's words if it is the code, and the line."""
-    first = error.errors()[0]
-    context = first.get("ctx", {})
-    return str(context.get("message", first["msg"])), int(context.get("line", 1))

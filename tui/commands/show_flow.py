@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack, closing
 
 from lessons.engine.run import Run
 from lessons.format.lesson import FilledStep, Lesson
 from lessons.render import flow_graph, flow_text
-from lessons.render.source_text import names_of_steps
-from lessons.results.code_unit import CodeUnit
+from lessons.render.source_text import NO_NAMES, names_of_steps
+from lessons.results.code_unit import PROGRAM, CodeUnit
 from lessons.results.flow import Flow
 from lessons.results.tensor_questions import FlowQuestion
 from lessons.texts.wording import Wording
@@ -22,25 +23,39 @@ from tui.tty.exit_codes import ExitCode
 
 say = Wording("command/flow")
 
+OWN = str(PROGRAM)
+
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Run the lesson up to the step, or the learner's program, and print its flow."""
-    lesson, step = _what_runs(options.lesson, options.step)
-    with open_session() as session:
-        lesson_run = session.run(lesson, step)
-        result = lesson_run.result(step) or lesson_run.steps[-1]
-        if result.error is not None:
-            print_error(linear_text.failure(result.error))
-            return ExitCode.NOT_PASSED
-        flow = _opened(lesson_run, CodeUnit.step(step), options.open or [])
+    limited = not options.no_limits
+    own = own_program.is_program(options.lesson)
+    if own:
+        program, step, names = (
+            own_program.read_program(options.lesson, options.arguments, limited=limited),
+            OWN,
+            NO_NAMES,
+        )
+    else:
+        lesson, step = _what_runs(options.lesson, options.step)
+        names = names_of_steps(lesson, with_ids=True)
+    with ExitStack() as stack, open_session(limited=limited) as session:
+        if own:
+            run = stack.enter_context(closing(own_program.run_program(session, program)))
+        else:
+            run = session.run(lesson, step)
+            result = run.result(step) or run.steps[-1]
+            if result.error is not None:
+                print_error(linear_text.failure(result.error))
+                return ExitCode.NOT_PASSED
+        flow = _opened(run, CodeUnit.step(step), options.open or [])
     if not flow.boxes:
         raise CommandError(say("no-flow", "There is no flow to show, because this code computes nothing with tensors."))
     if options.json:
         print_json(documents.flow(flow))
     else:
-        names = names_of_steps(lesson, with_ids=True)
         print_lines(flow_graph.dot(flow) if options.dot else flow_text.lines(flow, linear_text.WIDTH, step, names))
-    return ExitCode.OK
+    return ExitCode.NOT_PASSED if own and run.steps[0].error is not None else ExitCode.OK
 
 
 def _opened(lesson_run: Run, unit: CodeUnit, names: list[str]) -> Flow:
@@ -68,8 +83,6 @@ def _ask(lesson_run: Run, question: FlowQuestion) -> Flow:
 
 def _what_runs(name: str, step: str) -> tuple[Lesson, str]:
     """Return the lesson and the step to run it up to. Raises `UsageError`."""
-    if own_program.is_program(name):
-        return own_program.read_program(name), own_program.STEP
     lesson = find_lesson(read_course(), name)
     running = [item for item in lesson.steps if isinstance(item, FilledStep)]
     if step not in {item.id for item in running}:

@@ -167,6 +167,32 @@ def _nan_arguments(parser: argparse.ArgumentParser) -> None:
     _json(parser)
 
 
+@_verb(
+    "open",
+    "open_program",
+    lambda: say("open", "open a Python program of your own: every tensor, explained, with what-if and a prompt"),
+)
+def _open_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "%(prog)s [-h] [--watch] [--no-limits] [--plain] FILE.py [-- ARGS]"
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help=say(
+            "open/file",
+            "the program; what follows -- are its own arguments. It runs in this folder, with your environment",
+        ),
+    )
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help=say("open/watch", "run it again each time you save it, and say which tensor is the first that differs"),
+    )
+    _no_limits(parser)
+    parser.add_argument(
+        "--plain", action="store_true", help=say("open/plain", "print it as text, also where there is a terminal")
+    )
+
+
 @_verb("check", "check_answer", lambda: say("check", "check a file with your answer to an exercise"))
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
     _exercise(parser)
@@ -345,10 +371,12 @@ def _lesson_or_program(parser: argparse.ArgumentParser) -> None:
         metavar="LESSON",
         help=say(
             "lesson-or-program",
-            "the id or number of a lesson, or a Python file of your own, with - in place of STEP",
+            "the id or number of a lesson, or a Python file of your own, with - in place of STEP; what follows -- are "
+            "its arguments",
         ),
     )
     parser.add_argument("step", metavar="STEP", help=say("step", "the id of a step of the lesson"))
+    _no_limits(parser)
 
 
 def _own_program(parser: argparse.ArgumentParser) -> None:

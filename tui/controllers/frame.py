@@ -41,7 +41,7 @@ class CoursePosition:
     """The position of the learner in the course, for the title line.
 
     Attributes:
-        lesson: the number of the lesson.
+        lesson: the number of the lesson; 0 where there are no others.
         step: where the step stands in the lesson, in words.
         main, of: the number of the main step that it belongs to, from 1, and how many the lesson has.
         side: the title of the side step that a key leads to, "" if there is none.
@@ -71,6 +71,8 @@ class Frame:
         self.position = CoursePosition()
         self.way: tuple[str, ...] = ()
         """The names on the way of the numbers to what the step shows; empty if it is not known."""
+        self.map_title = say("course-map", "course map")
+        """What the title line calls the map."""
         self.problem = ""
         """The reason why the worker cannot run code, "" if it can."""
         self.covered_view_id = MAP
@@ -152,9 +154,10 @@ class Frame:
             return
         here = CoursePosition() if self.view_id == MAP else self.position
         if self.view_id == MAP:
-            right = title_text.GAP.join([*words, f"{say('course-map', 'course map')} "])
+            right = title_text.GAP.join([*words, f"{self.map_title} "])
         else:
-            position = f"{say('lesson', 'lesson {number}', number=here.lesson)}   {here.step} "
+            lesson = f"{say('lesson', 'lesson {number}', number=here.lesson)}   " if here.lesson else ""
+            position = f"{lesson}{here.step} "
             words += [say("what-if", "what if")] if here.changed else []
             words += [hint("tutor.jump-back")] if here.jumped else []
             right = title_text.right_end(words, here.remark, position, width - cell_len(title))

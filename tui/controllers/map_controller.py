@@ -13,7 +13,7 @@ from tui.state.purpose import Purpose
 
 if TYPE_CHECKING:
     # Not imported at run time, because the map is shown before the rest is loaded.
-    from lessons.reading.course_outline import LessonOutline
+    from lessons.reading.course_outline import CourseOutline, LessonOutline
     from tui.controllers.learning_state import MapState
 
 say = Wording("screen/map-controller")
@@ -31,6 +31,10 @@ class MapController:
     ) -> None:
         """Initialize; `open_step` opens a step by the id of its lesson and its own, for a purpose."""
         self._frame, self._state, self._view, self._open_step = frame, state, view, open_step
+
+    def replace(self, outline: CourseOutline) -> None:
+        """Show another outline from now on."""
+        self._state = self._state._replace(outline=outline)
 
     def show(self) -> None:
         """Show the map with the current progress, and focus its list."""

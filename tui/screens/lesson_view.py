@@ -211,7 +211,7 @@ class LessonView(QuietStepView, ExplainingView):
 
     def _show_code(self, *, keep: bool) -> None:
         """Show the code with its shapes, the explained line, and the changed lines."""
-        code = marked(self._code_plain, self._line, self._changed_lines)
+        code = marked(self._code_plain, self._marked_line, self._changed_lines)
         if self.room.width:
             code = with_ribbon(code, self._shapes, self._text_width() - 2, self._terminal.unicode)
         self._code.show(code, keep=keep)
@@ -221,6 +221,10 @@ class LessonView(QuietStepView, ExplainingView):
         """The shapes of the lines; empty if the code comes from a source file, where lines have different numbers."""
         numbered = isinstance(self._step, RunningStep) and not self._step.source
         return self._result.shapes if numbered else ()
+
+    @property
+    def _marked_line(self) -> int | None:
+        return self._line or (self._result.error.line if self._result.error is not None else None)
 
     def _text_width(self) -> int:
         """Return the number of columns for prose and code."""
@@ -283,7 +287,7 @@ class LessonView(QuietStepView, ExplainingView):
         set_height(self._earlier, left if left >= least else 0)
         self._place_matrices(layout, self._ranks)
         made = line_of(self._shapes, self._matrix.tensor.name) if self._matrix and self._matrix.tensor else None
-        if (line := self._line or made) and layout.code and self._active != CODE:
+        if (line := self._marked_line or made) and layout.code and self._active != CODE:
             self._code.reveal(line - 1, layout.text_width, layout.code)
 
     @property

@@ -52,6 +52,11 @@ class AsyncSession:
         _, run = await self._start_run(lambda: (lesson, self._session.run(lesson, upto, changes)))
         return run
 
+    async def work(self, work: Callable[[], T]) -> T:
+        """Do something with the session in the thread that runs programs; stop what runs. Raises what it raises."""
+        self._session.cancel()
+        return await asyncio.wrap_future(self._jobs.submit(work))
+
     async def run_later(self, lesson: Lesson, upto: str) -> Run:
         """Run a lesson up to a step once nothing else is running, for something that is nice to have.
 
@@ -197,7 +202,7 @@ class AsyncSession:
 
     def _keep(self, run: Run) -> None:
         before, self._run = self._run, run
-        if before is not None:
+        if before is not None and before is not run:
             self._questions.submit(before.close)
 
 

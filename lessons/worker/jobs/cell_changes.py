@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -22,6 +23,13 @@ say = Wording("worker/cells")
 PART = re.compile(r"\[(\d+)\]|\.?(\w+)")
 
 
+WRITER = "__write_cell__"
+"""What inserted code calls."""
+
+MISSING: Any = object()
+"""Stands for no local variable."""
+
+
 class CellRefused(Exception):
     """A cell that cannot be changed; the message says why."""
 
@@ -32,23 +40,59 @@ class CellWriter:
     `notes` are sentences about cells that could not be changed; `take_notes` returns and clears them.
     """
 
-    def __init__(self, cells: Sequence[CellWrite], namespace: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        cells: Sequence[CellWrite],
+        namespace: dict[str, Any],
+        by_hand: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Initialize; what is written meanwhile in the context `by_hand` counts as set by the learner."""
         self._cells = cells
         self._namespace = namespace
+        self._by_hand = by_hand
         self.notes: list[str] = []
+
+    def insert(self, unit: CodeUnit, tree: ast.Module) -> None:
+        """Insert calls into functions of a unit of code, which write the cells that are due there each time."""
+        places = {(cell.line, cell.column): number for number, cell in enumerate(self._cells) if cell.unit == unit}
+        for statement in tree.body:
+            places.pop((statement.lineno, statement.col_offset), None)
+        for node in ast.walk(tree) if places else ():
+            bodies = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
+            for body in (each for each in bodies if isinstance(each, list) and node is not tree):
+                for position, statement in reversed(list(enumerate(body))):
+                    number = places.get((statement.lineno, statement.col_offset))
+                    if number is not None:
+                        body.insert(position + 1, self._call(number, statement))
+
+    def _call(self, number: int, statement: ast.stmt) -> ast.stmt:
+        """Return a statement that writes a cell after another statement."""
+        self._namespace[WRITER] = self._write_inside
+        variable = ast.Name(PART.match(self._cells[number].name)[0], ast.Load())  # type: ignore[index]
+        call = ast.Call(ast.Name(WRITER, ast.Load()), [ast.Constant(number), variable], [])
+        return ast.fix_missing_locations(ast.copy_location(ast.Expr(call), statement))
+
+    def _write_inside(self, number: int, variable: object) -> None:
+        with self._by_hand():
+            self._try(self._cells[number], variable)
 
     def apply(self, unit: CodeUnit, statement: ast.stmt) -> None:
         """Write the cells that are due after a top-level statement of a unit of code. Never raises."""
         here = (unit, statement.lineno, statement.col_offset)
         for cell in self._cells:
             if (cell.unit, cell.line, cell.column) == here:
-                try:
-                    self._write(cell)
-                except CellRefused as error:
-                    self._note(cell, str(error))
-                except BaseException as error:
-                    why = str(error).partition("\n")[0] or type(error).__name__
-                    self._note(cell, say("pytorch-refuses", "PyTorch refuses it ({why})", why=why))
+                with self._by_hand():
+                    self._try(cell)
+
+    def _try(self, cell: CellWrite, variable: object = MISSING) -> None:
+        """Write a cell, or note why it cannot be written; `variable` is where its name starts, if that is a local."""
+        try:
+            self._write(cell, variable)
+        except CellRefused as error:
+            self._note(cell, str(error))
+        except BaseException as error:
+            why = str(error).partition("\n")[0] or type(error).__name__
+            self._note(cell, say("pytorch-refuses", "PyTorch refuses it ({why})", why=why))
 
     def take_notes(self) -> list[str]:
         """Return the notes since the last call, and clear them."""
@@ -56,10 +100,13 @@ class CellWriter:
         return notes
 
     def _note(self, cell: CellWrite, why: str) -> None:
-        self.notes.append(not_made(cell.name, cell.index, cell.value, why))
+        note = not_made(cell.name, cell.index, cell.value, why)
+        # A function may run many times.
+        if note not in self.notes:
+            self.notes.append(note)
 
-    def _write(self, cell: CellWrite) -> None:
-        tensor = self._find(cell.name)
+    def _write(self, cell: CellWrite, variable: object = MISSING) -> None:
+        tensor = self._find(cell.name, variable)
         index = cell.index
         if not isinstance(tensor, torch.Tensor):
             raise CellRefused(_no_tensor(cell.name, tensor))
@@ -71,12 +118,12 @@ class CellWriter:
         with torch.no_grad():
             tensor[index] = value
 
-    def _find(self, name: str) -> object:
-        """Return the value of a path such as `a.b[0].c`. Raises `CellRefused`."""
+    def _find(self, name: str, variable: object = MISSING) -> object:
+        """Return the value of a path such as `a.b[0].c`, which may start at a local variable. Raises `CellRefused`."""
         path = PART.match(name)[0]  # type: ignore[index]  # names are checked before they come here
-        if path not in self._namespace:
+        if variable is MISSING and path not in self._namespace:
             raise CellRefused(say("no-name", "there is no {name}", name=path))
-        found: Any = self._namespace[path]
+        found: Any = self._namespace[path] if variable is MISSING else variable
         for match in PART.finditer(name, len(path)):
             item, attribute = match.groups()
             try:

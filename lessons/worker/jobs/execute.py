@@ -60,10 +60,12 @@ def execute(
     namespace: dict[str, Any],
     after: After | None = None,
     described: Described | None = None,
+    prepare: Callable[[ast.Module], None] | None = None,
 ) -> ErrorReport | None:
     """Run `source` in `namespace`. Returns None if it completed, else the failure, `described`. Never raises.
 
-    With `after`, the top-level statements run one by one, and `after` is called with each of them afterwards.
+    With `after`, the top-level statements run one by one, and `after` is called with each of them afterwards; `prepare`
+    may insert something into the code before.
     """
     if found := NO_TEXT.search(source):
         # Python's own message about such a character does not name the line.
@@ -76,16 +78,24 @@ def execute(
         if after is None:
             _exec(_compile(source, filename, "exec", dont_inherit=True), namespace)
         else:
-            _one_by_one(source, filename, namespace, after)
+            _one_by_one(source, filename, namespace, after, prepare)
     except BaseException as error:
         return (described or describe)(error, filename)
     return None
 
 
-def _one_by_one(source: str, filename: str, namespace: dict[str, Any], after: After) -> None:
+def _one_by_one(
+    source: str,
+    filename: str,
+    namespace: dict[str, Any],
+    after: After,
+    prepare: Callable[[ast.Module], None] | None,
+) -> None:
     tree = _parse(source, filename)
     # Compile all of it first, so that an error which only the compiler sees (`return` outside a function) comes early.
     _compile(source, filename, "exec", dont_inherit=True)
+    if prepare is not None:
+        prepare(tree)
     flags = 0
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import torch
 
@@ -47,7 +48,7 @@ class RunState:
         self.shown: dict[tuple[CodeUnit, str], torch.Tensor] = {}
         self.recorder = Recorder()
         self.explainer = Explainer(self.recorder)
-        self.cell_writer = CellWriter(cells, self.namespace)
+        self.cell_writer = CellWriter(cells, self.namespace, self.recorder.by_hand)
         self.lines: list[Line] = []
         self.named: dict[str, tuple[Region, int]] = {}
 
@@ -59,13 +60,12 @@ class RunState:
 
         def after(statement: ast.stmt) -> None:
             shapes.note(statement)
-            with self.recorder.by_hand():
-                self.cell_writer.apply(unit, statement)
+            self.cell_writer.apply(unit, statement)
             self.recorder.name(self.namespace, statement)
 
         self.recorder.watch(file, code)
         with self.recorder:
-            return execute(code, file, self.namespace, after, described)
+            return execute(code, file, self.namespace, after, described, partial(self.cell_writer.insert, unit))
 
     def show(
         self, unit: CodeUnit, specs: Sequence[NamedExpression], blob: bytearray
@@ -96,6 +96,10 @@ class RunState:
 
         Raises `ValueLost`, `TypeError`, or whatever the expression raises.
         """
+        value = self.namespace.get(name)
+        if isinstance(value, torch.Tensor):
+            # It may have another shape than when it got its name.
+            return self.show_tensor(unit, name, as_tensor(value), blob)
         if name not in self.named:
             return self.show_tensor(unit, name, self.evaluate(unit.expression(name), name), blob)
         region, time = self.named[name]

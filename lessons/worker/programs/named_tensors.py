@@ -20,6 +20,8 @@ from lessons.worker.recording.regions import Region
 MODULE = "<module>"
 """What Python calls the code of a file outside of all functions."""
 
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
 VARIABLE = re.compile(r"\w+")
 
 NamedKind = Literal["variable", "parameter", "local"]
@@ -38,7 +40,7 @@ class NamedTensor:
         file, line: where the name was bound last; "" and None if no source that is watched shows it.
         region: which elements of which storage it is.
         time: the moment of the record at which it had these values.
-        count: how often the name was bound to a tensor.
+        count: how often the name was bound to a tensor, of a function's variable how often the function was called.
     """
 
     label: str
@@ -93,21 +95,22 @@ def _variables(explainer: Explainer, main: str) -> list[NamedTensor]:
 
 
 def _locals(explainer: Explainer, main: str, top: Iterable[tuple[object, ...]]) -> Iterator[NamedTensor]:
-    """Yield the variables of functions and imported files, function by function; `top` are those of the program."""
+    """Yield the variables of functions and imported files, callers first; `top` are those of the program itself."""
     record, names = explainer.record, explainer.names
     by_scope: dict[tuple[str, str], dict[str, list[Assignment]]] = {}
-    for code in record.variables:
+    # What returned first was called by what returned later, which says more about the program.
+    for code in reversed(record.variables):
         by_scope.setdefault((_scope(code), code.co_filename), {})
     for item in names.assignments:
         code = item.site[0]
-        if (code.co_qualname, code.co_filename) != (MODULE, main):
+        if (code.co_qualname, code.co_filename) != (MODULE, main) and not code.co_name.startswith(COMPREHENSIONS):
             by_scope.setdefault((_scope(code), code.co_filename), {}).setdefault(item.binding.name, []).append(item)
     noted = {(_scope(code), code.co_filename): code for code in record.variables}
     known = {_identity(region) for code in record.variables for region in _own_regions(record.variables[code], code)}
     known.update(top)
     for (scope, file), by_name in by_scope.items():
         if (scope, file) in noted:
-            yield from _noted(explainer, noted[scope, file], by_name, known)
+            yield from _noted(explainer, noted[scope, file], known)
             continue
         for name, found in by_name.items():
             last = found[-1]
@@ -119,9 +122,7 @@ def _locals(explainer: Explainer, main: str, top: Iterable[tuple[object, ...]]) 
             yield NamedTensor(f"{scope}.{name}", name, "local", scope, file, line, region, time, count)
 
 
-def _noted(
-    explainer: Explainer, code: CodeType, assigned: Mapping[str, list[Assignment]], known: Container[object]
-) -> Iterator[NamedTensor]:
+def _noted(explainer: Explainer, code: CodeType, known: Container[object]) -> Iterator[NamedTensor]:
     """Yield the variables of a function as they were when its last call returned.
 
     An argument that is the same tensor as a variable elsewhere is left out.
@@ -133,8 +134,8 @@ def _noted(
         if variable not in lines and _identity(region) in known:
             continue
         line = lines.get(variable, code.co_firstlineno)
-        count = max(variables.calls, _count([item.binding for item in assigned.get(name, ())]))
-        yield NamedTensor(f"{scope}.{name}", name, "local", scope, file, line, region, variables.time, count)
+        label = f"{scope}.{name}"
+        yield NamedTensor(label, name, "local", scope, file, line, region, variables.time, variables.calls)
 
 
 def _own_regions(variables: Variables, code: CodeType) -> Iterator[Region]:

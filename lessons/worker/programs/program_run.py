@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import random
 import re
@@ -28,6 +29,7 @@ from lessons.worker.program_messages import FindNonfinite, NamedReport, Nonfinit
 from lessons.worker.programs import first_nonfinite
 from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
 from lessons.worker.recording.local_variables import LocalVariables
+from lessons.worker.recording.record import Record
 
 say = Wording("worker/program-run")
 
@@ -45,6 +47,10 @@ REFUSED = re.compile("can't allocate memory|not permitted|Permission denied|cann
 """What PyTorch says where the system has refused something."""
 
 
+MOST_NAMED, MOST_SOURCE = 2000, 1 << 20
+"""Named tensors and characters of source that a report has room for."""
+
+
 class TimeIsUp(BaseException):
     """The program has run for as long as it may."""
 
@@ -57,17 +63,32 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         failure = _run(job, state)
     seconds = time.perf_counter() - began
     limits.allow_questions()
-    found = named_tensors(state.explainer, PROGRAM.filename)
+    every = named_tensors(state.explainer, PROGRAM.filename)
+    found = every[:MOST_NAMED]
+    notes = state.cell_writer.take_notes()
+    if len(every) > MOST_NAMED:
+        notes.append(
+            say(
+                "many",
+                "{count:,} tensors have names; the first {most:,} are listed.",
+                count=len(every),
+                most=MOST_NAMED,
+            )
+        )
     for item in found:
         state.named[item.label] = item.region, item.time
+    record, files = state.explainer.record, state.explainer.names.positions
+    sources = {files.file_of(item.file): record.sources[item.file] for item in found if item.file in record.sources}
+    sources.pop(PROGRAM.filename, None)
     report = ProgramReport(
         error=failure,
         stdout=(before, lesson_run.out_size()),
-        named=tuple(_report(item, state.explainer.names.positions.file_of(item.file)) for item in found),
-        shapes=tuple(state.lines),
-        notes=tuple(state.cell_writer.take_notes()),
-        stopped=state.recorder.record.stopped,
+        named=tuple(_report(item, files.file_of(item.file), record) for item in found),
+        shapes=tuple(state.lines[:MOST_NAMED]),
+        notes=tuple(notes),
+        stopped=record.stopped,
         seconds=seconds,
+        blob=_packed(sources),
     )
     channel.send(talk, report)
     tensor_questions.serve(talk, state, HANDLERS)
@@ -88,10 +109,22 @@ HANDLERS: tensor_questions.Handlers = {FindNonfinite: find_nonfinite}
 """The functions that answer what only a program of one's own is asked."""
 
 
-def _report(item: NamedTensor, file: str) -> NamedReport:
+def _packed(sources: dict[str, str]) -> bytes:
+    """Return the sources as JSON, without those for which there is no room."""
+    kept, size = dict[str, str](), 0
+    for file, source in sources.items():
+        size += len(source)
+        if size <= MOST_SOURCE:
+            kept[file] = source
+    return json.dumps(kept).encode()
+
+
+def _report(item: NamedTensor, file: str, record: Record) -> NamedReport:
     region = item.region
+    writes = record.writes.get(region.storage, ())
+    since = max((event.time for event in writes if event.time < item.time), default=0)
     dtype = str(region.dtype).removeprefix("torch.")
-    return NamedReport(item.label, item.kind, item.scope, file, item.line, item.count, region.shape, dtype)
+    return NamedReport(item.label, item.kind, item.scope, file, item.line, item.count, region.shape, dtype, since)
 
 
 def _run(job: RunProgram, state: RunState) -> ErrorReport | None:

@@ -56,7 +56,9 @@ class LocalVariables:
             hook.remove()
 
     def _profile(self, frame: FrameType, event: str, arg: object) -> None:
-        if event == "return" and self._recorder.is_watched(frame.f_code) and frame.f_code.co_name != "<module>":
+        # The variables of a comprehension are gone when it ends, as those of a file are not.
+        code = frame.f_code
+        if event == "return" and not code.co_name.startswith("<") and self._recorder.is_watched(code):
             self._note(frame)
 
     def _note(self, frame: FrameType) -> None:

@@ -83,13 +83,13 @@ def test_it_finds_arguments_folder_environment_and_neighbors(worker: Session, fo
         assert result.stdout == f"{[path, '--steps', '3']} {folder} mine {path}\n"
         assert [item.label for item in result.named] == [
             "result",
+            "main.y",
             "Scale.forward.x",
             "Scale.forward.low",
             "Scale.forward.high",
-            "main.y",
             "model.factor",
         ]
-        assert [(item.file, item.line) for item in result.named][2] == ("neighbors/scale.py", 9)
+        assert [(item.file, item.line) for item in result.named][3] == ("neighbors/scale.py", 9)
         assert tensor_of(run, "Scale.forward.high").values == (2.0,)
         explanation = run.ask(ExplainQuestion("main.y", (0,), PROGRAM)) if tensor_of(run, "main.y") else None
         assert isinstance(explanation, Explanation)

@@ -1,0 +1,119 @@
+"""A program of one's own as a lesson: its named tensors in steps, each with the source that names them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lessons.format.lesson import Lesson, RunStep, ShownTensor
+from lessons.results.code_unit import PROGRAM
+from lessons.results.line_shapes import LineShapes, Shape
+from lessons.results.program_result import Named
+from lessons.texts.wording import Wording
+from lessons.what_if import literals
+
+say = Wording("engine/program")
+
+TOGETHER = 4
+"""Tensors that one step shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Tensors that stand on one page: variables of the program, of one function, or parameters."""
+
+    title: str
+    file: str
+    items: tuple[Named, ...]
+
+
+def groups_of(name: str, named: Sequence[Named]) -> Iterator[Group]:
+    """Divide the named tensors of a program, whose file has this name, into groups of at most `TOGETHER`."""
+    for (kind, scope, file), items in itertools.groupby(named, key=_family):
+        title = scope or (say("parameters", "parameters") if kind == "parameter" else name)
+        while chunk := tuple(itertools.islice(items, TOGETHER)):
+            yield Group(title, file, chunk)
+
+
+def _family(item: Named) -> tuple[str, str, str]:
+    return item.kind, item.scope, item.file if item.kind == "local" else PROGRAM.filename
+
+
+def lesson_of(
+    name: str, code: str, named: Sequence[Named], about: str, sources: Mapping[str, str] | None = None
+) -> Lesson:
+    """Return a program as a lesson, whose first step says `about` it; the code need not be Python.
+
+    `sources` has the other files by the names that `Named.file` gives them.
+    """
+    groups = list(groups_of(name, named)) or [Group(name, PROGRAM.filename, ())]
+    steps: list[RunStep] = []
+    own: list[str] = []
+    for number, group in enumerate(groups, 1):
+        source = code if group.file == PROGRAM.filename else (sources or {}).get(group.file, "")
+        step = f"page-{number}"
+        if source is code:
+            own.append(step)
+        parts = ", ".join(_short(item) for item in group.items)
+        steps.append(
+            RunStep.model_construct(
+                kind="run",
+                id=step,
+                title=f"{group.title}: {parts}" if parts else group.title,
+                prose=_escaped("\n\n".join(filter(None, (about if number == 1 else "", *_places(group, name))))),
+                code=source,
+                show=tuple(map(_spec, group.items)),
+            )
+        )
+    plain = {"kind": "read", "id": "page", "title": name, "prose": name}
+    data = {"id": "program", "number": 0, "folder": "", "title": name, "goal": name, "steps": [plain]}
+    knobs = literals.knobs_of(code, tuple(own))
+    return Lesson.model_validate(data).model_copy(update={"steps": tuple(steps), "knobs": knobs})
+
+
+def _short(item: Named) -> str:
+    return item.label.removeprefix(f"{item.scope}.") if item.scope else item.label
+
+
+def _spec(item: Named) -> ShownTensor:
+    return ShownTensor.model_construct(
+        name=item.label, kind="mask" if item.dtype == "bool" else "vector", expr=item.label
+    )
+
+
+def _places(group: Group, name: str) -> Iterator[str]:
+    """Yield a sentence that says where the tensors of a group stand, and how often their code has run."""
+    first = next(iter(group.items), None)
+    if first is None:
+        return
+    file = name if group.file == PROGRAM.filename else group.file
+    if first.kind == "local":
+        calls = max(item.count for item in group.items)
+        yield say.count(
+            "of-function",
+            calls,
+            "`{scope}` in {file} has run once. This is what its variables held when it returned.",
+            "`{scope}` in {file} has run {count} times. This is what its variables held when it last returned.",
+            scope=first.scope,
+            file=file,
+        )
+
+
+def _escaped(text: str) -> str:
+    """Return a text as a template without fields."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def shapes_of(group_items: Sequence[Named], file: str, shapes: Sequence[LineShapes]) -> tuple[LineShapes, ...]:
+    """Return the shapes beside the source of a step: those of statements of the program, and of variables of functions.
+
+    `shapes` are those of the program's own file.
+    """
+    lines = {each.line: each for each in shapes} if file == PROGRAM.filename else {}
+    by_line: dict[int, list[Shape]] = {}
+    for item in group_items:
+        if item.kind == "local" and item.file == file and item.line is not None and item.line not in lines:
+            by_line.setdefault(item.line, []).append(Shape(_short(item), item.shape, ("",) * len(item.shape)))
+    made = {line: LineShapes(line, made=tuple(each)) for line, each in by_line.items()}
+    return tuple(each for _, each in sorted({**lines, **made}.items()))

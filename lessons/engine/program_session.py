@@ -1,0 +1,250 @@
+"""A session for one program of one's own: what lessons are to other sessions, the program is to this one."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar, cast
+
+from lessons.engine import program_lesson, replies
+from lessons.engine.launchers import Launcher
+from lessons.engine.run import Run
+from lessons.engine.running_program import LIMITS, OwnProgram
+from lessons.engine.session import Session
+from lessons.format.lesson import Lesson, RunStep
+from lessons.results.code_unit import PROGRAM, CodeUnit
+from lessons.results.explanation import Explanation
+from lessons.results.flow import Flow
+from lessons.results.program_result import ProgramResult
+from lessons.results.result import Failure, StepResult, Tensor
+from lessons.results.tensor_questions import FlowQuestion, Refusal, ShowQuestion, TensorQuestion
+from lessons.texts.wording import Wording
+from lessons.what_if.changes import UNCHANGED, Changes, apply
+
+say = Wording("engine/program")
+
+T = TypeVar("T")
+
+DEEPEST = 3
+"""Boxes inside of each other that are opened where there is only one."""
+
+LAST_LINES = 2
+"""Lines of the output of a program that has failed."""
+
+
+class ProgramRun(Run):
+    """A run of a program, whose steps are pages of its lesson."""
+
+    def __init__(self, run: Run, program: OwnProgram, opened: ProgramRun | None = None) -> None:
+        """Take over a run of a program; its pages are those of the run that was `opened`, if there is one."""
+        (result,) = run.steps
+        assert isinstance(result, ProgramResult)
+        super().__init__([], run.hand_over())
+        self.program, self.whole = program, result
+        name = Path(program.path).name
+        self.lesson: Lesson
+        self.groups: list[program_lesson.Group]
+        if opened is not None:
+            self.lesson, self.groups = opened.lesson, opened.groups
+            return
+        self.lesson = program_lesson.lesson_of(name, program.code, result.named, about(program, result), result.sources)
+        self.groups = list(program_lesson.groups_of(name, result.named))
+
+    def show(self, step: RunStep) -> StepResult:
+        """Return the result of a step: the tensors that it shows, as the program has left them."""
+        known = self.result(step.id)
+        if known is not None:
+            return known
+        tensors: list[Tensor] = []
+        notes: list[str] = []
+        for shown in step.show:
+            reply = self.ask(ShowQuestion(shown.name, CodeUnit.step(step.id)))
+            if isinstance(reply, Tensor):
+                tensors.append(replace(reply, name=shown.name))
+            elif reply is not None:
+                notes.append(reply.reason)
+        first = step.id == self.lesson.steps[0].id
+        file = self._file(step)
+        names = {shown.name for shown in step.show}
+        scopes = {item.scope for item in self.whole.named if item.label in names}
+        beside = [item for item in self.whole.named if item.scope in scopes]
+        result = StepResult(
+            step.id,
+            stdout=self._printed() if first else "",
+            error=self.error_on(step),
+            tensors=tuple(tensors),
+            notes=(*self.whole.notes, *notes),
+            seconds=self.whole.seconds,
+            shapes=program_lesson.shapes_of(beside, file, self.whole.shapes),
+        )
+        self.steps.append(result)
+        return result
+
+    def tensors(self, names: Sequence[str]) -> list[Tensor]:
+        """Return the named tensors of these labels that the run has."""
+        known = {item.label for item in self.whole.named}
+        found = ((name, self.ask(ShowQuestion(name, PROGRAM))) for name in names if name in known)
+        return [replace(reply, name=name) for name, reply in found if isinstance(reply, Tensor)]
+
+    def _printed(self) -> str:
+        """Return what the program printed; if it failed, only its end, since the error stands below."""
+        lines = self.whole.stdout.splitlines(keepends=True)
+        return "".join(lines if self.whole.error is None else lines[-LAST_LINES:])
+
+    def error_on(self, step: RunStep) -> Failure | None:
+        """Return how the program failed, with the line if the page shows that."""
+        error = self.whole.error
+        return error if error is None or self.is_own(step) else replace(error, line=None)
+
+    def is_own(self, step: RunStep) -> bool:
+        """Return whether a step shows the program's own file."""
+        return self._file(step) == PROGRAM.filename
+
+    def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:
+        """Ask a question about a tensor of the run; what is said of lines is said as the page shows them."""
+        reply = super().ask(question)
+        if isinstance(reply, Explanation):
+            return cast(T, self._placed(reply, question.unit))
+        while isinstance(reply, Flow) and isinstance(question, FlowQuestion) and not question.opened:
+            # A program that is one call of `main()` has one box.
+            alone = [box for box in reply.boxes if box.opens]
+            if len(reply.boxes) > 1 or not alone or len(reply.opened) >= DEEPEST:
+                break
+            opened = (*(box.id for box in reply.opened), alone[0].id)
+            further = super().ask(replace(question, opened=opened))
+            if not isinstance(further, Flow):
+                break
+            reply = cast(T, further)
+        if isinstance(reply, Flow):
+            boxes = tuple(replace(box, unit=self._named(box.unit, question.unit)) for box in reply.boxes)
+            return cast(T, replace(reply, boxes=boxes))
+        return reply
+
+    def _placed(self, explanation: Explanation, unit: CodeUnit | None) -> Explanation:
+        file = self._named(explanation.file, unit)
+        # The line of the program's own file that led there means nothing beside another file.
+        own = unit is None or self._file_of_unit(unit) == PROGRAM.filename
+        return replace(explanation, file=file, lesson_line=explanation.lesson_line if own else None)
+
+    def _named(self, file: str, unit: CodeUnit | None) -> str:
+        """Return a file as people call it; the one that a page shows is the page itself."""
+        if unit is not None and file and file in (self._file_of_unit(unit), self._file_of_unit(unit).strip("<>")):
+            return str(unit)
+        return Path(self.program.path).name if file == str(PROGRAM) else file
+
+    def _file_of_unit(self, unit: CodeUnit) -> str:
+        step = next((step for step in self.lesson.steps if step.id == str(unit)), None)
+        return self._file(step) if isinstance(step, RunStep) else ""
+
+    def _file(self, step: RunStep) -> str:
+        """Return the file whose source a step shows."""
+        position = self.lesson.index(step.id)
+        return self.groups[position].file if position < len(self.groups) else PROGRAM.filename
+
+
+class ProgramSession(Session):
+    """A session that runs one program, and again with what is changed in it; a lesson is `ProgramRun.lesson`."""
+
+    def __init__(self, program: OwnProgram, launcher: Launcher | None = None) -> None:
+        super().__init__(launcher, limited=program.limited)
+        self.program = program
+        self.opened: ProgramRun | None = None
+        """The run without changes that the pages were made from."""
+        self._held: tuple[Changes, ProgramRun] | None = None
+        self._runs: list[ProgramRun] = []
+
+    def close(self) -> None:
+        """End the worker, and let go of all runs."""
+        super().close()
+        for run in self._runs:
+            run.close()
+
+    def open(self, program: OwnProgram) -> ProgramRun:
+        """Run a program, and make its pages. Raises `WorkerError`."""
+        self.program = program
+        self.opened = self._remembered(ProgramRun(self.run_program(program), program))
+        self._held = UNCHANGED, self.opened
+        return self.opened
+
+    def run(self, lesson: Lesson, upto: str | None = None, changes: Changes = UNCHANGED) -> Run:
+        """Run the program of the pages with changes, unless that has just been done. Raises as `Session.run` does."""
+        opened = self.opened
+        assert opened is not None
+        page = lesson is opened.lesson
+        run = self._held[1] if page and self._held is not None and self._held[0] == changes else None
+        if run is None or (run.whole.error is None and not run.alive):
+            run = self._run(opened, changes)
+            if page:
+                self._held = changes, run
+        step = run.lesson.step(upto) if upto is not None else run.lesson.steps[0]
+        assert isinstance(step, RunStep)
+        run.show(step)
+        return run
+
+    def _run(self, opened: ProgramRun, changes: Changes) -> ProgramRun:
+        cells = replies.cell_writes(opened.lesson, changes)
+        altered = apply(opened.lesson, changes)
+        own = next((step for step in altered.steps if isinstance(step, RunStep) and opened.is_own(step)), None)
+        program = replace(opened.program, code=own.code) if own is not None else opened.program
+        return self._remembered(ProgramRun(self.run_program(program, cells), program, opened))
+
+    def _remembered(self, run: ProgramRun) -> ProgramRun:
+        self._runs = [*(each for each in self._runs if each.alive), run]
+        return run
+
+
+def about(program: OwnProgram, result: ProgramResult) -> str:
+    """Say what was run, where, how it ended, and which limits held."""
+    command = shlex.join([Path(program.path).name, *program.arguments])
+    said = [
+        say(
+            "ran", "`{command}` ran in {folder} for {seconds:.1f} seconds, with your environment.",
+            command=command, folder=program.folder, seconds=result.seconds,
+        )
+    ]  # fmt: skip
+    if result.stopped:
+        said.append(say("not-recorded", "Its first part was recorded, until {why}.", why=result.stopped))
+    if program.limited:
+        said.append(
+            say(
+                "limits",
+                "Limits hold: it may write only to a temporary folder, use no network, and run for {seconds:g} "
+                "seconds. `--no-limits` lifts them.",
+                seconds=LIMITS.wall,
+            )
+        )
+    return " ".join(said)
+
+
+def first_difference(before: ProgramRun, after: ProgramRun) -> str:
+    """Return the label of the first tensor of a run that an earlier run does not have, or has with other numbers.
+
+    They are compared in the order in which their names were bound. Of large tensors, bounds and a corner are compared.
+    Returns "" if there is none.
+    """
+    for item in sorted(after.whole.named, key=lambda item: item.time):
+        now, then = after.tensors([item.label]), before.tensors([item.label])
+        if [_content(tensor) for tensor in now] != [_content(tensor) for tensor in then]:
+            return item.label
+    return ""
+
+
+def _content(tensor: Tensor) -> tuple[object, ...]:
+    # As text, because NaN would not be equal to NaN.
+    return tensor.shape, tensor.dtype, repr((tensor.low, tensor.high, tensor.values, tensor.window))
+
+
+def first_page(run: ProgramRun) -> int:
+    """Return the step to open first: the one whose tensors were named last before the error, else the first."""
+    error = run.whole.error
+    if error is None or error.line is None:
+        return 0
+    best, found = 0, 0
+    for position, group in enumerate(run.groups):
+        lines: Sequence[int] = [item.line for item in group.items if item.file == PROGRAM.filename and item.line]
+        last = max((line for line in lines if line <= error.line), default=0)
+        if last > found:
+            best, found = position, last
+    return best

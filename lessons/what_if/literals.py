@@ -1,0 +1,96 @@
+"""The literals of a program of one's own as knobs: each number, truth value and text in its source."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from lessons.format.knobs.literal import LiteralKnob
+from lessons.texts.wording import Wording
+
+say = Wording("change/literals")
+
+LONGEST = 24
+"""Characters of the code that stands for what a literal belongs to."""
+
+
+def knobs_of(code: str, within: tuple[str, ...]) -> tuple[LiteralKnob, ...]:
+    """Return a knob for each literal of a source, in order; none if it is not Python.
+
+    `within` are the parts of the lesson that have this source. Docstrings and parts of f-strings are left out.
+    """
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    lines = code.encode("utf-8", "surrogatepass").split(b"\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    text = b"\n".join(lines)
+
+    def offset(line: int, column: int) -> int:
+        return len(text[: starts[line - 1] + column].decode("utf-8", "surrogatepass"))
+
+    found: list[LiteralKnob] = []
+    for node, name in _literals(tree, ""):
+        end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        where = say("line", "line {line}", line=node.lineno)
+        found.append(
+            LiteralKnob.model_construct(
+                name=f"line-{node.lineno}-{node.col_offset}",
+                label=f"{name}, {where}" if name else where,
+                within=within,
+                kind="literal",
+                start=offset(node.lineno, node.col_offset),
+                end=offset(end_line, end_column),
+                value=node.value,
+            )
+        )
+    return tuple(sorted(found, key=lambda knob: knob.start))
+
+
+def _literals(node: ast.AST, name: str) -> Iterator[tuple[ast.Constant, str]]:
+    """Yield the literals below a node, each with what the code calls it, or what it is given to."""
+    match node:
+        case ast.Constant(value=bool() | int() | float() | str()):
+            yield node, name
+            return
+        case ast.JoinedStr() | ast.Expr(value=ast.Constant()):
+            return
+        case ast.Assign(targets=[target, *_]) | ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            name = _short(target)
+        case ast.keyword(arg=str(arg)):
+            name = arg
+        case ast.Call(func=function):
+            name = f"{_short(function)}()"
+        case ast.Subscript(value=value):
+            name = f"{_short(value)}[]"
+        case ast.FunctionDef(args=arguments) | ast.AsyncFunctionDef(args=arguments) | ast.Lambda(args=arguments):
+            yield from _defaults(arguments)
+            body = node.body if isinstance(node.body, list) else [node.body]
+            for item in (*getattr(node, "decorator_list", ()), *body):
+                yield from _literals(item, "")
+            return
+        case ast.stmt():
+            name = ""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.match_case):
+            yield from _literals(child, name)
+
+
+def _defaults(arguments: ast.arguments) -> Iterator[tuple[ast.Constant, str]]:
+    """Yield the literals among the defaults of a function, by the names of its parameters."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    given = positional[len(positional) - len(arguments.defaults) :]
+    for parameter, default in (
+        *zip(given, arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ):
+        if default is not None:
+            yield from _literals(default, parameter.arg)
+
+
+def _short(node: ast.AST) -> str:
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."

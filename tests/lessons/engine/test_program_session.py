@@ -1,0 +1,97 @@
+"""A program of one's own as pages: its tensors in groups, with changes, and compared with an earlier version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from lessons.engine.program_session import ProgramRun, ProgramSession, first_difference, first_page
+from lessons.engine.running_program import OwnProgram
+from lessons.engine.session import Session
+from lessons.format.lesson import RunStep
+from lessons.results.code_unit import CodeUnit
+from lessons.results.explanation import Explanation
+from lessons.results.result import StepResult
+from lessons.results.tensor_questions import ExplainQuestion
+from lessons.what_if import cells
+from lessons.what_if.changes import UNCHANGED, Changes
+
+SOURCE = """\
+import torch
+
+def double(x):
+    y = x * 2
+    return y + 1
+
+def main():
+    a = torch.tensor([1.0, 2.0])
+    b = double(a)
+    return b
+
+result = main()
+"""
+
+
+@contextmanager
+def opened(worker: Session, folder: Path, source: str = SOURCE) -> Iterator[tuple[ProgramSession, ProgramRun]]:
+    """Open a program in the worker that all tests share."""
+    program = OwnProgram.here(folder / "mine.py", source)
+    session = ProgramSession(program, launcher=worker.launcher)
+    run = session.open(program)
+    with closing(run):
+        yield session, run
+
+
+def page_with(run: ProgramRun, label: str) -> RunStep:
+    """Return the page that shows a tensor."""
+    pages = [step for step in run.lesson.steps if isinstance(step, RunStep)]
+    return next(step for step in pages if label in [shown.name for shown in step.show])
+
+
+def values(result: StepResult | None) -> dict[str, tuple[float, ...] | None]:
+    """Return the numbers that a page shows, by label."""
+    assert result is not None
+    return {tensor.name: tensor.values for tensor in result.tensors}
+
+
+def test_pages_show_variables_then_those_of_functions_callers_first(worker: Session, tmp_path: Path) -> None:
+    with opened(worker, tmp_path) as (session, run):
+        assert [step.title for step in run.lesson.steps] == ["mine.py: result", "main: a, b", "double: y"]
+        page = page_with(run, "main.b")
+        assert values(session.run(run.lesson, page.id).result(page.id)) == {"main.a": (1.0, 2.0), "main.b": (3.0, 5.0)}
+        explanation = run.ask(ExplainQuestion("main.b", (1,), CodeUnit.step(page.id)))
+        assert isinstance(explanation, Explanation)
+        # What the page shows itself needs no name.
+        assert (explanation.file, explanation.line, explanation.lesson_line) == (page.id, 5, 12)
+
+
+def test_a_literal_and_a_cell_of_a_function_can_be_changed(worker: Session, tmp_path: Path) -> None:
+    with opened(worker, tmp_path) as (session, run):
+        knob = next(knob for knob in run.lesson.knobs if knob.label.endswith("line 4"))
+        page = page_with(run, "main.b")
+        with closing(session.run(run.lesson, page.id, UNCHANGED.with_knob(run.lesson, knob.name, "10"))) as changed:
+            assert values(changed.result(page.id))["main.b"] == (11.0, 21.0)
+        inner = page_with(run, "double.y")
+        cell = cells.parse(run.lesson, f"{inner.id}:double.y[0] = 7")
+        with closing(session.run(run.lesson, page.id, Changes().with_cell(run.lesson, cell))) as changed:
+            assert values(changed.result(page.id))["main.b"] == (8.0, 5.0)
+
+
+def test_the_first_tensor_that_another_version_changes_is_found(worker: Session, tmp_path: Path) -> None:
+    with opened(worker, tmp_path) as (session, before), closing(session.open(session.program)) as same:
+        assert first_difference(before, same) == ""
+        other = OwnProgram.here(tmp_path / "mine.py", SOURCE.replace("x * 2", "x * 3"))
+        with closing(session.open(other)) as after:
+            assert first_difference(before, after) == "double.y"
+
+
+def test_a_program_that_fails_opens_at_its_error(worker: Session, tmp_path: Path) -> None:
+    source = SOURCE + "".join(f"v{number} = torch.ones({number + 1})\n" for number in range(6)) + "v1 @ v2\nv9 = 1\n"
+    with opened(worker, tmp_path, source) as (_, run):
+        page = run.lesson.steps[first_page(run)]
+        assert isinstance(page, RunStep)
+        result = run.show(page)
+        assert result.error is not None
+        assert (result.error.line, "size" in result.error.message) == (19, True)
+        assert "v5" in page.title

@@ -1,0 +1,71 @@
+"""The literals of a program as knobs."""
+
+from __future__ import annotations
+
+import pytest
+
+from lessons.engine.program_lesson import lesson_of
+from lessons.format.knobs.knob import ChangeError, Setting
+from lessons.format.lesson import Lesson, RunningStep
+from lessons.what_if import literals
+from lessons.what_if.changes import UNCHANGED, apply
+
+SOURCE = '''"""A docstring."""
+lr = 1e-3  # ä
+model = Net(16, bias=True, name="größe")
+
+def f(x, p=0.5):
+    """Another."""
+    return x[:, 1] * -2 + f"{p:.2f}" * 0
+'''
+
+
+def found(source: str) -> list[tuple[str, object, str]]:
+    """Return label, value and text of each literal."""
+    return [(knob.label, knob.value, source[knob.start : knob.end]) for knob in literals.knobs_of(source, ())]
+
+
+def test_each_literal_but_docstrings_and_parts_of_f_strings_is_a_knob() -> None:
+    assert found(SOURCE) == [
+        ("lr, line 2", 0.001, "1e-3"),
+        ("Net(), line 3", 16, "16"),
+        ("bias, line 3", True, "True"),
+        ("name, line 3", "größe", '"größe"'),
+        ("p, line 5", 0.5, "0.5"),
+        ("x[], line 7", 1, "1"),
+        ("line 7", 2, "2"),
+        ("line 7", 0, "0"),
+    ]
+    assert found("x = (") == []
+
+
+def lesson(source: str = SOURCE) -> Lesson:
+    """Return the program as a lesson."""
+    return lesson_of("mine.py", source, (), "")
+
+
+def code_with(name: str, value: Setting) -> str:
+    """Return the second and third line of the program with a literal changed."""
+    step = apply(lesson(), UNCHANGED.with_knob(lesson(), name, value)).steps[0]
+    assert isinstance(step, RunningStep)
+    return "\n".join(step.code.split("\n")[1:3])
+
+
+def test_a_literal_is_replaced_where_it_stands() -> None:
+    names = [knob.name for knob in lesson().knobs]
+    assert code_with(names[0], "0.1").startswith("lr = 0.1  # ä\n")
+    assert code_with(names[2], "false").endswith('Net(16, bias=False, name="größe")')
+    assert code_with(names[3], "it's").endswith('name="it\'s")')
+    with pytest.raises(ChangeError, match="neither True nor False"):
+        code_with(names[2], "2")
+    with pytest.raises(ChangeError, match="not a number"):
+        code_with(names[1], "many")
+
+
+@pytest.mark.parametrize(
+    ("source", "by", "expected"),
+    [("3", 1, 4), ("0.01", 1, 0.02), ("0.01", -1, 0.009), ("0.0", 1, 0.1), ("True", 1, "False"), ("1e-08", 1, 2e-08)],
+)
+def test_literals_turn_by_their_first_digit(source: str, by: int, expected: Setting) -> None:
+    (knob,) = literals.knobs_of(f"x = {source}", ())
+    assert knob.turn(lesson(), knob.initial(lesson()), by) == expected

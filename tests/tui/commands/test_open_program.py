@@ -1,0 +1,37 @@
+"""The verb `open` where there is no terminal: the program as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tui.commands.command_line import Command
+from tui.commands import open_program
+
+assert open_program  # before its session is replaced by a warm one
+
+PROGRAM = "import sys, torch\nx = torch.tensor([1.0, 2.0]) * len(sys.argv)\nprint('hello')\n"
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_program_is_printed_with_its_tensors(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(PROGRAM)
+    status, out, err = command("open", str(file), "--", "one", "two")
+    assert (status, err) == (0, "")
+    assert "`mine.py one two` ran in" in out
+    assert "--no-limits" in out
+    assert "    hello\n" in out
+    assert out.split()[-2:] == ["3.0000", "6.0000"]
+
+
+def test_a_program_that_fails_is_printed_with_what_it_did_before(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("import torch\nx = torch.ones(2)\nx @ torch.ones(3)\n")
+    status, out, _ = command("open", str(file))
+    assert status == 1
+    assert "1.0000" in out
+    assert "inconsistent tensor size" in out
+    assert command("open", str(tmp_path / "none.py"))[0] == 2

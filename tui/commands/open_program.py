@@ -1,0 +1,77 @@
+"""The verb `open`: a program of one's own as pages of the tutor, or as text where there is no terminal."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from contextlib import suppress
+
+from lessons.engine.program_session import ProgramSession
+from lessons.format import main_path
+from lessons.format.lesson import RunStep
+from lessons.results.result import WorkerError
+from lessons.texts.wording import Wording
+from tui.commands import output, own_program
+from tui.commands.errors import CommandError
+from tui.render import linear_text
+from tui.tty.exit_codes import ExitCode
+from tui.tty.terminal import Terminal, prepare, this_terminal
+
+say = Wording("command/open")
+
+MOST_PAGES = 50
+"""Pages that are printed."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the program, then open its pages or print them."""
+    program = own_program.read_program(options.file, options.arguments, limited=not options.no_limits, python=False)
+    terminal = this_terminal()
+    on_screen = terminal.interactive and not options.plain
+    if on_screen:
+        prepare(terminal, os.environ)
+        print(say("running", "Running {file} (Ctrl+C stops it) ...", file=options.file), file=sys.stderr, flush=True)
+    session = ProgramSession(program)
+    try:
+        session.open(program)
+        return _draw(terminal, session, watch=options.watch) if on_screen else _print(session)
+    except WorkerError as error:
+        raise CommandError(str(error)) from None
+    finally:
+        session.close()
+
+
+def _draw(terminal: Terminal, session: ProgramSession, *, watch: bool) -> int:
+    # Textual reads the environment as soon as it is imported.
+    from tui.program_app import ProgramApp
+    from tui.tty import hangup_guard
+    from tui.tty.textual_patches import apply_patches
+
+    apply_patches()
+    hangup_guard.guard()
+    app = ProgramApp(terminal, session, watch=watch)
+    try:
+        app.run()
+    finally:
+        with suppress(OSError):
+            app.close()
+        output.discard_output()
+    return app.return_code or 0
+
+
+def _print(session: ProgramSession) -> int:
+    """Print all pages, as `run` prints a lesson."""
+    opened = session.opened
+    assert opened is not None
+    pages = [step for step in opened.lesson.steps if isinstance(step, RunStep)]
+    for step in pages[:MOST_PAGES]:
+        plain = step if step is pages[0] or not opened.is_own(step) else step.model_copy(update={"code": ""})
+        output.print_lines(
+            linear_text.step_lines(plain, opened.show(step), main_path.position_of(opened.lesson.steps, step.id))
+        )
+        output.print_lines([""])
+    left = len(pages) - MOST_PAGES
+    if left > 0:
+        output.print_lines([say("more", "(and {count} more pages of tensors)", count=left)])
+    return ExitCode.NOT_PASSED if opened.whole.error else ExitCode.OK

@@ -1,0 +1,206 @@
+"""The app for a program of one's own: its named tensors as pages, without a course and without progress."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, cast
+
+from textual import work
+
+from lessons.engine import program_session
+from lessons.engine.program_session import ProgramRun, ProgramSession
+from lessons.engine.running_program import OwnProgram
+from lessons.format.lesson import Course, Lesson
+from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
+from lessons.results.program_result import Named
+from lessons.results.result import WorkerError
+from lessons.texts.wording import Wording
+from tui.app import TutorApp
+from tui.controllers.frame import MAP
+from tui.controllers.learning_state import LearningState, MapState
+from tui.screens.program_map import ProgramMap
+from tui.state.async_session import AsyncSession
+from tui.state.program_results import NoProgress, ProgramResults
+from tui.state.purpose import Purpose
+from tui.state.saved_program import SavedProgram
+from tui.state.step_results import TrainingReplays
+from tui.tty.terminal import Terminal
+
+if TYPE_CHECKING:
+    from tui.screens.map_view import MapView
+
+say = Wording("screen/program")
+
+EVERY = 0.3
+"""Seconds between looks at the files of the program."""
+
+OF_COURSE = frozenset({"glossary", "side_step", "jump_back", "export"})
+"""The actions that need a course."""
+
+
+class ProgramApp(TutorApp):
+    """The tutor with a program in place of the course. With `watch`, the program runs again when a file is saved."""
+
+    def __init__(self, terminal: Terminal, session: ProgramSession, *, watch: bool = False) -> None:
+        self.program_session = session
+        super().__init__(terminal, session)
+        self._watch = watch
+        self._saved = SavedProgram(session.program.path)
+        self.frame.map_title = say("tensors", "tensors")
+
+    def make_map(self) -> MapView:
+        """Return the list of the program's tensors."""
+        return ProgramMap(self.terminal, id=MAP)
+
+    @property
+    def opened(self) -> ProgramRun:
+        """The run that the pages were made from."""
+        opened = self.program_session.opened
+        assert opened is not None
+        return opened
+
+    def read(self) -> MapState:
+        """Return the pages, and progress that is in no file."""
+        return MapState(outline(self.opened), self._course, NoProgress())
+
+    def _course(self) -> Course:
+        return cast(Course, Pages(self.program_session))
+
+    def add_session(self, shown: MapState) -> LearningState:
+        """Return the program as a course of one lesson."""
+        async_session = AsyncSession(self.program_session)
+        return LearningState(
+            self._course(), shown.progress, async_session, ProgramResults(async_session), TrainingReplays()
+        )
+
+    def _show_first(self, shown: MapState | str) -> None:
+        super()._show_first(shown)
+        index = program_session.first_page(self.opened)
+        self.open_when_made("", self.opened.lesson.steps[index].id)
+        if self._watch:
+            self.set_interval(EVERY, self._look)
+
+    @work(exclusive=True, group="open")
+    async def open_when_made(self, lesson_id: str, step: str, purpose: Purpose = Purpose.WORK) -> None:
+        """Open a page as soon as the views are assembled; hold the keys that are pressed before that."""
+        with self.input_held():
+            await self.assembled.wait()
+        lesson = self.opened.lesson
+        self.parts.steps.open(lesson, lesson.index(step))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action applies now: none that needs a course."""
+        return False if action in OF_COURSE else super().check_action(action, parameters)
+
+    def action_next(self) -> None:
+        """Go on to the next page, after the last one to the list of tensors."""
+        self._turn(1)
+
+    def action_previous(self) -> None:
+        """Go back to the previous page."""
+        self._turn(-1)
+
+    def _turn(self, by: int) -> None:
+        steps = self.parts.steps
+        if not steps.is_visible or not steps.may_leave():
+            return
+        index = steps.index + by
+        if index >= len(steps.lesson.steps):
+            steps.leave()
+        elif index >= 0:
+            steps.open(steps.lesson, index)
+
+    # Running it again ------------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Run the program again if one of its files was saved."""
+        if self.assembled.is_set() and self._saved.changed(self.opened.whole.sources):
+            self.run_again()
+
+    def action_rerun(self) -> None:
+        """Read the file and run the program again."""
+        if self.parts.steps.is_visible:
+            self.run_again()
+
+    @work(exclusive=True, group="again", exit_on_error=False)
+    async def run_again(self) -> None:
+        """Run the program as its file is now; show what has changed, from the first tensor that differs."""
+        program = self._saved.read(self.program_session.program)
+        if program is None:
+            return
+        self.frame.notify(say("again", "Running {file} again.", file=self._saved.name), timeout=2)
+        try:
+            before, changed = await self.state.async_session.work(partial(self._run, program))
+        except WorkerError as error:
+            self.frame.problem = str(error)
+            self.frame.show_title()
+            return
+        results = self.state.results
+        assert isinstance(results, ProgramResults)
+        results.compare_with(before)
+        self.map.replace(outline(self.opened))
+        lesson = self.opened.lesson
+        labels = {shown.name: index for index, step in enumerate(lesson.steps) for shown in getattr(step, "show", ())}
+        if self.opened.whole.error is not None:
+            index = program_session.first_page(self.opened)
+        else:
+            index = labels.get(changed, min(self.parts.steps.index, len(lesson.steps) - 1))
+        self.parts.steps.open(lesson, index)
+        self.frame.notify(difference(self.opened, changed), timeout=10)
+
+    def _run(self, program: OwnProgram) -> tuple[ProgramRun, str]:
+        """Run a program in a thread. Returns the run before, and the first tensor that differs; "" if none does."""
+        before = self.opened
+        after = self.program_session.open(program)
+        return before, program_session.first_difference(before, after)
+
+
+class Pages:
+    """The program in the place of a course: its one lesson is another one after each save, for all who hold this."""
+
+    def __init__(self, session: ProgramSession) -> None:
+        self._session = session
+
+    @property
+    def lessons(self) -> tuple[Lesson, ...]:
+        """The pages of the program as it ran last."""
+        return (self._session.opened.lesson,) if self._session.opened is not None else ()
+
+    def lesson(self, name: str) -> Lesson:
+        """Return the pages, whatever they are called."""
+        return self.lessons[0]
+
+
+def difference(run: ProgramRun, changed: str) -> str:
+    """Say what a new version of a program has changed."""
+    if run.whole.error is not None:
+        return run.whole.error.message
+    if not changed:
+        return say("same", "It ran again. No named tensor has other values than before.")
+    item = next(item for item in run.whole.named if item.label == changed)
+    if item.line is None:
+        return say("differs", "The first tensor that differs is {name}.", name=changed)
+    return say("differs-at", "The first tensor that differs is {name}, line {line}.", name=changed, line=item.line)
+
+
+def outline(run: ProgramRun) -> CourseOutline:
+    """Return the pages of a program as the map shows them: each file or function is a lesson."""
+    pairs = list(zip(run.groups, run.lesson.steps, strict=False))
+    families: list[LessonOutline] = []
+    for number, (title, members) in enumerate(groupby(pairs, key=lambda pair: pair[0].title)):
+        found = list(members)
+        steps = tuple(StepOutline(step.id, step.title, step.noun, is_exercise=False) for _, step in found)
+        goal = "\n".join(_line_of(item) for group, _ in found for item in group.items)
+        families.append(LessonOutline(f"family-{number}", number, title, goal, None, steps))
+    if not families:
+        (step,) = run.lesson.steps
+        empty = StepOutline(step.id, step.title, step.noun, is_exercise=False)
+        families.append(LessonOutline("family-0", 0, run.lesson.title, "", None, (empty,)))
+    return CourseOutline(tuple(families))
+
+
+def _line_of(item: Named) -> str:
+    shape = ", ".join(map(str, item.shape))
+    line = say("line", "line {line}", line=item.line) if item.line is not None else ""
+    return "  ".join(filter(None, (item.label, f"({shape})", item.dtype, line)))

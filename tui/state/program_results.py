@@ -1,0 +1,59 @@
+"""The results of the pages of a program of one's own, and what is kept of a learner beside it: nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lessons.engine.program_session import ProgramRun
+from lessons.format.lesson import Lesson, RunStep, Step
+from lessons.learner.progress import Progress
+from lessons.results.result import StepResult
+from lessons.what_if.changes import UNCHANGED, Changes
+from tui.state.async_session import AsyncSession
+from tui.state.recorded_results import RecordedResults
+from tui.state.step_content import StepContent
+from tui.state.step_results import StepResults
+
+
+class NoProgress(Progress):
+    """Progress that is in no file. What a learner does with a program of their own says nothing about the course."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    @property
+    def problem(self) -> str | None:
+        """None: nothing is to be saved."""
+        return None
+
+    @property
+    def saved(self) -> bool:
+        """True: nothing is to be saved."""
+        return True
+
+
+class ProgramResults(StepResults):
+    """The results of the pages; there are no recorded ones. Those of the version before are kept to compare with."""
+
+    def __init__(self, async_session: AsyncSession) -> None:
+        super().__init__(async_session, RecordedResults())
+        self._before: ProgramRun | None = None
+
+    def recorded(self, lesson: Lesson, step: str) -> StepResult | None:
+        """Return None: nobody has recorded a program of one's own."""
+        return None
+
+    def compare_with(self, before: ProgramRun) -> None:
+        """Compare what is shown with the results of an earlier version from now on."""
+        if self._before is not None:
+            self._before.close()
+        self._before = before
+        self.forget()
+
+    async def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> StepContent:
+        """Run the program, if it has not just been run with these changes. Raises as `StepResults.live` does."""
+        content = await super().live(lesson, step, changes)
+        if changes or self._before is None or not isinstance(step, RunStep):
+            return content
+        tensors = self._before.tensors([shown.name for shown in step.show])
+        return replace(content, base=replace(content.result, tensors=tuple(tensors)))

@@ -47,7 +47,7 @@ class RecordingHere:
     """
 
     def __init__(self, keep: int) -> None:
-        self.recorder = Recorder(keep=keep, segment=keep // 2, few=FEW_EVENTS)
+        self.recorder = Recorder(keep=keep, segment=keep // 8, few=FEW_EVENTS)
         self.explainer = Explainer(self.recorder)
         self.until: int | None = None
         self._keep = keep

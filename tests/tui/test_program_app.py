@@ -45,6 +45,8 @@ async def test_a_program_is_looked_at_changed_and_saved(tmp_path: Path, monkeypa
             await learner.sees("The first tensor that", "40.0000")
             await pilot.press("m")
             await learner.sees("tensors", "mine.py: a, b", "scale: y")
+            await pilot.press("question_mark")
+            await learner.sees(lambda: app.help_pane.display)
     finally:
         app.close()
     assert not (tmp_path / "data").exists()

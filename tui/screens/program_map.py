@@ -25,8 +25,6 @@ BOLD = Style(bold=True)
 class ProgramMap(MapView):
     """One line for each page of tensors; what is described is the family that a page belongs to."""
 
-    topic = "program"
-
     def show(self, course: CourseOutline, progress: Progress) -> None:
         """Show the pages of a program: each lesson of the outline is one of its files or functions."""
         entries: list[LessonEntry] = []

@@ -196,7 +196,9 @@ class ProgramSession(Session):
 
 
 def about(program: OwnProgram, result: ProgramResult) -> str:
-    """Say what was run, where, how it ended, and which limits held."""
+    """Say what was run, where, how it ended, and which limits held; of a file of tensors, what is known of it."""
+    if program.data:
+        return program.data
     command = shlex.join([Path(program.path).name, *program.arguments])
     said = [
         say(

@@ -25,6 +25,8 @@ LIMITS = Limits(cpu=300, wall=60, memory=4096)
 
 UNLIMITED = Limits.model_construct(cpu=10**9, wall=10**9, memory=1 << 30)
 
+MIB = 1 << 20
+
 GRACE = 20.0
 """Seconds for the report of a program after its time is up: names are found only then."""
 
@@ -41,6 +43,7 @@ class OwnProgram:
         environment: the variables of the environment.
         limited: whether the limits of the worker hold for it.
         wall: the seconds after which it is stopped; None if it runs to its end.
+        data: of a file of tensors, which the code reads, what its page says of it; "" if the file is the program.
     """
 
     path: str
@@ -50,6 +53,7 @@ class OwnProgram:
     environment: tuple[tuple[str, str], ...]
     limited: bool = True
     wall: float | None = LIMITS.wall
+    data: str = ""
 
     @classmethod
     def here(cls, path: Path, code: str, arguments: Sequence[str] = (), *, limited: bool = True) -> OwnProgram:
@@ -61,7 +65,19 @@ class OwnProgram:
     @property
     def limits(self) -> Limits:
         """The limits for its process."""
+        if self.data:
+            return with_room_for(Path(self.path), LIMITS)
         return LIMITS if self.limited else UNLIMITED
+
+
+def with_room_for(path: Path, limits: Limits) -> Limits:
+    """Return limits under which a file can be mapped as a whole, which takes addresses and no memory."""
+    try:
+        size = path.stat().st_size
+    except (OSError, ValueError):
+        # Who reads it will say what is wrong.
+        return limits
+    return limits.model_copy(update={"memory": limits.memory + -(-size // MIB)})
 
 
 def run(

@@ -68,6 +68,32 @@ def tensor_lines(
     yield from linear_matrix.matrix(tensor if tensor.size <= MOST_NUMBERS else _corner(tensor), width)
 
 
+def about(file: str, listed: ListedTensor, found: TensorStatistics) -> str:
+    """Describe a tensor of a file of this name in a paragraph of prose."""
+    said = [
+        say(
+            "tensor-of", "`{name}` of {file}: {shape} numbers of type {type}, {size}.",
+            name=visible(listed.name), file=file, shape=_shape(listed), type=listed.dtype, size=size(listed.nbytes),
+        )
+    ]  # fmt: skip
+    if found.seen < found.count:
+        share = found.seen / found.count
+        said.append(say("share", "Only {share:.2%} of them, spread over all, were looked at for this:", share=share))
+    if found.low is not None and found.high is not None:
+        low, high = readable(found.low), readable(found.high)
+        said.append(say("between", "They lie between {low} and {high}.", low=low, high=high))
+    if found.mean is not None and found.std is not None:
+        mean, std = readable(found.mean), readable(found.std)
+        said.append(say("spread", "Their mean is {mean}, their standard deviation {std}.", mean=mean, std=std))
+    said.append(
+        say(
+            "special", "{zeros} of them are zero, {nans} NaN, {infinities} infinite.",
+            zeros=found.zeros, nans=found.nans, infinities=found.infinities,
+        )
+    )  # fmt: skip
+    return " ".join(said)
+
+
 def _corner(tensor: Tensor) -> Tensor:
     """Return a tensor of which only the first rows can be seen."""
     if tensor.values is None:
@@ -89,6 +115,13 @@ def statistic_lines(found: TensorStatistics) -> Iterator[str]:
             seen=found.seen,
             share=share,
         )
+    lines = _facts(found)
+    name_width = max(cell_len(name) for name, _ in lines)
+    for name, text in lines:
+        yield f"  {_left(name, name_width)}  {text}"
+
+
+def _facts(found: TensorStatistics) -> list[tuple[str, str]]:
     nonfinite = found.nans + found.infinities
     bad = (
         say("nans", "{all} ({nans} NaN, {infinities} infinite)", all=nonfinite, nans=found.nans,
@@ -103,13 +136,11 @@ def statistic_lines(found: TensorStatistics) -> Iterator[str]:
         (say("std", "standard deviation"), found.std),
     ]
     lines = [(name, readable(value)) for name, value in rows if value is not None]
-    lines += [
+    return [
+        *lines,
         (say("zeros", "zeros"), say("of", "{part} of {all}", part=found.zeros, all=found.seen)),
         (say("nonfinite", "not finite"), bad),
     ]
-    name_width = max(cell_len(name) for name, _ in lines)
-    for name, text in lines:
-        yield f"  {_left(name, name_width)}  {text}"
 
 
 def size(nbytes: int) -> str:

@@ -28,14 +28,25 @@ def run(options: argparse.Namespace) -> int:
     """Run the program, then open its pages or print them."""
     program = own_program.read_program(options.file, options.arguments, limited=not options.no_limits, python=False)
     terminal = this_terminal()
-    on_screen = terminal.interactive and not options.plain
-    if on_screen:
-        prepare(terminal, os.environ)
+    if terminal.interactive and not options.plain:
         print(say("running", "Running {file} (Ctrl+C stops it) ...", file=options.file), file=sys.stderr, flush=True)
+        return open_pages(terminal, ProgramSession(program), watch=options.watch)
     session = ProgramSession(program)
     try:
         session.open(program)
-        return _draw(terminal, session, watch=options.watch) if on_screen else _print(session)
+        return _print(session)
+    except WorkerError as error:
+        raise CommandError(str(error)) from None
+    finally:
+        session.close()
+
+
+def open_pages(terminal: Terminal, session: ProgramSession, *, watch: bool = False) -> int:
+    """Run the program of a session and open its pages. Closes the session, and returns the exit code."""
+    prepare(terminal, os.environ)
+    try:
+        session.open(session.program)
+        return _draw(terminal, session, watch=watch)
     except WorkerError as error:
         raise CommandError(str(error)) from None
     finally:

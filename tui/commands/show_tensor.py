@@ -7,17 +7,20 @@ import difflib
 from pathlib import Path
 from typing import Any
 
-from lessons.engine.stored_tensors import StoredTensors, UnreadableTensors, opened
+from lessons.engine.program_session import ProgramSession
+from lessons.engine.stored_tensors import StoredTensors, UnreadableTensors, opened, program_of
 from lessons.render import tensor_file_text
 from lessons.results.clean_text import clean
 from lessons.results.json_numbers import nested, number
-from lessons.results.result import Tensor
+from lessons.results.result import LONGEST_AXIS, Tensor
 from lessons.results.tensor_file import ListedTensor, TensorList, TensorStatistics
 from lessons.texts.wording import Wording
+from tui.commands import open_program
 from tui.commands.errors import UsageError
 from tui.commands.open_session import open_session
 from tui.commands.output import print_json, print_lines
 from tui.tty.exit_codes import ExitCode
+from tui.tty.terminal import this_terminal
 
 say = Wording("command/show")
 
@@ -29,32 +32,58 @@ MOST_KNOWN = 5
 """Names that are suggested in place of one that there is not."""
 
 
-def run(options: argparse.Namespace) -> ExitCode:
-    """Print the list of a file, or one of its tensors."""
-    path = options.file
-    try:
-        with open_session() as session, opened(session, Path(path)) as file:
-            found = file.found
-            name = options.name
-            if name is None and len(found.tensors) == 1 and not found.more_tensors and not found.others:
-                name = found.tensors[0].name
-            if name is None:
-                if options.json:
-                    print_json(_list_document(path, found))
-                else:
-                    print_lines(tensor_file_text.listing(clean(path, keep=""), found))
-                    if found.tensors:
-                        print_lines(["", say("choose", "Show one of them with: attn-tutor show FILE NAME")])
-                return ExitCode.OK
-            listed = _find(file, name)
-            tensor, statistics = file.show(listed.name, SECONDS)
-    except UnreadableTensors as error:
-        raise UsageError(str(error)) from None
+def run(options: argparse.Namespace) -> int:
+    """Print the list of a file, or one of its tensors; on a terminal, open the tensor."""
+    terminal = this_terminal()
+    on_screen = terminal.interactive and not options.json and not options.plain
+    path = Path(options.file)
+    with open_session() as session:
+        try:
+            with opened(session, path) as file:
+                found = file.found
+                name = options.name
+                if name is None and len(found.tensors) == 1 and not found.more_tensors and not found.others:
+                    name = found.tensors[0].name
+                if name is None:
+                    _print_list(options, found)
+                    return ExitCode.OK
+                listed = _find(file, name)
+                if options.heads is not None:
+                    _check_heads(options.heads, listed, on_screen=on_screen)
+                tensor, statistics = file.show(listed.name, SECONDS)
+        except UnreadableTensors as error:
+            raise UsageError(str(error)) from None
+        if on_screen:
+            about = tensor_file_text.about(clean(path.name, keep=""), listed, statistics)
+            program = program_of(path, listed, about, options.heads)
+            return open_program.open_pages(terminal, ProgramSession(program, session.launcher))
     if options.json:
-        print_json(_tensor_document(path, listed, tensor, statistics))
+        print_json(_tensor_document(options.file, listed, tensor, statistics))
     else:
-        print_lines(tensor_file_text.tensor_lines(clean(path, keep=""), listed, tensor, statistics))
+        print_lines(tensor_file_text.tensor_lines(clean(options.file, keep=""), listed, tensor, statistics))
     return ExitCode.OK
+
+
+def _check_heads(heads: int, listed: ListedTensor, *, on_screen: bool) -> None:
+    """Raise `UsageError` if the rows of a tensor cannot be split into so many heads, or nobody would see them."""
+    if not on_screen:
+        raise UsageError(say("heads-unseen", "--heads is for a terminal, where heads are drawn side by side."))
+    rows = listed.shape[0] if len(listed.shape) == 2 else 0
+    if heads < 1 or not rows or rows % heads or rows > LONGEST_AXIS:
+        shape = "×".join(map(str, listed.shape))
+        raise UsageError(
+            say("no-heads", "{name} ({shape}) cannot be split into {heads} heads: its rows must be divisible by them.",
+                name=listed.name, shape=shape, heads=heads)
+        )  # fmt: skip
+
+
+def _print_list(options: argparse.Namespace, found: TensorList) -> None:
+    if options.json:
+        print_json(_list_document(options.file, found))
+        return
+    print_lines(tensor_file_text.listing(clean(options.file, keep=""), found))
+    if found.tensors:
+        print_lines(["", say("choose", "Show one of them with: attn-tutor show FILE NAME")])
 
 
 def _find(file: StoredTensors, name: str) -> ListedTensor:

@@ -154,7 +154,14 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help=say("show/name", "the name of a tensor, or its end (default: list all of them)"),
     )
-    _json(parser)
+    how = parser.add_mutually_exclusive_group()
+    _json(how)
+    how.add_argument(
+        "--plain", action="store_true", help=say("show/plain", "print it as text, also where there is a terminal")
+    )
+    parser.add_argument(
+        "--heads", metavar="N", type=int, help=say("show/heads", "split the rows of a matrix into N heads")
+    )
 
 
 @_verb(

@@ -38,7 +38,12 @@ class SavedProgram:
         return changed
 
     def read(self, program: OwnProgram) -> OwnProgram | None:
-        """Return the program with its source as it is now; None if it cannot be read, as while an editor saves it."""
+        """Return the program with its source as it is now; None if it cannot be read, as while an editor saves it.
+
+        What reads a file of tensors is no part of that file.
+        """
+        if program.data:
+            return program
         try:
             return replace(program, code=self.path.read_text(encoding="utf-8-sig", errors="surrogateescape"))
         except OSError:

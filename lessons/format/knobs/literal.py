@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Literal
 
+from lessons.format.fields import OptionalCode
 from lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting, Span
 from lessons.format.knobs.number import DECIMALS, parse_number
 from lessons.texts.wording import Wording
@@ -25,7 +26,7 @@ class LiteralKnob(Knob):
     kind: Literal["literal"]
     start: int
     end: int
-    value: bool | int | float | str
+    value: bool | int | float | OptionalCode
 
     def initial(self, lesson: LessonCode) -> Setting:
         """Return what the source says."""

@@ -19,7 +19,7 @@ from lessons.results.result import StepResult
 from lessons.results.tensor_questions import Refusal, TensorQuestion
 from lessons.worker import channel, messages
 from lessons.worker.messages import ListNames, NamesReport
-from lessons.worker.program_messages import FindNonfinite, NonfiniteFound
+from lessons.worker.program_messages import FindNonfinite, NonfiniteFound, TracePart, TraceProgram
 
 QUESTION_LIMIT = 10.0
 """Seconds that the child may take to answer a question."""
@@ -57,6 +57,16 @@ class Run:
             return nonfinite.of_json(reply.report) if isinstance(reply, NonfiniteFound) else cast(Refusal, reply)
 
         return self._ask(FindNonfinite(), read, SEARCH_LIMIT)
+
+    def trace(self) -> list[TracePart] | None:
+        """Return the trace of a program, to be compared with another. Returns None if there is none."""
+        parts: list[TracePart] = []
+        while not parts or not parts[-1].last:
+            part = self._ask(TraceProgram(len(parts)), lambda reply: reply, SEARCH_LIMIT)
+            if not isinstance(part, TracePart):
+                return None
+            parts.append(part)
+        return parts
 
     def use(self, ask: Callable[[ChildProcess], tuple[T, bool]]) -> tuple[T, bool] | None:
         """Call `ask` with the child, while no other thread can use it.

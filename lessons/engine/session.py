@@ -23,6 +23,7 @@ from lessons.engine.running_program import OwnProgram
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits, TrainStep
 from lessons.learner import trained_models
+from lessons.results import run_comparison
 from lessons.results.result import (
     AnswerComparison,
     Failure,
@@ -30,12 +31,16 @@ from lessons.results.result import (
     StepResult,
     Training,
     TrainingSnapshot,
+    WorkerError,
 )
+from lessons.results.run_comparison import RunComparison
+from lessons.results.tensor_questions import Refusal
 from lessons.texts.wording import Wording
 from lessons.what_if.changes import UNCHANGED, Changes, apply
-from lessons.worker import channel
+from lessons.worker import channel, wire
 from lessons.worker.message_parts import CellWrite
 from lessons.worker.messages import LessonDone, RunLesson, StepReport
+from lessons.worker.program_messages import CompareTraces, TraceComparison, TracePart
 
 say = Wording("engine/session")
 
@@ -254,6 +259,24 @@ class Session:
         """Start a child that takes any one job, which `cancel` can stop; leaving the context ends it."""
         self._cancelled.clear()
         return self._child(limits)
+
+    def compare_programs(
+        self, one: Sequence[TracePart], other: Sequence[TracePart], rtol: float | None = None, atol: float | None = None
+    ) -> RunComparison:
+        """Compare the traces of two programs. Raises `WorkerError`."""
+        self._cancelled.clear()
+        with self._child(running_program.LIMITS) as job:
+            try:
+                for message in (CompareTraces(rtol, atol), *one, *other):
+                    channel.send(job.talk, message)
+                deadline = time.monotonic() + running_program.LIMITS.wall
+                reply = channel.receive(job.talk, TraceComparison, Refusal, deadline=deadline)
+            except (wire.WireError, TimeoutError) as error:
+                why = say("not-compared", "The process that compared the two programs ended before it had answered.")
+                raise WorkerError(why) from error
+        if isinstance(reply, Refusal):
+            raise WorkerError(reply.reason)
+        return run_comparison.cleaned(reply.comparison)
 
     def _launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         if self._closed.is_set():

@@ -17,14 +17,21 @@ say = Wording("explanation/nonfinite")
 
 WIDTH = 80
 MOST_LOSSES = 6
+MOST_REACHED = 5
 
 
 def lines(
-    report: NonfiniteReport, here: str = "", steps: Mapping[str, str] = NO_NAMES, width: int = WIDTH
+    report: NonfiniteReport,
+    here: str = "",
+    steps: Mapping[str, str] = NO_NAMES,
+    width: int = WIDTH,
+    *,
+    failed: bool = False,
 ) -> Iterator[str]:
     """Yield what a search for numbers that are not finite has found, and what it has looked at.
 
-    Lines of the code `here` are called by their number alone; `steps` are the names of other pieces of code.
+    Lines of the code `here` are called by their number alone; `steps` are the names of other pieces of code. A program
+    that has `failed` was looked at up to there.
     """
     for count, origin in enumerate(report.origins):
         if count:
@@ -37,7 +44,7 @@ def lines(
         for item in report.reached:
             # They were not looked at as they were made.
             yield from _wrapped(say("is-not-finite", "In the end, {what}.", what=_not_finite(item)), width)
-    yield from _wrapped(_looked_at(report), width)
+    yield from _wrapped(_looked_at(report, failed), width)
     for item in () if report.origins else report.large:
         yield from _wrapped(_large(item, here, steps), width)
 
@@ -119,10 +126,19 @@ def headline(origin: Origin, count: int) -> str:
 
 
 def _reached(reached: Iterable[NotableTensor]) -> str:
-    names = [_not_finite(item) for item in reached]
-    if not names:
+    items = list(reached)
+    if not items:
         return say("reached-nothing", "Nothing of it is left in the variables at the end.")
-    return say("reached", "In the end, {names}.", names=", ".join(names))
+    names = ", ".join(_not_finite(item) for item in items[:MOST_REACHED])
+    left = len(items) - MOST_REACHED
+    if left > 0:
+        return say.count(
+            "reached-more", left,
+            "In the end, {names}, and so is one more variable or parameter.",
+            "In the end, {names}, and so are {count} more variables and parameters.",
+            names=names,
+        )  # fmt: skip
+    return say("reached", "In the end, {names}.", names=names)
 
 
 def _not_finite(item: NotableTensor) -> str:
@@ -138,12 +154,12 @@ def _not_finite(item: NotableTensor) -> str:
     )
 
 
-def _looked_at(report: NonfiniteReport) -> str:
+def _looked_at(report: NonfiniteReport, failed: bool) -> str:
     parts = []
     if not report.origins:
         parts.append(
             say("all-finite-until", "Everything that was recorded is finite.")
-            if report.stopped
+            if report.stopped or failed
             else say("all-finite", "Everything is finite.")
         )
     parts.append(

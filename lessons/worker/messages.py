@@ -20,16 +20,7 @@ from lessons.worker.message_parts import (
     TensorReport,
     message,
 )
-from lessons.worker.program_messages import (
-    FindNonfinite,
-    NonfiniteFound,
-    ProgramReport,
-    ReadTensorFile,
-    RunProgram,
-    ShowStoredTensor,
-    StoredTensorReport,
-    TensorFileReport,
-)
+from lessons.worker.program_messages import PROGRAM_REPLIES
 from lessons.worker.tensor_reports import (
     BlocksReport,
     ExplanationReport,
@@ -453,7 +444,7 @@ class ComparisonReport:
 REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     Launch: (Exited,),
     RunLesson: (StepReport, LessonDone),
-    RunProgram: (ProgramReport,),
+    **PROGRAM_REPLIES,
     **{
         kind: (report, Refusal)
         for kind, report in zip(
@@ -465,12 +456,9 @@ REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
             strict=True,
         )
     },
-    FindNonfinite: (NonfiniteFound, Refusal),
     RunInput: (InputReport, Refusal),
     RunScratch: (ScratchReport, Refusal),
     ListNames: (NamesReport, Refusal),
-    ReadTensorFile: (TensorFileReport, Refusal),
-    ShowStoredTensor: (StoredTensorReport, Refusal),
     Train: (Snapshot, Trained, TrainingFailed),
     Pause: (Paused,),
     RunAnswer: (AnswerLoaded,),

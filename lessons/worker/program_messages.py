@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
+from lessons.results.run_comparison import RunComparison
 from lessons.results.tensor_file import TensorList, TensorStatistics
+from lessons.results.tensor_questions import Refusal
 from lessons.worker.message_parts import CellWrite, ErrorReport, TensorReport, message
 
 
@@ -61,6 +64,41 @@ class NonfiniteFound:
 
 
 @message
+class TraceProgram:
+    """Ask for a part of the intermediate results of a run, by its number from 0."""
+
+    part: int
+
+
+@message
+class TracePart:
+    """A part of a trace, which the screen passes on unread; `last` says that no other follows."""
+
+    results: Any
+    last: bool
+    blob: bytes
+
+
+@message
+class CompareTraces:
+    """Compare two traces, whose parts follow: first all of the one, then all of the other.
+
+    Attributes:
+        rtol, atol: the relative and the absolute tolerance; None for that of the types of the numbers.
+    """
+
+    rtol: float | None
+    atol: float | None
+
+
+@message
+class TraceComparison:
+    """How two traces compare."""
+
+    comparison: RunComparison
+
+
+@message
 class ProgramReport:
     """The result of a program. `stdout` is the range of the output file that it printed, in bytes.
 
@@ -109,3 +147,14 @@ class StoredTensorReport:
     statistics: TensorStatistics
     tensor: TensorReport
     blob: bytes
+
+
+PROGRAM_REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
+    RunProgram: (ProgramReport,),
+    FindNonfinite: (NonfiniteFound, Refusal),
+    TraceProgram: (TracePart, Refusal),
+    CompareTraces: (TraceComparison, Refusal),
+    ReadTensorFile: (TensorFileReport, Refusal),
+    ShowStoredTensor: (StoredTensorReport, Refusal),
+}
+"""The possible replies to each of these messages."""

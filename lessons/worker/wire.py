@@ -45,15 +45,54 @@ class Frame:
         return str(self.header.get("op"))
 
 
-def send(sock: socket.socket, header: dict[str, Any], blob: bytes = b"", fds: Sequence[int] = ()) -> None:
-    """Send one frame. Raises `WireError` if it is too large or not JSON, `Closed` if the peer is gone."""
+def packed(frame: Frame) -> bytes:
+    """Return a frame as bytes, as in a file. Raises `WireError` if it is too large or not JSON."""
+    head, text = _head_and_text(frame.header, frame.blob)
+    return head + text + frame.blob
+
+
+def unpacked(content: bytes, start: int) -> tuple[Frame, int]:
+    """Return the frame that begins at a place in bytes, and where it ends. Raises `WireError`."""
+    if len(content) < start + HEAD.size:
+        raise WireError("an incomplete frame")
+    json_length, blob_length = _lengths(content[start : start + HEAD.size])
+    middle = start + HEAD.size + json_length
+    end = middle + blob_length
+    if len(content) < end:
+        raise WireError("an incomplete frame")
+    return Frame(_header(content[start + HEAD.size : middle]), content[middle:end]), end
+
+
+def _head_and_text(header: dict[str, Any], blob: bytes) -> tuple[bytes, bytes]:
     try:
         text = _dumps(header, separators=(",", ":")).encode("utf-8", "surrogatepass")
     except (TypeError, ValueError, RecursionError) as error:
         raise WireError(f"not a message: {error}") from None
     if len(text) > JSON_CAP or len(blob) > BLOB_CAP:
         raise WireError(f"message too large: {len(text)} bytes of JSON, {len(blob)} bytes of data")
-    head = _pack(MAGIC, len(text), len(blob))
+    return _pack(MAGIC, len(text), len(blob)), text
+
+
+def _lengths(head: bytes) -> tuple[int, int]:
+    magic, json_length, blob_length = _unpack(head)
+    if magic != MAGIC or json_length > JSON_CAP or blob_length > BLOB_CAP:
+        raise WireError("not a message of ours")
+    return json_length, blob_length
+
+
+def _header(text: bytes) -> dict[str, Any]:
+    try:
+        header = _loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WireError(f"unreadable header: {error}") from None
+    if not isinstance(header, dict):
+        raise WireError("unreadable header: not an object")
+    return header
+
+
+def send(sock: socket.socket, header: dict[str, Any], blob: bytes = b"", fds: Sequence[int] = ()) -> None:
+    """Send one frame. Raises `WireError` if it is too large or not JSON, `Closed` if the peer is gone."""
+    head, text = _head_and_text(header, blob)
     try:
         if fds:
             socket.send_fds(sock, [head], list(fds))
@@ -77,18 +116,10 @@ def receive(sock: socket.socket, deadline: float | None = None, max_fds: int = 0
     if max_fds:
         head, fds = _receive_with_fds(sock, deadline, max_fds)
     head += _exactly(sock, HEAD.size - len(head), deadline)
-    magic, json_length, blob_length = _unpack(head)
-    if magic != MAGIC or json_length > JSON_CAP or blob_length > BLOB_CAP:
-        raise WireError("not a message of ours")
+    json_length, blob_length = _lengths(head)
     text = _exactly(sock, json_length, deadline)
     blob = _exactly(sock, blob_length, deadline)
-    try:
-        header = _loads(text)
-    except (ValueError, RecursionError) as error:
-        raise WireError(f"unreadable header: {error}") from None
-    if not isinstance(header, dict):
-        raise WireError("unreadable header: not an object")
-    return Frame(header, blob, tuple(fds))
+    return Frame(_header(text), blob, tuple(fds))
 
 
 def _receive_with_fds(sock: socket.socket, deadline: float | None, max_fds: int) -> tuple[bytes, list[int]]:

@@ -48,7 +48,8 @@ def run(options: argparse.Namespace) -> ExitCode:
         print_json(_document(report) | {"error": documents.failure(result.error)})
     else:
         names = {PROGRAM.name: options.file}
-        print_lines(nonfinite_text.lines(report, here=PROGRAM.name, steps=names))
+        failed = result.error is not None
+        print_lines(nonfinite_text.lines(report, here=PROGRAM.name, steps=names, failed=failed))
     return ExitCode.NOT_PASSED if report.origins or report.reached or result.error is not None else ExitCode.OK
 
 

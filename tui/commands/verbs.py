@@ -200,6 +200,36 @@ def _open_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@_verb(
+    "diff",
+    "compare_programs",
+    lambda: say("diff", "compare what two programs of yours compute, up to the first number that differs"),
+)
+def _diff_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("one", metavar="FILE", help=say("diff/one", "a Python file of your own, or what --save wrote"))
+    parser.add_argument("other", metavar="OTHER", nargs="?", help=say("diff/other", "the file to compare it with"))
+    _own_arguments(parser)
+    parser.add_argument(
+        "--set",
+        metavar="NAME=EXPRESSION",
+        action="append",
+        help=say("diff/set", "give a variable another value where a program first assigns it; you can repeat this"),
+    )
+    parser.add_argument("--rtol", metavar="R", type=float, help=say("diff/rtol", "the relative tolerance"))
+    parser.add_argument(
+        "--atol",
+        metavar="A",
+        type=float,
+        help=say("diff/atol", "the absolute tolerance (default: both as in torch.testing.assert_close)"),
+    )
+    parser.add_argument(
+        "--save",
+        metavar="TRACE",
+        help=say("diff/save", "keep what one program computes in a file, to compare it in another environment"),
+    )
+    _json(parser)
+
+
 @_verb("check", "check_answer", lambda: say("check", "check a file with your answer to an exercise"))
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
     _exercise(parser)
@@ -388,6 +418,10 @@ def _lesson_or_program(parser: argparse.ArgumentParser) -> None:
 
 def _own_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=say("own-program", "a Python file of your own"))
+    _own_arguments(parser)
+
+
+def _own_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "arguments",
         metavar="ARGUMENT",

@@ -8,6 +8,7 @@ A formula is evaluated before it is reported: one that does not give the recorde
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -218,6 +219,17 @@ class Explainer:
         if formula is None or formula_check.agrees(formula, values, value, _precision(dtype, derived.operands), wider):
             return derived
         got = f.evaluate(formula, values) + 0.0
+        if not math.isfinite(value) and math.isfinite(got) and all(map(math.isfinite, values)):
+            note = say(
+                "overflowed",
+                "Computed with more room it would be {number:.6g}: on the way, a number was beyond the largest one of "
+                "{dtype}.",
+                number=got,
+                dtype=_dtype_name(dtype),
+            )
+            derived.result.formula = None
+            derived.result.notes.append(note)
+            return derived
         if not derived.operands:
             note = say(
                 "changed-since",

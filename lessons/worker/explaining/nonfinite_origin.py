@@ -114,7 +114,15 @@ def reason(run: RecordedRun, element: Element, value: float, derived: DerivedCel
     """Return why operands that are finite, or infinite on purpose, gave this value; None if that is not clear."""
     values = run.history.values(derived.operands)
     op = derived.op.strip("_")
-    return _of_nan(op, values, derived) if math.isnan(value) else _of_infinity(element, op, values, derived)
+    found = _of_nan(op, values, derived) if math.isnan(value) else _of_infinity(element, op, values, derived)
+    formula = derived.result.formula
+    if found is not None or formula is None or not values or not all(map(math.isfinite, values)):
+        return found
+    if math.isfinite(f.evaluate(formula, values)):
+        dtype = str(element.region.dtype).removeprefix("torch.")
+        text = say("beyond-inside", "On the way, a number was beyond the largest one of {dtype}.", dtype=dtype)
+        return Reason("result-beyond", text)
+    return None
 
 
 def _of_nan(op: str, values: list[float], derived: DerivedCell) -> Reason | None:

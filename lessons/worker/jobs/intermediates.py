@@ -33,6 +33,8 @@ class IntermediateResult:
         op: the operation that computed it, as PyTorch calls it.
         fixed: whether it was computed from nothing that came from outside: constants, and draws of random numbers.
         view: whether nothing was computed: it shows numbers that were there before.
+        event, region: the operation and the tensor that it wrote, in the process that ran the program.
+        every: the distance of the elements in `value`, if they are a sample; 0 if they are all.
     """
 
     name: str
@@ -43,6 +45,30 @@ class IntermediateResult:
     op: str = ""
     fixed: bool = False
     view: bool = False
+    event: Event | None = field(default=None, compare=False)
+    region: Region | None = field(default=None, compare=False)
+    every: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is listed of a run.
+
+    Attributes:
+        tensors, size: how many results, and how many bytes of them.
+        least: the elements that a result has at least.
+        whole: up to how many elements all are kept of a result.
+        sampled: whether of larger ones a sample is kept; else they are left out.
+    """
+
+    tensors: int = MOST_TENSORS
+    size: int = MOST_BYTES
+    least: int = 2
+    whole: int = MOST_ELEMENTS
+    sampled: bool = False
+
+
+ANSWER_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +104,16 @@ class Tracer:
         return results_of(self._recorder.record, self._filename)
 
 
-def results_of(record: Record, filename: str | None = None, until: int | None = None) -> list[IntermediateResult]:
+def results_of(
+    record: Record, filename: str | None = None, until: int | None = None, limits: Limits = ANSWER_LIMITS
+) -> list[IntermediateResult]:
     """Return the results of the lines of a file, in order, with the values that they had when computed.
 
     Args:
         record: what was recorded.
         filename: the file; None for all that are watched.
         until: the time up to which results count; None for all.
+        limits: how much is listed.
     """
     history, positions = ElementHistory(record), SourcePositions(record)
     found: list[IntermediateResult] = []
@@ -95,7 +124,7 @@ def results_of(record: Record, filename: str | None = None, until: int | None = 
     size = 0
     for event in record.events[: None if until is None else record.events.after(until)]:
         site = _site(event, filename)
-        if site is None or not event.outs or len(found) >= MOST_TENSORS:
+        if site is None or not event.outs or len(found) >= limits.tensors:
             continue
         # Of a tensor that a loop fills, the last piece stands for the whole.
         whole = filled.get(event.time)
@@ -106,12 +135,15 @@ def results_of(record: Record, filename: str | None = None, until: int | None = 
             # What lies in memory that nothing has written yet is no result, and may be anything.
             continue
         region, origin = (event.outs[0], site) if whole is None else (whole.outs[0], _site(whole, filename) or site)
-        value = _value(history, region, event.time + 1)
-        if value is None or size + value.numel() * value.element_size() > MOST_BYTES:
+        every = region.size // limits.whole + 1 if limits.sampled and region.size > limits.whole else 0
+        value = _value(history, region, event.time + 1, limits, every)
+        if value is None or size + value.numel() * value.element_size() > limits.size:
             continue
         size += value.numel() * value.element_size()
         makers = (max(wrote.get(item.storage, -1), viewed.get(_view(item), -1)) for item in operands)
-        parents = frozenset(index for index in makers if index >= 0)
+        # What is made like another tensor takes its shape, and none of its numbers.
+        is_made_alike = limits.sampled and event.op.endswith("_like")
+        parents = frozenset() if is_made_alike else frozenset(index for index in makers if index >= 0)
         assigned = positions.assigned(origin)
         name = (assigned or positions.code(origin) or event.op)[:LONGEST_NAME]
         if event.info.written or region.storage not in {item.storage for item in operands}:
@@ -125,7 +157,11 @@ def results_of(record: Record, filename: str | None = None, until: int | None = 
         if fixed:
             made.add(region.storage)
         line = positions.line(site)
-        found.append(IntermediateResult(name, bool(assigned), line, value, parents, event.op, fixed, event.view))
+        found.append(
+            IntermediateResult(
+                name, bool(assigned), line, value, parents, event.op, fixed, event.view, whole or event, region, every
+            )
+        )  # fmt: skip
     return _last_of_each_code(found)
 
 
@@ -150,11 +186,15 @@ def _filled_piece_by_piece(events: Sequence[Event]) -> dict[int, Event]:
     return {time: makers[storage] for storage, time in last.items()}
 
 
-def _value(history: ElementHistory, region: Region, time: int) -> torch.Tensor | None:
-    """Return the value of a region at a time, None if it is not worth showing or is lost."""
-    if not 1 < region.size <= MOST_ELEMENTS or region.dtype.is_complex or len(region.shape) > 6:
+def _value(history: ElementHistory, region: Region, time: int, limits: Limits, every: int) -> torch.Tensor | None:
+    """Return the value of a region at a time, or a sample of it; None if it is not worth showing or is lost."""
+    if region.size < limits.least or region.dtype.is_complex or len(region.shape) > 6:
+        return None
+    if region.size > limits.whole and not every:
         return None
     with contextlib.suppress(ValueLost, RuntimeError):
+        if every:
+            return history.tensor(region, time, copy=False).flatten()[::every].clone()
         return history.tensor(region, time)
     return None
 

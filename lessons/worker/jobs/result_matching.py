@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 import torch
@@ -19,6 +19,15 @@ Kinship = Literal["same", "arranged", "permuted", ""]
 with axes in another order, or merged, or split; the same ones in another order; other numbers."""
 
 
+Tolerance = Callable[[torch.dtype, torch.dtype], tuple[float, float]]
+"""Returns the relative and the absolute tolerance for numbers of two types."""
+
+
+def everywhere(one: torch.dtype, other: torch.dtype) -> tuple[float, float]:
+    """Return the tolerance by which answers are judged."""
+    return TOLERANCE, TOLERANCE
+
+
 def _prints(results: Sequence[IntermediateResult]) -> torch.Tensor:
     """Return for each result, a row each, what it has in common with all that hold the same numbers in any order."""
     flat = [item.value.detach().double().nan_to_num(0.0, 1e3, -1e3).flatten() for item in results]
@@ -26,26 +35,29 @@ def _prints(results: Sequence[IntermediateResult]) -> torch.Tensor:
     return torch.tensor(rows, dtype=torch.float64).reshape(-1, 3)
 
 
-def _similar(one: torch.Tensor, other: torch.Tensor) -> list[list[int]]:
+def _similar(one: torch.Tensor, other: torch.Tensor, tolerance: float) -> list[list[int]]:
     """Return for each row of `other` which rows of `one` may be of the same numbers."""
-    slack = 2 * TOLERANCE * (other[:, 0] + other[:, 2])
+    slack = 2 * tolerance * (other[:, 0] + other[:, 2]) + 1e-12
     apart = (one[None] - other[:, None]).abs()
     fits = (apart[..., 0] == 0) & (apart[..., 1:] <= slack[:, None, None]).all(dim=-1)
     return [[index for index, fit in enumerate(row) if fit] for row in fits.tolist()]
 
 
-def kinship(one: torch.Tensor, other: torch.Tensor) -> Kinship:
+def kinship(one: torch.Tensor, other: torch.Tensor, tolerance: Tolerance = everywhere) -> Kinship:
     """Return how two tensors compare."""
     if one.numel() != other.numel():
         return ""
     first, second = one.detach().double(), other.detach().double()
-    if one.shape == other.shape and _close(first, second):
+    limits = tolerance(one.dtype, other.dtype)
+    if one.shape == other.shape and _close(first, second, limits):
         return "same"
-    if not _close(first.flatten().sort().values, second.flatten().sort().values):
+    if not _close(first.flatten().sort().values, second.flatten().sort().values, limits):
         return ""
-    if one.shape != other.shape and any(_close(arrangement, second.flatten()) for arrangement in _arrangements(first)):
+    if one.shape == other.shape:
+        return "permuted"
+    if any(_close(arrangement, second.flatten(), limits) for arrangement in _arrangements(first)):
         return "arranged"
-    if one.shape != other.shape and any(_close(arrangement, first.flatten()) for arrangement in _arrangements(second)):
+    if any(_close(arrangement, first.flatten(), limits) for arrangement in _arrangements(second)):
         return "arranged"
     return "permuted"
 
@@ -65,8 +77,8 @@ def _arrangements(value: torch.Tensor) -> Iterator[torch.Tensor]:
         yield bare.permute(order).flatten()
 
 
-def _close(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return torch.allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
+def _close(one: torch.Tensor, other: torch.Tensor, limits: tuple[float, float]) -> bool:
+    return torch.allclose(one, other, rtol=limits[0], atol=limits[1], equal_nan=True)
 
 
 def is_distinctive(value: torch.Tensor) -> bool:
@@ -90,10 +102,21 @@ def hide_the_same(one: torch.Tensor, other: torch.Tensor) -> bool:
 class Kinships:
     """How the results of one program compare with those of another one; each pair is compared at most once."""
 
-    def __init__(self, theirs: Sequence[IntermediateResult], ours: Sequence[IntermediateResult]) -> None:
-        self._theirs, self._ours = theirs, ours
-        self._similar = _similar(_prints(theirs), _prints(ours))
+    def __init__(
+        self,
+        theirs: Sequence[IntermediateResult],
+        ours: Sequence[IntermediateResult],
+        tolerance: Tolerance = everywhere,
+    ) -> None:
+        self._theirs, self._ours, self._tolerance = theirs, ours, tolerance
+        types = {item.value.dtype for item in (*theirs, *ours)}
+        most = max((max(tolerance(kind, kind)) for kind in types), default=0.0)
+        self._similar = _similar(_prints(theirs), _prints(ours), most)
         self._known: dict[tuple[int, int], Kinship] = {}
+
+    def similar(self, ours: int) -> list[int]:
+        """Return the indices of those of their results that may hold the same numbers as one of ours."""
+        return self._similar[ours]
 
     def of(self, theirs: int, ours: int) -> Kinship:
         """Return how one of their results compares with one of ours, by their indices."""
@@ -101,7 +124,7 @@ class Kinships:
         if theirs not in self._similar[ours]:
             return ""
         if pair not in self._known:
-            self._known[pair] = kinship(self._theirs[theirs].value, self._ours[ours].value)
+            self._known[pair] = kinship(self._theirs[theirs].value, self._ours[ours].value, self._tolerance)
         return self._known[pair]
 
     def is_equal(self, theirs: int, ours: int) -> bool:

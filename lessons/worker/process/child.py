@@ -16,14 +16,15 @@ from lessons.worker import channel, child_exit_codes, messages, wire
 from lessons.worker.fence import landlock, limits
 from lessons.worker.jobs import answer_run, judge, lesson_run, repair_run, training
 from lessons.worker.messages import Launch
-from lessons.worker.program_messages import ReadTensorFile, RunProgram
-from lessons.worker.programs import program_run, tensor_file_job
+from lessons.worker.program_messages import CompareTraces, ReadTensorFile, RunProgram
+from lessons.worker.programs import program_run, tensor_file_job, trace_comparison
 
 TALK = 3
 
 JOBS: dict[type[Any], Callable[[Any, socket.socket], None]] = {
     messages.RunLesson: lesson_run.run_lesson,
     RunProgram: program_run.run_program,
+    CompareTraces: trace_comparison.compare_traces,
     messages.Train: training.run_training,
     messages.RunAnswer: answer_run.run_answer,
     messages.RunRepairs: repair_run.run_repairs,

@@ -38,7 +38,7 @@ MOST_TENSORS = 256
 
 MOST_LOSSES = 1000
 OVERFLOWS = ("result-beyond", "exponential-beyond")
-MOST_REACHED = 20
+MOST_REACHED = 500
 
 Json = dict[str, Any]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import os
 import random
@@ -16,17 +17,26 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
+from typing import Any
 
 from lessons.results.code_unit import PROGRAM
 from lessons.texts.wording import Wording
 from lessons.worker import channel
 from lessons.worker.fence import limits
-from lessons.worker.jobs import lesson_run, tensor_questions
+from lessons.worker.jobs import lesson_run, tensor_questions, values
 from lessons.worker.jobs.execute import describe
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import ErrorReport
-from lessons.worker.program_messages import FindNonfinite, NamedReport, NonfiniteFound, ProgramReport, RunProgram
-from lessons.worker.programs import first_nonfinite
+from lessons.worker.program_messages import (
+    FindNonfinite,
+    NamedReport,
+    NonfiniteFound,
+    ProgramReport,
+    RunProgram,
+    TracePart,
+    TraceProgram,
+)
+from lessons.worker.programs import first_nonfinite, program_comparison
 from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
 from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.record import Record
@@ -105,7 +115,23 @@ def find_nonfinite(run: RunState, question: FindNonfinite) -> NonfiniteFound:
         raise tensor_questions.QuestionRefused(why) from error
 
 
-HANDLERS: tensor_questions.Handlers = {FindNonfinite: find_nonfinite}
+def trace_part(run: RunState, question: TraceProgram) -> TracePart:
+    """Return a part of the intermediate results of a run."""
+    parts = _parts(run)
+    if not 0 <= question.part < len(parts):
+        raise tensor_questions.QuestionRefused(say("no-part", "no such part"))
+    tree, blob = parts[question.part]
+    return TracePart(tree, question.part == len(parts) - 1, blob)
+
+
+@functools.lru_cache(maxsize=1)
+def _parts(run: RunState) -> list[tuple[Any, bytes]]:
+    """Return the trace of a run in encoded parts."""
+    results = program_comparison.trace(run.explainer)
+    return [values.encode(program_comparison.plain(part)) for part in program_comparison.parts(results)]
+
+
+HANDLERS: tensor_questions.Handlers = {FindNonfinite: find_nonfinite, TraceProgram: trace_part}
 """The functions that answer what only a program of one's own is asked."""
 
 

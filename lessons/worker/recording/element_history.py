@@ -214,6 +214,11 @@ class ElementHistory:
             return held.clone() if copy else held
         if region.size > LARGE:
             return self._undone(region, later)
+        self.overwritten(first)
+        for target, before in zip(first.outs, first.before, strict=False):
+            if before is not None and _is_same(target, region):
+                # The whole of it was overwritten at once, and copied before.
+                return contents(before).clone()
         parts = region.parts
         elements = [Element.of(parts, index, time) for index in parts.indices()]
         values = self.values(elements)
@@ -283,3 +288,9 @@ class ElementHistory:
 
 def _no_room() -> str:
     return say("overwritten", "It was overwritten later, and there was no room to keep what it had been.")
+
+
+def _is_same(one: Region, other: Region) -> bool:
+    """Return whether two regions are the same elements of the same storage."""
+    first = one.storage, one.offset, one.shape, one.stride, one.dtype, one.conj, one.neg
+    return first == (other.storage, other.offset, other.shape, other.stride, other.dtype, other.conj, other.neg)

@@ -128,3 +128,10 @@ def test_numbers_from_outside_are_told_as_such() -> None:
     report = nonfinite.of_json(first_nonfinite.search(traced.explainer))
     assert report.first is not None
     assert (report.first.kind, report.first.first.index) == ("from-data", (1,))
+
+
+def test_a_number_that_is_too_large_inside_of_a_kernel_is_told() -> None:
+    report = _search("x = torch.tensor([[1e30, -1e30, 3e29, 0.0]])\ny = torch.nn.functional.layer_norm(x, (4,))")
+    assert report.first is not None
+    assert report.first.kind == "result-beyond"
+    assert "beyond the largest one of float32" in " ".join(report.first.first.notes)

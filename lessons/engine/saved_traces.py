@@ -1,0 +1,55 @@
+"""Traces of programs in files: the parts of a trace as they travel between processes, one after the other.
+
+Such a file holds plain data only, so it can be read in an environment with another version of PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from lessons.texts.wording import Wording
+from lessons.worker import channel, wire
+from lessons.worker.program_messages import TracePart
+
+say = Wording("engine/saved-traces")
+
+FIRST = b"attn-tutor trace 1\n"
+"""How a file begins; the number counts the versions of the format."""
+
+
+class UnreadableTrace(ValueError):
+    """A file that holds no trace. The message is for people."""
+
+
+def save(path: Path, parts: Iterable[TracePart]) -> None:
+    """Write the parts of a trace to a file. Raises `OSError`."""
+    with path.open("wb") as file:
+        file.write(FIRST)
+        for part in parts:
+            file.write(wire.packed(channel.frame_of(part)))
+
+
+def is_trace(content: bytes) -> bool:
+    """Return whether the content of a file is a trace, whatever its version."""
+    return content.startswith(FIRST[:17])
+
+
+def parts_of(content: bytes) -> list[TracePart]:
+    """Return the parts of a trace from the content of its file. Raises `UnreadableTrace`."""
+    if not content.startswith(FIRST):
+        raise UnreadableTrace(say("other-version", "Another version of the tutor has made it."))
+    found: list[TracePart] = []
+    at = len(FIRST)
+    try:
+        while at < len(content):
+            frame, at = wire.unpacked(content, at)
+            part = channel.message_of(frame)
+            if not isinstance(part, TracePart):
+                raise wire.WireError("no part of a trace")
+            found.append(part)
+    except wire.WireError:
+        raise UnreadableTrace(say("damaged", "It is damaged.")) from None
+    if not found or not found[-1].last:
+        raise UnreadableTrace(say("incomplete", "It is not complete."))
+    return found

@@ -1,0 +1,155 @@
+"""Two runs beside each other as lines of text: what they have in common, and the first thing that differs."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+
+from lessons.render.flow_text import shape_text
+from lessons.render.numbers import readable, short, truncated
+from lessons.render.source_text import source
+from lessons.results.run_comparison import ComparedResult, RunComparison, RunDifference
+from lessons.texts.wording import Wording
+
+say = Wording("explanation/comparison")
+
+WIDE = 120
+"""Columns from which on the two runs stand beside each other."""
+
+WIDTH = 80
+MOST_AGREED = 12
+GAP = 3
+
+
+def lines(comparison: RunComparison, names: tuple[str, str], here: str = "", width: int = WIDTH) -> Iterator[str]:
+    """Yield a comparison of two runs with these names; lines of the code `here` are called by their number alone."""
+    yield from _wrapped(_summary(comparison, names), width)
+    agreed = [item for item in comparison.agreed if item.one.named or item.other.named]
+    if agreed:
+        yield ""
+        yield say("agreed", "Both have:")
+        shown = agreed if len(agreed) <= MOST_AGREED else agreed[-MOST_AGREED:]
+        if len(shown) < len(agreed):
+            yield "  " + say("earlier", "({count} before these)", count=len(agreed) - len(shown))
+        rows = [
+            (_result(item.one, here), _result(item.other, here) + ("  " + _view() if item.how == "arranged" else ""))
+            for item in shown
+        ]
+        half = min(max(cell_len(left) for left, _ in rows), (width - 5) // 2)
+        for left, right in rows:
+            yield f"  {_padded(left, half)}   {truncated(right, width - half - 5)}"
+    if comparison.difference is not None:
+        yield ""
+        yield from _difference(comparison.difference, names, here, width)
+
+
+def _summary(comparison: RunComparison, names: tuple[str, str]) -> str:
+    counts = say(
+        "counts", "{matched} of {of_one} results of {one} are among the {of_other} of {other}.",
+        matched=comparison.matched, of_one=comparison.of_one, of_other=comparison.of_other,
+        one=names[0], other=names[1],
+    )  # fmt: skip
+    head = (
+        say("agree", "The two programs agree.")
+        if comparison.difference is None
+        else say("differ", "The two programs differ.")
+    )
+    cut = say("cut", "Only the first results were compared, because there are so many.") if comparison.cut else ""
+    return " ".join(filter(None, (head, counts, cut)))
+
+
+def _difference(value: RunDifference, names: tuple[str, str], here: str, width: int) -> Iterator[str]:
+    yield say("first", "The first difference:")
+    yield ""
+    blocks = [
+        list(_side(name, result, here, (width - GAP - 2) // 2 if width >= WIDE else width - 2))
+        for name, result in zip(names, (value.one, value.other), strict=True)
+    ]
+    if width >= WIDE:
+        half = (width - GAP - 2) // 2
+        for left, right in itertools.zip_longest(*blocks, fillvalue=""):
+            yield f"  {_padded(left, half)}{' ' * GAP}{right}".rstrip()
+    else:
+        for block in blocks:
+            yield from (f"  {line}" for line in block)
+    if value.one is None or value.other is None:
+        return
+    yield ""
+    if value.permuted:
+        yield from _wrapped(_order(value.one, value.other), width)
+    elif value.one.shape != value.other.shape:
+        yield from _wrapped(say("shapes", "Their shapes differ, and so do the numbers in any order."), width)
+    if value.cells:
+        kind = say("sampled", " that were compared") if value.sampled else ""
+        yield from _wrapped(
+            say.count(
+                "cells", value.count,
+                "One of {size:,} numbers{kind} differs, by {largest}:",
+                "{count:,} of {size:,} numbers{kind} differ, by up to {largest}:",
+                size=value.size, kind=kind, largest=short(value.largest),
+            ),
+            width,
+        )  # fmt: skip
+        yield from _cells(value, names)
+
+
+def _side(name: str, result: ComparedResult | None, here: str, width: int) -> Iterator[str]:
+    if result is None:
+        yield from _wrapped(say("nothing", "{name}: nothing in this place", name=name), width)
+        return
+    where = source(result.file, result.line, here)
+    yield from _wrapped(f"{name}, {where}" if where else name, width)
+    code = f"{result.name} = {result.code}" if result.named and result.code else result.code or result.name
+    yield from (f"  {line}" for line in _wrapped(code, width - 2))
+    yield f"  {shape_text(result.shape)} {result.dtype}"
+
+
+def _cells(value: RunDifference, names: tuple[str, str]) -> Iterator[str]:
+    assert value.one is not None
+    assert value.other is not None
+    rows = [
+        (
+            "[" + ",".join(map(str, cell.index)) + "]" if cell.index else "",
+            readable(cell.one, value.one.dtype),
+            readable(cell.other, value.other.dtype),
+        )
+        for cell in value.cells
+    ]
+    if any(one == other for _, one, other in rows):
+        # With as many digits as it takes to see the difference.
+        rows = [(row[0], f"{cell.one:.9g}", f"{cell.other:.9g}") for row, cell in zip(rows, value.cells, strict=True)]
+    heads = ("", *(truncated(name, 30) for name in names))
+    widths = [max(cell_len(row[column]) for row in (heads, *rows)) for column in range(3)]
+    for row in (heads, *rows):
+        yield "  " + "   ".join(_right(text, size) for text, size in zip(row, widths, strict=True))
+
+
+def _order(one: ComparedResult, other: ComparedResult) -> str:
+    if one.shape != other.shape:
+        return say("other-order", "Both hold the same numbers, in another order, and in another shape.")
+    return say("transposed", "Both hold the same numbers in another order, as after a transpose or a reshape.")
+
+
+def _view() -> str:
+    return say("view", "(as a view with other axes)")
+
+
+def _result(result: ComparedResult, here: str) -> str:
+    where = source(result.file, result.line, here)
+    return f"{result.name} {shape_text(result.shape)}" + (f", {where}" if where else "")
+
+
+def _padded(text: str, width: int) -> str:
+    text = truncated(text, width)
+    return text + " " * (width - cell_len(text))
+
+
+def _right(text: str, width: int) -> str:
+    return " " * (width - cell_len(text)) + text
+
+
+def _wrapped(text: str, width: int) -> Sequence[str]:
+    return textwrap.wrap(text, width, subsequent_indent="", break_on_hyphens=False)

@@ -1,0 +1,111 @@
+"""How two runs compare: the intermediate results that both have, and the first one that differs. Plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from lessons.results.clean_text import clean
+
+Agreeing = Literal["same", "arranged"]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedResult:
+    """An intermediate result of one of the runs.
+
+    Attributes:
+        name: the variable that it was assigned to (`named`), or the code that computed it.
+        file, line, code: where it was computed; "" and None if that is not known.
+        op: the operation, as PyTorch calls it.
+    """
+
+    name: str
+    named: bool
+    file: str
+    line: int | None
+    code: str
+    op: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A result that both runs have: in the same places, or as a view of the other could have it (`arranged`)."""
+
+    one: ComparedResult
+    other: ComparedResult
+    how: Agreeing
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCell:
+    """A cell that differs, with its number in each run."""
+
+    index: tuple[int, ...]
+    one: float
+    other: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunDifference:
+    """The first result that one of the runs lacks, beside the one in its place.
+
+    Attributes:
+        one, other: what each run has; None if it has nothing in this place.
+        permuted: whether both hold the same numbers in another order.
+        cells: the first cells that differ, then the one that differs most, if the shapes agree.
+        count, size: how many of how many cells differ.
+        largest: the largest difference.
+        sampled: whether only some of the cells were compared, because there are too many.
+    """
+
+    one: ComparedResult | None
+    other: ComparedResult | None
+    permuted: bool = False
+    cells: tuple[ComparedCell, ...] = ()
+    count: int = 0
+    size: int = 0
+    largest: float = 0.0
+    sampled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """The comparison of two runs.
+
+    Attributes:
+        agreed: results that both have, in the order of the first run; those with names, if there are many.
+        matched: how many results of the first run the second one has.
+        of_one, of_other: how many results were compared of each run.
+        difference: the first difference; None if there is none.
+        cut: whether a run has more results than were compared.
+    """
+
+    agreed: tuple[Agreement, ...]
+    matched: int
+    of_one: int
+    of_other: int
+    difference: RunDifference | None
+    cut: bool = False
+
+
+def cleaned(comparison: RunComparison) -> RunComparison:
+    """Return a comparison without control characters in its texts, which come from programs."""
+    difference = comparison.difference
+    if difference is not None:
+        difference = replace(difference, one=_cleaned(difference.one), other=_cleaned(difference.other))
+    agreed = tuple(replace(item, one=_clean(item.one), other=_clean(item.other)) for item in comparison.agreed)
+    return replace(comparison, agreed=agreed, difference=difference)
+
+
+def _cleaned(result: ComparedResult | None) -> ComparedResult | None:
+    return None if result is None else _clean(result)
+
+
+def _clean(result: ComparedResult) -> ComparedResult:
+    name, file, code, op, dtype = (
+        clean(text, keep="") for text in (result.name, result.file, result.code, result.op, result.dtype)
+    )
+    return replace(result, name=name, file=file, code=code, op=op, dtype=dtype)

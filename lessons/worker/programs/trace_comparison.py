@@ -1,0 +1,32 @@
+"""The job that compares the traces of two programs; it runs neither of them."""
+
+from __future__ import annotations
+
+import socket
+
+from lessons.results.tensor_questions import Refusal
+from lessons.texts.wording import Wording
+from lessons.worker import channel
+from lessons.worker.jobs import values
+from lessons.worker.program_messages import CompareTraces, TraceComparison, TracePart
+from lessons.worker.programs import program_comparison
+from lessons.worker.programs.program_comparison import TracedResult
+
+say = Wording("worker/trace-comparison")
+
+
+def compare_traces(job: CompareTraces, talk: socket.socket) -> None:
+    """Receive two traces and compare them."""
+    try:
+        one, other = _received(talk), _received(talk)
+    except (ValueError, KeyError, TypeError):
+        channel.send(talk, Refusal(say("unreadable", "The results of one of the programs cannot be read.")))
+        return
+    channel.send(talk, TraceComparison(program_comparison.compare(one, other, job.rtol, job.atol)))
+
+
+def _received(talk: socket.socket) -> list[TracedResult]:
+    parts: list[TracePart] = []
+    while not parts or not parts[-1].last:
+        parts.append(channel.receive(talk, TracePart))
+    return program_comparison.joined(values.decode(part.results, part.blob) for part in parts)

@@ -1,0 +1,75 @@
+"""The verb `diff`: two programs beside each other, traces in files, and its exit status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tui.commands.command_line import Command, document
+
+ONE = """import torch
+torch.manual_seed(0)
+x = torch.randn(3, 4)
+scores = x @ x.T / 4 ** 0.5
+weights = scores.softmax(dim=-1)
+"""
+OTHER = ONE.replace("scores", "products").replace("dim=-1", "dim=0")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    one.write_text(ONE)
+    other.write_text(OTHER)
+    return one, other
+
+
+def test_it_prints_what_agrees_and_the_first_difference(
+    command: Command, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    status, out, err = command("diff", *files)
+    assert (status, err) == (1, "")
+    assert out.startswith("The two programs differ.")
+    assert "  scores 3×3, line 4   products 3×3, line 4\n" in out
+    assert "    weights = scores.softmax(dim=-1)\n    3×3 float32\n" in out
+    assert "    weights = products.softmax(dim=0)\n    3×3 float32\n" in out
+    assert " of 9 numbers differ, by up to " in out
+    assert "one.py   other.py" in out
+    monkeypatch.setenv("COLUMNS", "130")
+    wide = command("diff", *files)[1]
+    [line] = [line for line in wide.splitlines() if "softmax(dim=-1)" in line]
+    assert line.endswith("weights = products.softmax(dim=0)")
+
+
+def test_a_saved_trace_takes_the_place_of_a_program(command: Command, files: tuple[Path, Path], tmp_path: Path) -> None:
+    trace = tmp_path / "one.trace"
+    assert command("diff", files[0], "--save", trace)[0] == 0
+    assert command("diff", trace, files[0])[0] == 0
+    data = document(command("diff", trace, files[1], "--json"), 1)
+    assert data["difference"]["one"]["code"] == "scores.softmax(dim=-1)"
+    assert data["difference"]["other"]["line"] == 5
+    assert [item["one"]["name"] for item in data["agreed"]][:2] == ["x", "x.T"]
+    content = trace.read_bytes()
+    for damaged, why in ((content[:-3], "damaged"), (content.replace(b"trace 1", b"trace 9"), "version")):
+        trace.write_bytes(damaged)
+        status, _, err = command("diff", trace, files[1])
+        assert status == 2
+        assert why in err
+
+
+def test_a_variable_can_be_given_another_value_in_both(command: Command, files: tuple[Path, Path]) -> None:
+    # Where all numbers are equal, both directions of a softmax are.
+    assert command("diff", *files, "--set", "x=torch.ones(3, 4)")[0] == 0
+    status, _, err = command("diff", *files, "--set", "y=torch.ones(3, 4)")
+    assert status == 2
+    assert "has no line that begins with 'y ='" in err
+    assert "is not Python" in command("diff", *files, "--set", "x=(")[2]
+    assert "sets nothing" in command("diff", *files, "--set", "x")[2]
+
+
+def test_a_single_program_is_a_mistake_in_the_command_line(command: Command, files: tuple[Path, Path]) -> None:
+    status, _, err = command("diff", files[0])
+    assert status == 2
+    assert "Name two programs" in err

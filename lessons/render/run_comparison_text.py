@@ -26,7 +26,7 @@ GAP = 3
 
 def lines(comparison: RunComparison, names: tuple[str, str], here: str = "", width: int = WIDTH) -> Iterator[str]:
     """Yield a comparison of two runs with these names; lines of the code `here` are called by their number alone."""
-    yield from _wrapped(_summary(comparison, names), width)
+    yield from _wrapped(summary(comparison, names), width)
     agreed = [item for item in comparison.agreed if item.one.named or item.other.named]
     if agreed:
         yield ""
@@ -46,7 +46,8 @@ def lines(comparison: RunComparison, names: tuple[str, str], here: str = "", wid
         yield from _difference(comparison.difference, names, here, width)
 
 
-def _summary(comparison: RunComparison, names: tuple[str, str]) -> str:
+def summary(comparison: RunComparison, names: tuple[str, str]) -> str:
+    """Say in one line whether two runs with these names agree, and how many results they have in common."""
     counts = say(
         "counts", "{matched} of {of_one} results of {one} are among the {of_other} of {other}.",
         matched=comparison.matched, of_one=comparison.of_one, of_other=comparison.of_other,

@@ -28,10 +28,10 @@ MOST_ROWS, MOST_COLUMNS, MOST_MATRICES = 16, 16, 4
 
 STYLE = """
 .attn-trace { font-size: 13px; line-height: 1.45; overflow-x: auto; }
-.attn-trace code, .attn-trace td.number, .attn-trace .mono {
+.attn-trace code, .attn-trace pre, .attn-trace td.number, .attn-trace .mono {
   font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 12px;
   color: inherit; }
-.attn-trace code { background: none; padding: 0; }
+.attn-trace code, .attn-trace pre { background: none; padding: 0; margin: 0; }
 .attn-trace .where, .attn-trace .facts, .attn-trace th { opacity: .65; font-weight: normal; }
 .attn-trace .note { font-style: italic; opacity: .85; }
 .attn-trace details, .attn-trace .leaf { margin: 1px 0; }
@@ -92,6 +92,11 @@ def leaf(inside: str) -> str:
 def words(text: str) -> str:
     """Return a text in a line of its own."""
     return line(_text(text))
+
+
+def lines(text: str) -> str:
+    """Return a text of several lines, whose columns stay below each other."""
+    return f"<pre>{escape(clean(text))}</pre>"
 
 
 def _span(kind: str, text: str) -> str:

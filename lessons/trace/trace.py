@@ -17,7 +17,7 @@ from lessons.trace.traced_flow import TracedFlow
 from lessons.trace.traced_nonfinite import TracedNonfinite
 from lessons.trace.traced_number import TracedNumber
 from lessons.trace.traced_tensors import TracedTensor, TracedTensors
-from lessons.worker.programs import record_comparison
+from lessons.worker.programs import program_comparison
 from lessons.worker.programs.named_tensors import NamedTensor
 from lessons.worker.programs.record_questions import RecordQuestions
 from lessons.worker.programs.recording_here import RecordingHere
@@ -151,12 +151,18 @@ class Trace:
         questions = self._questions()
         return TracedNonfinite(questions.first_nonfinite(), questions)
 
-    def compare(self, other: Trace) -> TracedComparison:
+    def compare(self, other: Trace, rtol: float | None = None, atol: float | None = None) -> TracedComparison:
         """Compare the results of your code with those of another trace, by value, to find the first that differs.
 
         >>> print(mine.compare(reference))
+
+        Args:
+            other: the other trace.
+            rtol: the relative tolerance; without it, that of `torch.testing.assert_close` for the type of the numbers.
+            atol: the absolute tolerance, likewise.
         """
-        return TracedComparison(record_comparison.compare(self._questions().results(), other._questions().results()))
+        ours, theirs = self._questions().results(), other._questions().results()
+        return TracedComparison(program_comparison.compare(ours, theirs, rtol, atol))
 
     @property
     def stopped(self) -> str:

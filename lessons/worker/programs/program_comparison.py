@@ -64,13 +64,13 @@ class TracedResult(IntermediateResult):
         return ComparedResult(self.name, self.named, self.file, self.line, self.code, self.op, self.shape, self.dtype)
 
 
-def trace(run: Explainer) -> list[TracedResult]:
-    """List the intermediate results of a run. Not to be called while its recorder is entered."""
+def trace(run: Explainer, until: int | None = None) -> list[TracedResult]:
+    """List the intermediate results of a run up to a time. Not to be called while its recorder is entered."""
     positions = run.names.positions
     limits = intermediates.Limits(MOST_OPERATIONS, MOST_BYTES, least=1, whole=WHOLE, sampled=True)
     found: list[TracedResult] = []
     with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
-        results = intermediates.results_of(run.record, limits=limits)
+        results = intermediates.results_of(run.record, until=until, limits=limits)
     for item in results[:MOST_RESULTS]:
         location = source_location.locate(positions, item.event)
         region = item.region

@@ -18,9 +18,9 @@ from lessons.results.result import WHOLE, Tensor, Window
 from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, FollowQuestion, Refusal, TensorQuestion
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.flow.diagram import Diagram
-from lessons.worker.jobs.intermediates import IntermediateResult, results_of
-from lessons.worker.programs import first_nonfinite
+from lessons.worker.programs import first_nonfinite, program_comparison
 from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
+from lessons.worker.programs.program_comparison import TracedResult
 from lessons.worker.recording.bounds import bounds
 from lessons.worker.recording.regions import Region
 
@@ -115,10 +115,10 @@ class RecordQuestions:
         with self._aside():
             return nonfinite.of_json(first_nonfinite.search(self._explainer, self.until))
 
-    def results(self) -> list[IntermediateResult]:
+    def results(self) -> list[TracedResult]:
         """List the results of the lines of the program, with their values."""
         with self._aside():
-            return results_of(self._explainer.record, until=self.until)
+            return program_comparison.trace(self._explainer, self.until)
 
     def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:
         """Answer a question about a tensor that was shown, an operand, or the flow."""

@@ -345,13 +345,16 @@ def test_two_traces_are_compared_by_value() -> None:
     assert mixed.shape == (4, 3)
     same = one.compare(other)
     assert same
-    assert ("context", "mixed") in {(mine.name, theirs.name) for mine, theirs in same.agreed}
-    assert "Every result of this trace" in str(same)
+    assert ("context", "mixed") in {(item.one.name, item.other.name) for item in same.agreed}
+    assert "The two programs agree." in str(same)
     different = one.compare(attention_by(3.0))
     assert not different
-    assert [mine.name for mine, _ in different.agreed] == ["products"]
+    assert [item.one.name for item in different.agreed if item.one.named] == ["products"]
     assert different.first is not None
-    assert (different.first.own.name, different.first.count) == ("scaled", 16)
+    assert different.first.one is not None
+    assert (different.first.one.name, different.first.count) == ("scaled", 16)
     assert "scaled" in str(different)
-    assert "16 numbers differ" in different._repr_html_()
-    assert different.first.own.line is not None
+    assert "16 of 16 numbers differ" in different._repr_html_()
+    assert different.first.one.line is not None
+    # A tolerance as wide as the numbers themselves.
+    assert one.compare(attention_by(3.0), atol=10.0)

@@ -48,6 +48,7 @@ class ProgramApp(TutorApp):
         self._watch = watch
         self._saved = SavedProgram(session.program.path)
         self.frame.map_title = say("tensors", "tensors")
+        self.frame.numbers_lessons = False
 
     def make_map(self) -> MapView:
         """Return the list of the program's tensors."""

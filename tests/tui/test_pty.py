@@ -45,6 +45,10 @@ COLOR = re.compile(r"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[\d;]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
+MARK = "ATTN_TUTOR_TEST"
+"""A variable by which the processes of a learner are found. A worker keeps its `HOME` until it has loaded."""
+
+
 @pytest.fixture(scope="module")
 def course() -> Course:
     return COURSE
@@ -53,7 +57,7 @@ def course() -> Course:
 @pytest.fixture
 def environ(home: Path) -> dict[str, str]:
     """Return the environment of a learner whose terminal tells nothing about the line to it."""
-    return {**os.environ, "TERM": "xterm-256color"}
+    return {**os.environ, "TERM": "xterm-256color", MARK: str(home)}
 
 
 def task(course: Course, number: str) -> tuple[Lesson, ExerciseStep]:
@@ -149,8 +153,8 @@ def open_step(terminal: Pty, title: str, warm: bool = True) -> None:
 
 
 def processes_of(home: Path) -> set[int]:
-    """Return all processes that were started with this home directory."""
-    mark, found = f"HOME={home}\0".encode(), set()
+    """Return all processes that were started with this home directory: see `environ`."""
+    mark, found = f"{MARK}={home}\0".encode(), set()
     for folder in Path("/proc").iterdir():
         try:
             if folder.name.isdigit() and mark in (folder / "environ").read_bytes():

@@ -41,7 +41,7 @@ class CoursePosition:
     """The position of the learner in the course, for the title line.
 
     Attributes:
-        lesson: the number of the lesson; 0 where there are no others.
+        lesson: the number of the lesson.
         step: where the step stands in the lesson, in words.
         main, of: the number of the main step that it belongs to, from 1, and how many the lesson has.
         side: the title of the side step that a key leads to, "" if there is none.
@@ -73,6 +73,8 @@ class Frame:
         """The names on the way of the numbers to what the step shows; empty if it is not known."""
         self.map_title = say("course-map", "course map")
         """What the title line calls the map."""
+        self.numbers_lessons = True
+        """Whether the title line says which lesson the learner is in."""
         self.problem = ""
         """The reason why the worker cannot run code, "" if it can."""
         self.covered_view_id = MAP
@@ -156,7 +158,7 @@ class Frame:
         if self.view_id == MAP:
             right = title_text.GAP.join([*words, f"{self.map_title} "])
         else:
-            lesson = f"{say('lesson', 'lesson {number}', number=here.lesson)}   " if here.lesson else ""
+            lesson = f"{say('lesson', 'lesson {number}', number=here.lesson)}   " if self.numbers_lessons else ""
             position = f"{lesson}{here.step} "
             words += [say("what-if", "what if")] if here.changed else []
             words += [hint("tutor.jump-back")] if here.jumped else []

@@ -89,7 +89,11 @@ def outline(tensor: Tensor, unicode: bool = True) -> str:
 def welcome(names: Names, width: int = 80) -> Text:
     """Return the text of an empty transcript: a table of the names that inputs can use, with shapes."""
     text = Text(
-        say("welcome", "This is Python with the variables of this step. Nothing you do here changes the lesson.") + "\n"
+        say(
+            "welcome",
+            "This is Python with the variables of what you were looking at. Nothing you do here changes that.",
+        )
+        + "\n"
     )
     variables = [(visible(name), visible(kind)) for name, kind in names if kind != "module"]
     if not variables:

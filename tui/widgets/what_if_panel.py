@@ -327,7 +327,7 @@ class WhatIfPanel(Box):
                 knobs = [row.knob for row in self._rows.rows if row.changed and row.knob]
                 cautions = [knob.caution for knob in knobs if knob.caution]
                 # Not in the text itself, which would move and be painted anew.
-                before = say("text-is-older", "the text describes the lesson before your changes")
+                before = say("text-is-older", "the text describes the code before your changes")
                 older = [before] if self._beside_older_text else []
                 remarks = ["; ".join([*cautions, *older]), ""]
                 if lines[0].cell_len + cell_len(f"   ({remarks[0]})") > width:

@@ -59,7 +59,7 @@ async def _text_beside_the_panel(learner: Learner) -> None:
     # The panel stands where the text was, and the text tells what to do with it.
     await learner.sees("What if", "> pair[0]", "Look here.")
     await learner.press("9", "enter")
-    await learner.sees("What if …   (the text describes the lesson before your changes)", "Look here.")
+    await learner.sees("What if …   (the text describes the code before your changes)", "Look here.")
     await learner.press("escape")
     await learner.sees("step 1 of 5", lambda: "What if" not in learner.text)
 

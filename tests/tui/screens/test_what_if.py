@@ -357,7 +357,7 @@ async def test_what_the_changes_mean_stands_in_two_lines_if_it_is_long() -> None
         await pilot.press("down", "enter", *"one two three", "enter")
         assert app.lines[:2] == [
             " What if …   (toy numbers, drawn from the letters: they mean nothing)",
-            " (the text describes the lesson before your changes)",
+            " (the text describes the code before your changes)",
         ]
         await pilot.press("delete")
         assert app.lines[0] == " What if …"
@@ -365,7 +365,7 @@ async def test_what_the_changes_mean_stands_in_two_lines_if_it_is_long() -> None
 
 
 async def test_a_wrong_value_stays_with_an_explanation() -> None:
-    changed = " What if …   (the text describes the lesson before your changes)"
+    changed = " What if …   (the text describes the code before your changes)"
     app = Asking()
     async with app.run_test(size=(80, 12)) as pilot:
         await pilot.press("down", "down", "1", "x", "enter")

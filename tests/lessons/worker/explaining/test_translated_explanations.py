@@ -43,6 +43,10 @@ PROGRAMS = {
     "distances": "r = torch.renorm(b, 2, 0, 1.0)",
     "elementwise": "r = torch.zeros(3)\nfor i in range(3):\n    r = r + b[i, :3]\nr = r.round(decimals=2)",
     "explainer": "r = b * 2\nr.apply_(lambda number: number + 5)",
+    "file-origins": (
+        "from lessons.worker.recording import file_origins\nr = torch.frombuffer(bytearray(16), dtype=torch.float32)\n"
+        "file_origins.note(r, 'x', 8)"
+    ),
     "fused": "q = torch.rand(1, 2, 3, 4)\nr = F.scaled_dot_product_attention(q, q, q)",
     "gradients": BACKWARD.format("(p * p * b).sum() + (p @ p.T).square().sum()"),
     "linear-maps": "r = F.max_pool1d(b[None], 2)",

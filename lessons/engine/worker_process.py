@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import site
@@ -16,6 +15,7 @@ from typing import IO
 
 from lessons.engine.tasks import TooFewTasks
 from lessons.worker import child_exit_codes
+from lessons.worker.fence.linux import ADDR_NO_RANDOMIZE, personality
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,10 +28,6 @@ try:
 except BlockingIOError:
     sys.exit(int(sys.argv[4]))
 """
-
-# sys/personality.h
-_ASK, _NO_RANDOM_ADDRESSES = 0xFFFFFFFF, 0x0040000
-
 
 LOADING = (
     *("CUDA", "DYLD_", "GOMP_", "KMP_", "LD_", "MALLOC_", "MKL_", "OMP_", "OPENBLAS_", "PYTHON", "PYTORCH_", "TORCH_"),
@@ -103,14 +99,9 @@ def same_layout() -> Iterator[None]:
     Pages of different learners' workers are then equal, pointers and all, and a host that merges equal pages keeps each
     of them once. Does nothing where there is no such setting.
     """
-    personality = getattr(ctypes.CDLL(None), "personality", None) if sys.platform == "linux" else None
-    # Some containers refuse the call, which is -1 then.
-    before = personality(ctypes.c_ulong(_ASK)) if personality is not None else -1
-    if personality is None or before == -1:
-        yield
-        return
-    personality(before | _NO_RANDOM_ADDRESSES)
+    before = personality(lambda now: now | ADDR_NO_RANDOMIZE)
     try:
         yield
     finally:
-        personality(before)
+        if before is not None:
+            personality(lambda _: before)

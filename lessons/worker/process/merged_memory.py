@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import sys
 
-from lessons.worker.fence.linux import PR_SET_MEMORY_MERGE, libc, prctl
-
-# sys/personality.h
-_ASK, _NO_RANDOM_ADDRESSES = 0xFFFFFFFF, 0x0040000
+from lessons.worker.fence.linux import ADDR_NO_RANDOMIZE, PR_SET_MEMORY_MERGE, personality, prctl
 
 
 def allow() -> None:
@@ -20,11 +15,7 @@ def allow() -> None:
     at the same addresses as others (`lessons/engine/worker_process.py`); what is started from here on has not.
     """
     prctl(PR_SET_MEMORY_MERGE, 1)
-    if sys.platform != "linux":
-        return
-    personality = getattr(libc(), "personality", None)
-    if personality is not None and (now := personality(ctypes.c_ulong(_ASK))) != -1:
-        personality(ctypes.c_ulong(now & ~_NO_RANDOM_ADDRESSES))
+    personality(lambda now: now & ~ADDR_NO_RANDOMIZE)
 
 
 def take_on_environment() -> None:

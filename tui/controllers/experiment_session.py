@@ -27,7 +27,7 @@ from tui.render.prose import rich_text
 from tui.screens.lesson_view import LessonView
 from tui.screens.step_view import ViewContext
 from tui.state.purpose import Purpose
-from tui.state.question_state import QuestionState
+from tui.state.question_state import QuestionState, state_at_opening
 from tui.state.step_content import StepContent
 from tui.tty.terminal import Terminal
 
@@ -76,15 +76,8 @@ class ExperimentSession(LessonView):
     ) -> None:
         """Show an experiment with the learner's progress, or without it for a review, and take the focus."""
         assert isinstance(step, ExperimentStep)
-        name = step.exercise
-        self._experiment, self._judgement, self._judged, self._help = step, None, None, QuestionState()
-        if purpose is not Purpose.REVIEW:
-            self._help = self._help.with_earlier_visits(
-                len(step.hints),
-                hints_used=self._progress.hints_used(name),
-                passed=self._progress.passed(name),
-                given_up=self._progress.gave_up(name),
-            )
+        self._experiment, self._judgement, self._judged = step, None, None
+        self._help = state_at_opening(step, self._progress, purpose)
         super().open_step(lesson, step, content, history, purpose)
 
     def show_result(self, content: StepContent) -> None:

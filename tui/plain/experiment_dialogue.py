@@ -18,7 +18,7 @@ from tui.plain.step_dialogue import StepDialogue
 from tui.render.prose import plain_lines
 from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
-from tui.state.question_state import QuestionState
+from tui.state.question_state import state_at_opening
 from tui.state.step_content import StepContent
 
 say = Wording("plain/experiment")
@@ -32,16 +32,8 @@ class ExperimentDialogue(StepDialogue):
     ) -> None:
         assert isinstance(step, ExperimentStep)
         self._experiment = step
-        self._help = QuestionState()
+        self._help = state_at_opening(step, state.progress, purpose)
         super().__init__(state, lesson, step, learner_changes, purpose)
-        if purpose is not Purpose.REVIEW:
-            name, progress = step.exercise, state.progress
-            self._help = self._help.with_earlier_visits(
-                len(step.hints),
-                hints_used=progress.hints_used(name),
-                passed=progress.passed(name),
-                given_up=progress.gave_up(name),
-            )
 
     @property
     def handlers(self) -> Handlers:

@@ -24,7 +24,7 @@ from tui.render import linear_text
 from tui.render.prose import plain_lines
 from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
-from tui.state.question_state import Phase, QuestionState, pointed_cell
+from tui.state.question_state import Phase, pointed_cell, state_at_opening
 
 say = Wording("plain/question")
 
@@ -37,16 +37,8 @@ class QuestionDialogue(StepDialogue):
     ) -> None:
         assert isinstance(step, Question)
         self._question: Question = step
-        self._state_of_question = QuestionState()
+        self._state_of_question = state_at_opening(step, state.progress, purpose)
         super().__init__(state, lesson, step, learner_changes, purpose)
-        if purpose is not Purpose.REVIEW:
-            name, progress = step.exercise, state.progress
-            self._state_of_question = self._state_of_question.with_earlier_visits(
-                len(step.hints),
-                hints_used=progress.hints_used(name),
-                passed=progress.passed(name),
-                given_up=progress.gave_up(name),
-            )
 
     @property
     def handlers(self) -> Handlers:

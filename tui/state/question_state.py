@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from lessons.engine import answer_reading, question_facts
 from lessons.engine.question_facts import Index, Pointing
-from lessons.format.lesson import Question
+from lessons.format.lesson import ExperimentStep, Question
 from lessons.results.explanation import Explanation
 from lessons.results.result import Judgement, StepResult, WorkerError
+from tui.state.purpose import Purpose
+
+if TYPE_CHECKING:
+    from lessons.learner.progress import Progress
 
 Phase = Literal["open", "passed", "gave-up"]
 
@@ -62,6 +66,19 @@ class QuestionState:
         """Return the state after an answer, which moves to the end if it has been given before."""
         others = tuple(answer for answer in self.answers if answer[0] != text)
         return replace(self, answers=(*others, (text, judgement)), gives_up_next=False, remark="")
+
+
+def state_at_opening(step: Question | ExperimentStep, progress: Progress, purpose: Purpose) -> QuestionState:
+    """Return the state in which a task opens: with what is known of earlier visits, but for a review as a new one."""
+    if purpose is Purpose.REVIEW:
+        return QuestionState()
+    name = step.exercise
+    return QuestionState().with_earlier_visits(
+        len(step.hints),
+        hints_used=progress.hints_used(name),
+        passed=progress.passed(name),
+        given_up=progress.gave_up(name),
+    )
 
 
 def pointed_cell(step: Question, explanation: Explanation, operand: int | None) -> Index | None:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 say = Wording("screen/program")
 
-EVERY = 0.3
-"""Seconds between looks at the files of the program."""
+EVERY = 0.2
+"""Seconds between looks at the files of the program; two looks that agree find it saved."""
 
 OF_COURSE = frozenset({"glossary", "side_step", "jump_back", "export"})
 """The actions that need a course."""
@@ -46,7 +46,8 @@ class ProgramApp(TutorApp):
         self.program_session = session
         super().__init__(terminal, session)
         self._watch = watch
-        self._saved = SavedProgram(session.program.path)
+        self._saved = SavedProgram(session.program)
+        self._shown = self.opened
         self.frame.map_title = say("tensors", "tensors")
         self.frame.numbers_lessons = False
 
@@ -116,7 +117,7 @@ class ProgramApp(TutorApp):
 
     def _look(self) -> None:
         """Run the program again if one of its files was saved."""
-        if self.assembled.is_set() and self._saved.changed(self.opened.whole.sources):
+        if self.assembled.is_set() and self._saved.changed(self.opened.whole.imported, self.program_session.began):
             self.run_again()
 
     def action_rerun(self) -> None:
@@ -132,14 +133,15 @@ class ProgramApp(TutorApp):
             return
         self.frame.notify(say("again", "Running {file} again.", file=self._saved.name), timeout=2)
         try:
-            before, changed = await self.state.async_session.work(partial(self._run, program))
+            changed = await self.state.async_session.work(partial(self._run, program, self._shown))
         except WorkerError as error:
             self.frame.problem = str(error)
             self.frame.show_title()
             return
         results = self.state.results
         assert isinstance(results, ProgramResults)
-        results.compare_with(before)
+        results.compare_with(self._shown)
+        self._shown = self.opened
         self.map.replace(outline(self.opened))
         lesson = self.opened.lesson
         labels = {shown.name: index for index, step in enumerate(lesson.steps) for shown in getattr(step, "show", ())}
@@ -150,11 +152,9 @@ class ProgramApp(TutorApp):
         self.parts.steps.open(lesson, index)
         self.frame.notify(difference(self.opened, changed), timeout=10)
 
-    def _run(self, program: OwnProgram) -> tuple[ProgramRun, str]:
-        """Run a program in a thread. Returns the run before, and the first tensor that differs; "" if none does."""
-        before = self.opened
-        after = self.program_session.open(program)
-        return before, program_session.first_difference(before, after)
+    def _run(self, program: OwnProgram, before: ProgramRun) -> str:
+        """Run a program in a thread. Returns the first tensor that differs from a run before; "" if none does."""
+        return program_session.first_difference(before, self.program_session.open(program))
 
 
 class Pages:

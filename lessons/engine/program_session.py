@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -152,6 +153,8 @@ class ProgramSession(Session):
         self.program = program
         self.opened: ProgramRun | None = None
         """The run without changes that the pages were made from."""
+        self.began = 0
+        """When that run began, in nanoseconds since the epoch."""
         self._held: tuple[Changes, ProgramRun] | None = None
         self._runs: list[ProgramRun] = []
 
@@ -163,7 +166,7 @@ class ProgramSession(Session):
 
     def open(self, program: OwnProgram) -> ProgramRun:
         """Run a program, and make its pages. Raises `WorkerError`."""
-        self.program = program
+        self.program, self.began = program, time.time_ns()
         self.opened = self._remembered(ProgramRun(self.run_program(program), program))
         self._held = UNCHANGED, self.opened
         return self.opened

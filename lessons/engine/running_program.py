@@ -118,6 +118,7 @@ def _result(report: ProgramReport, job: ChildProcess) -> ProgramResult:
         named=tuple(map(_named, report.named)),
         stopped=clean(report.stopped),
         sources={clean(str(file)): str(source) for file, source in json.loads(report.blob).items()},
+        imported=report.imported,
     )
 
 

@@ -43,8 +43,10 @@ class ProgramResult(StepResult):
         named: the tensors that its source names; a `ShowQuestion` with a label asks for one.
         stopped: why recording stopped before the program ended; "" if it did not.
         sources: the source of each other file that names a tensor.
+        imported: the files below the folder of the program that it imported, as absolute paths.
     """
 
     named: tuple[Named, ...] = ()
     stopped: str = ""
     sources: dict[str, str] = field(default_factory=dict)
+    imported: tuple[str, ...] = ()

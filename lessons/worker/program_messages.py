@@ -106,6 +106,7 @@ class ProgramReport:
         named: the tensors that its source names, which can be asked for by their labels.
         stopped: why recording stopped before the program ended; "" if it did not.
         blob: the source of each other file that names a tensor, as it was when it ran, as a JSON object.
+        imported: the files below the folder of the program that it imported, as absolute paths.
     """
 
     error: ErrorReport | None
@@ -116,6 +117,7 @@ class ProgramReport:
     stopped: str
     seconds: float
     blob: bytes
+    imported: tuple[str, ...]
 
 
 @message

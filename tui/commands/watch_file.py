@@ -25,8 +25,8 @@ from tui.commands.errors import UsageError
 from tui.commands.open_progress import open_progress
 from tui.commands.open_session import open_session
 from tui.commands.output import print_now
-from tui.commands.saved_file import Settling, create, look, read
 from tui.render import linear_text
+from tui.state.saved_file import Settling, create, look, read
 from tui.tty.exit_codes import ExitCode, ended_by
 
 say = Wording("command/watch")

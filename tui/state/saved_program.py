@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from lessons.engine.running_program import OwnProgram
+from tui.state.saved_file import FileFingerprint, Settling, look
 
 
 class SavedProgram:
-    """The files of a program, as they were when it ran."""
+    """The files of a program that has run."""
 
-    def __init__(self, path: str) -> None:
-        self.path = Path(path)
-        self._seen: dict[Path, tuple[int, int] | None] = {}
+    def __init__(self, program: OwnProgram) -> None:
+        self.path = Path(program.path)
+        self._source = None if program.data else program.code
+        self._files: dict[Path, Settling] = {}
 
     @property
     def name(self) -> str:
         """The name of its file."""
         return self.path.name
 
-    def changed(self, others: Iterable[str]) -> bool:
-        """Return whether a file has changed since the last call; a file that is seen for the first time has not.
+    def changed(self, imported: Iterable[str], began: int) -> bool:
+        """Return whether one of its files has been saved since it ran, or since the last call that found that.
 
-        `others` are other files, from the folder of the program on.
+        `imported` are the files that its last run has imported, and `began` is when that began, in nanoseconds since
+        the epoch. Files that earlier runs imported count too: a save may mend what kept the last run from doing so.
         """
         changed = False
-        folders = [self.path.parent, *self.path.parents]
-        files = [self.path, *(folder / other for other in others for folder in folders if (folder / other).is_file())]
-        for file in files:
-            now = _stamp(file)
-            if now is not None:
-                changed |= self._seen.setdefault(file, now) != now
-                self._seen[file] = now
+        for file in {self.path, *map(Path, imported)} | self._files.keys():
+            found = look(file)
+            if file not in self._files:
+                self._files[file] = Settling(found if self._has_run(file, found, began) else None)
+            if self._files[file].settled(found) and found is not None:
+                self._files[file].judge(found)
+                changed = True
         return changed
 
     def read(self, program: OwnProgram) -> OwnProgram | None:
@@ -44,15 +46,18 @@ class SavedProgram:
         """
         if program.data:
             return program
+        source = self._read()
+        return None if source is None else replace(program, code=source)
+
+    def _has_run(self, file: Path, found: FileFingerprint | None, began: int) -> bool:
+        """Return whether a file that is seen for the first time is the one that has run."""
+        if file == self.path and self._source is not None:
+            # It was read before the program began.
+            return self._source == self._read()
+        return found is None or found.mtime_ns <= began
+
+    def _read(self) -> str | None:
         try:
-            return replace(program, code=self.path.read_text(encoding="utf-8-sig", errors="surrogateescape"))
+            return self.path.read_text(encoding="utf-8-sig", errors="surrogateescape")
         except OSError:
             return None
-
-
-def _stamp(file: Path) -> tuple[int, int] | None:
-    try:
-        found = os.stat(file)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size

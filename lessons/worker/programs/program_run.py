@@ -67,7 +67,7 @@ class TimeIsUp(BaseException):
 
 def run_program(job: RunProgram, talk: socket.socket) -> None:
     """Run a program, report it with all tensors that its source names, then answer questions until the peer is gone."""
-    before, began = lesson_run.out_size(), time.perf_counter()
+    before, began, known = lesson_run.out_size(), time.perf_counter(), set(sys.modules)
     state = RunState(job.cells, "__main__")
     with _as_own(job, state):
         failure = _run(job, state)
@@ -99,6 +99,7 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         stopped=record.stopped,
         seconds=seconds,
         blob=_packed(sources),
+        imported=tuple(_imported(Path(job.path).parent, known)),
     )
     channel.send(talk, report)
     tensor_questions.serve(talk, state, HANDLERS)
@@ -133,6 +134,14 @@ def _parts(run: RunState) -> list[tuple[Any, bytes]]:
 
 HANDLERS: tensor_questions.Handlers = {FindNonfinite: find_nonfinite, TraceProgram: trace_part}
 """The functions that answer what only a program of one's own is asked."""
+
+
+def _imported(folder: Path, known: set[str]) -> Iterator[str]:
+    """Yield the source files below a folder that were imported, other than the modules `known` before."""
+    for name in sorted(sys.modules.keys() - known)[:MOST_NAMED]:
+        file = getattr(sys.modules[name], "__file__", None)
+        if isinstance(file, str) and file.endswith(".py") and Path(file).is_relative_to(folder):
+            yield file
 
 
 def _packed(sources: dict[str, str]) -> bytes:

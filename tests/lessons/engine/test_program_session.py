@@ -95,3 +95,10 @@ def test_a_program_that_fails_opens_at_its_error(worker: Session, tmp_path: Path
         assert result.error is not None
         assert (result.error.line, "size" in result.error.message) == (19, True)
         assert "v5" in page.title
+
+
+def test_a_run_knows_the_files_beside_it_that_it_imported(worker: Session, tmp_path: Path) -> None:
+    (tmp_path / "scale_of_mine.py").write_text("FACTOR = 2.0\n")
+    source = "import json, torch\nfrom scale_of_mine import FACTOR\na = torch.ones(2) * FACTOR\n"
+    with opened(worker, tmp_path, source) as (_, run):
+        assert run.whole.imported == (str(tmp_path / "scale_of_mine.py"),)

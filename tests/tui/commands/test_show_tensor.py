@@ -146,7 +146,7 @@ def test_on_a_terminal_a_tensor_opens(command: Command, checkpoint: Path, monkey
         "`layer.0.weight` of model.pt: 2×3 numbers of type float32, 24 bytes. They lie between 0 and 5. Their mean is "
         "2.5, their standard deviation 1.7078. 1 of them are zero, 0 NaN, 0 infinite."
     )
-    assert SavedProgram(program.path).read(program) is program
+    assert SavedProgram(program).read(program) is program
     assert command("show", checkpoint)[1].startswith(str(checkpoint))
     assert "cannot be split into 4 heads" in command("show", checkpoint, "weight", "--heads", "4")[2]
     assert command("show", checkpoint, "weight", "--plain")[1].startswith("layer.0.weight")

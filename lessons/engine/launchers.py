@@ -179,6 +179,9 @@ class ForkedChild:
         with self._lock:
             if self._exit is None:
                 self._exit = self._end(ask_line)
+                with contextlib.suppress(OSError):
+                    # Closing alone would not wake a thread that waits for it.
+                    self.talk.shutdown(socket.SHUT_RDWR)
                 self.talk.close()
                 self.status.close()
             return self._exit

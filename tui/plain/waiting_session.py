@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -27,6 +29,9 @@ T = TypeVar("T")
 
 PATIENCE = 1.5
 """Seconds after which a learner is told that something is running."""
+
+SLICE = 0.25
+"""Seconds of one wait. Python hears of a signal that came just before a wait, or in another thread, only after it."""
 
 
 class WaitingSession:
@@ -124,17 +129,18 @@ class WaitingSession:
     def _wait(self, work: Callable[[], T], stop: Callable[[], None] = lambda: None, *, quiet: bool = False) -> T:
         """Wait for work in the thread. Ctrl+C stops it: then it returns what it has, or raises `WorkerError`."""
         future: Future[T] = self._jobs.submit(work)
-        patience: float | None = None if quiet else PATIENCE
+        until = math.inf if quiet else time.monotonic() + PATIENCE
         while True:
             try:
                 with self._console.interrupts.heard():
                     try:
-                        return future.result(patience)
+                        return future.result(SLICE)
                     except FutureTimeout:
                         if future.done():  # the work itself has raised it
                             raise
-                    patience = None
-                    self._console.write([self._meanwhile()])
+                    if time.monotonic() > until:
+                        until = math.inf
+                        self._console.write([self._meanwhile()])
             except KeyboardInterrupt:
                 stop()
                 self._session.cancel()

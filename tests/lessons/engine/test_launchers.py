@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -476,3 +477,17 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
         return
+
+
+def test_ending_a_child_wakes_who_waits_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(launchers, "END_LIMIT", 0.05)
+    talk, its_end = socket.socketpair()
+    status, server = socket.socketpair()
+    with its_end, server, (tmp_path / "out").open("w+b") as out, (tmp_path / "err").open("w+b") as err:
+        # The server says nothing, as if it were stopped, so the child lives on.
+        child = launchers.ForkedChild(talk, status, out, err)
+        waiting = threading.Thread(target=talk.recv, args=(1,), daemon=True)
+        waiting.start()
+        assert child.end(ask_line=True).reason == "lost"
+        waiting.join(5)
+        assert not waiting.is_alive()

@@ -1,0 +1,41 @@
+"""Waiting for the worker in the dialogue."""
+
+from __future__ import annotations
+
+import io
+import signal
+import threading
+from typing import Any
+
+import pytest
+
+from lessons.engine.session import Session
+from lessons.results.result import Training, WorkerError
+from tests.lessons.lesson_builders import code_step, lesson_of
+from tui.plain.console import Console
+from tui.plain.waiting_session import WaitingSession
+
+
+class Endless(Session):
+    """A session whose training goes on until it is cancelled, and which is interrupted in its own thread."""
+
+    stopped = threading.Event()
+
+    def cancel(self) -> None:
+        """End the training."""
+        self.stopped.set()
+
+    def train(self, *_: Any) -> Training:
+        """Interrupt the process where nothing wakes the first thread, which is to handle that."""
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        assert self.stopped.wait(5)
+        raise WorkerError("Stopped by you.")
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals cannot be sent to a thread")
+def test_ctrl_c_that_does_not_wake_the_first_thread_stops_what_runs() -> None:
+    console = Console(io.StringIO(), io.StringIO(), 79, unicode=True)
+    waiting = WaitingSession(Endless(), console)
+    with console.interrupts.installed(), pytest.raises(WorkerError, match="Stopped by you"):
+        waiting.train(lesson_of(code_step("numbers", "a = 1")), "training", lambda snapshot: None)
+    waiting.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import signal
+import sys
 import threading
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from lessons.engine.session import Session
 from lessons.results.result import Training, WorkerError
 from tests.lessons.lesson_builders import code_step, lesson_of
+from tests.lessons.processes import wait_until
 from tui.plain.console import Console
 from tui.plain.waiting_session import WaitingSession
 
@@ -26,7 +28,9 @@ class Endless(Session):
         self.stopped.set()
 
     def train(self, *_: Any) -> Training:
-        """Interrupt the process where nothing wakes the first thread, which is to handle that."""
+        """Interrupt the process where nothing wakes the first thread, which waits by now, and is to handle that."""
+        first = threading.main_thread().ident
+        wait_until(lambda: sys._current_frames()[first or 0].f_code.co_name == "wait")
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         assert self.stopped.wait(5)
         raise WorkerError("Stopped by you.")

@@ -6,6 +6,7 @@ import io
 import signal
 import sys
 import threading
+import traceback
 from typing import Any
 
 import pytest
@@ -29,11 +30,16 @@ class Endless(Session):
 
     def train(self, *_: Any) -> Training:
         """Interrupt the process where nothing wakes the first thread, which waits by now, and is to handle that."""
-        first = threading.main_thread().ident
-        wait_until(lambda: sys._current_frames()[first or 0].f_code.co_name == "wait")
+        wait_until(lambda: _functions()[:2] == ["wait", "result"])
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         assert self.stopped.wait(5)
         raise WorkerError("Stopped by you.")
+
+
+def _functions() -> list[str]:
+    """Return the functions that the first thread is in, innermost first."""
+    frame = sys._current_frames()[threading.main_thread().ident or 0]
+    return [each.f_code.co_name for each, _ in traceback.walk_stack(frame)]
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals cannot be sent to a thread")

@@ -49,7 +49,6 @@ class ProgramApp(TutorApp):
         self._saved = SavedProgram(session.program)
         self._shown = self.opened
         self.frame.map_title = say("tensors", "tensors")
-        self.frame.numbers_lessons = False
 
     def make_map(self) -> MapView:
         """Return the list of the program's tensors."""
@@ -189,8 +188,8 @@ def outline(run: ProgramRun) -> CourseOutline:
     """Return the pages of a program as the map shows them: each file or function is a lesson."""
     pairs = list(zip(run.groups, run.lesson.steps, strict=False))
     families: list[LessonOutline] = []
-    for number, (title, members) in enumerate(groupby(pairs, key=lambda pair: pair[0].title)):
-        found = list(members)
+    for number, (scope, members) in enumerate(groupby(pairs, key=lambda pair: pair[0].title)):
+        found, title = list(members), scope or run.lesson.name
         steps = tuple(StepOutline(step.id, step.title, step.noun, is_exercise=False) for _, step in found)
         goal = "\n".join(_line_of(item) for group, _ in found for item in group.items)
         families.append(LessonOutline(f"family-{number}", number, title, goal, None, steps))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
+from lessons.format import main_path
 from lessons.format.lesson import Lesson, RunStep, ShownTensor
 from lessons.results.code_unit import PROGRAM
 from lessons.results.line_shapes import LineShapes, Shape
@@ -19,19 +21,44 @@ TOGETHER = 4
 """Tensors that one step shows."""
 
 
+class Page(RunStep):
+    """A step that shows tensors of a program."""
+
+    noun: ClassVar[str] = main_path.PAGE
+
+
+class Pages(Lesson):
+    """A program, or a file of tensors, in the place of a lesson; its title is the name of its file."""
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.title
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tensors that stand on one page: variables of the program, of one function, or parameters."""
+    """Tensors that stand on one page: variables of the program, of one function, or parameters.
+
+    Attributes:
+        title: the function or file; "" for the program itself.
+        file: the file whose source stands beside them.
+    """
 
     title: str
     file: str
     items: tuple[Named, ...]
 
+    @property
+    def scope(self) -> str:
+        """The function whose variables they are; "" for the program's own."""
+        return self.items[0].scope if self.items else ""
 
-def groups_of(name: str, named: Sequence[Named]) -> Iterator[Group]:
-    """Divide the named tensors of a program, whose file has this name, into groups of at most `TOGETHER`."""
+
+def groups_of(named: Sequence[Named]) -> Iterator[Group]:
+    """Divide the named tensors of a program into groups of at most `TOGETHER`."""
     for (kind, scope, file), items in itertools.groupby(named, key=_family):
-        title = scope or (say("parameters", "parameters") if kind == "parameter" else name)
+        title = scope or (say("parameters", "parameters") if kind == "parameter" else "")
         while chunk := tuple(itertools.islice(items, TOGETHER)):
             yield Group(title, file, chunk)
 
@@ -47,20 +74,20 @@ def lesson_of(
 
     `sources` has the other files by the names that `Named.file` gives them.
     """
-    groups = list(groups_of(name, named)) or [Group(name, PROGRAM.filename, ())]
-    steps: list[RunStep] = []
+    groups = list(groups_of(named)) or [Group("", PROGRAM.filename, ())]
+    steps: list[Page] = []
     own: list[str] = []
     for number, group in enumerate(groups, 1):
         source = code if group.file == PROGRAM.filename else (sources or {}).get(group.file, "")
         step = f"page-{number}"
         if source is code:
             own.append(step)
-        parts = ", ".join(_short(item) for item in group.items)
+        parts = ", ".join(short(item) for item in group.items)
         steps.append(
-            RunStep.model_construct(
+            Page.model_construct(
                 kind="run",
                 id=step,
-                title=f"{group.title}: {parts}" if parts else group.title,
+                title=": ".join(filter(None, (group.title, parts))) or name,
                 prose=_escaped("\n\n".join(filter(None, (about if number == 1 else "", *_places(group, name))))),
                 code=source,
                 show=tuple(map(_spec, group.items)),
@@ -69,10 +96,11 @@ def lesson_of(
     plain = {"kind": "read", "id": "page", "title": name, "prose": name}
     data = {"id": "program", "number": 0, "folder": "", "title": name, "goal": name, "steps": [plain]}
     knobs = literals.knobs_of(code, tuple(own))
-    return Lesson.model_validate(data).model_copy(update={"steps": tuple(steps), "knobs": knobs})
+    return Pages.model_validate(data).model_copy(update={"steps": tuple(steps), "knobs": knobs})
 
 
-def _short(item: Named) -> str:
+def short(item: Named) -> str:
+    """Return what its own code calls a tensor."""
     return item.label.removeprefix(f"{item.scope}.") if item.scope else item.label
 
 
@@ -114,6 +142,6 @@ def shapes_of(group_items: Sequence[Named], file: str, shapes: Sequence[LineShap
     by_line: dict[int, list[Shape]] = {}
     for item in group_items:
         if item.kind == "local" and item.file == file and item.line is not None and item.line not in lines:
-            by_line.setdefault(item.line, []).append(Shape(_short(item), item.shape, ("",) * len(item.shape)))
+            by_line.setdefault(item.line, []).append(Shape(short(item), item.shape, ("",) * len(item.shape)))
     made = {line: LineShapes(line, made=tuple(each)) for line, each in by_line.items()}
     return tuple(each for _, each in sorted({**lines, **made}.items()))

@@ -23,6 +23,7 @@ from lessons.results.result import Failure, StepResult, Tensor
 from lessons.results.tensor_questions import FlowQuestion, Refusal, ShowQuestion, TensorQuestion
 from lessons.texts.wording import Wording
 from lessons.what_if.changes import UNCHANGED, Changes, apply
+from lessons.worker.messages import BindNamed
 
 say = Wording("engine/program")
 
@@ -51,7 +52,7 @@ class ProgramRun(Run):
             self.lesson, self.groups = opened.lesson, opened.groups
             return
         self.lesson = program_lesson.lesson_of(name, program.code, result.named, about(program, result), result.sources)
-        self.groups = list(program_lesson.groups_of(name, result.named))
+        self.groups = list(program_lesson.groups_of(result.named))
 
     def show(self, step: RunStep) -> StepResult:
         """Return the result of a step: the tensors that it shows, as the program has left them."""
@@ -102,6 +103,13 @@ class ProgramRun(Run):
     def is_own(self, step: RunStep) -> bool:
         """Return whether a step shows the program's own file."""
         return self._file(step) == PROGRAM.filename
+
+    def begin_prompt(self, step: str) -> None:
+        """Let code after the run use the tensors of the function that a page is about, under their own names."""
+        scope = self.groups[self.lesson.index(step)].scope
+        items = [item for item in self.whole.named if scope and item.scope == scope]
+        labels = {name: item.label for item in items if (name := program_lesson.short(item)).isidentifier()}
+        self._ask(BindNamed(labels), lambda reply: None)
 
     def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:
         """Ask a question about a tensor of the run; what is said of lines is said as the page shows them."""

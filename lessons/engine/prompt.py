@@ -122,6 +122,7 @@ class Prompt:
             return _closed()
         if not run.alive:
             return next((step.error for step in reversed(run.steps) if step.error), None) or gone()
+        run.begin_prompt(self._step)
         for count, (number, code) in enumerate(self._history):
             result, survived = self._enter(number, code)
             if not survived:

@@ -50,6 +50,9 @@ class Run:
         """List the names that code after the run can use, each with a summary of its value; empty without a child."""
         return self._ask(ListNames(), lambda reply: reply.names if isinstance(reply, NamesReport) else ()) or ()
 
+    def begin_prompt(self, step: str) -> None:
+        """Let code after the run use what a step shows, under its names. In a lesson, these are variables already."""
+
     def first_nonfinite(self) -> NonfiniteReport | Refusal | None:
         """Find the first number of a program that is not finite. Returns None if the child is gone."""
 

@@ -20,6 +20,7 @@ from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.knobs.knob import Knob
 from lessons.format.questions import ChoiceStep, FindStep, Option, PointStep, PredictStep, Question, Wrong
 from lessons.format.steps import Curve, Exercise, Level, ReadStep, RunStep, Step, TrainStep
+from lessons.texts.wording import Wording
 
 __all__ = [
     "SETUP",
@@ -56,6 +57,8 @@ __all__ = [
     "Wrong",
 ]
 
+say = Wording("course/lesson")
+
 SETUP = "setup"
 """The name of the setup of a lesson wherever steps are named by their ids."""
 
@@ -91,6 +94,16 @@ class Lesson(LessonFile):
     id: Slug
     number: int
     folder: OptionalName
+
+    @property
+    def name(self) -> str:
+        """What learners call it: `lesson 3`."""
+        return say("lesson", "lesson {number}", number=self.number)
+
+    def place_of(self, step_id: str) -> str:
+        """Return where a step stands, in words: `step 5 of lesson 3`. Raises `KeyError` if there is no such step."""
+        step = main_path.name_of(self.steps, step_id)
+        return say("place", "{step} of {lesson}", step=step, lesson=self.name)
 
     def step(self, step_id: str) -> Step:
         """Return the step with an id. Raises `KeyError` if there is none."""

@@ -25,8 +25,15 @@ class AnyStep(Protocol):
     def side(self) -> bool:
         """Whether the step is a side step."""
 
+    @property
+    def noun(self) -> str:
+        """What the step is called in front of learners."""
+
 
 S = TypeVar("S", bound=AnyStep)
+
+PAGE = "page"
+"""The noun of the pages of a program or of a file, which are numbered as steps are and make no lesson."""
 
 
 def main_steps(steps: Sequence[S]) -> tuple[S, ...]:
@@ -76,27 +83,33 @@ def steps_behind(steps: Sequence[S], step_id: str) -> tuple[S, ...]:
 
 
 def name_of(steps: Sequence[S], step_id: str) -> str:
-    """Return what learners call a step: `step 5`, or `side step 5a` for the first of those beside it.
+    """Return what learners call a step: `step 5`, `page 5`, or `side step 5a` for the first of those beside it.
 
     Raises `KeyError` if there is no such step.
     """
     main, index = _main_index(steps, step_id), _index(steps, step_id)
     number = len(main_steps(steps[: main + 1]))
     if index == main:
+        if steps[index].noun == PAGE:
+            return say("page", "page {number}", number=number)
         return say("step", "step {number}", number=number)
     return say("side-step", "side step {number}", number=f"{number}{chr(ord('a') + index - main - 1)}")
 
 
 def position_of(steps: Sequence[S], step_id: str) -> str:
-    """Return where a step stands in its lesson, in words: `step 5 of 18`, or `side step 5a`, which is not counted.
+    """Return where a step stands in its lesson, in words: `step 5 of 18`, `page 5 of 18`, or `side step 5a`.
+
+    Side steps are not counted.
 
     Raises `KeyError` if there is no such step.
     """
     main = _main_index(steps, step_id)
     if steps[main].id != step_id:
         return name_of(steps, step_id)
-    number = len(main_steps(steps[: main + 1]))
-    return say("step-of", "step {number} of {all}", number=number, all=len(main_steps(steps)))
+    number, count = len(main_steps(steps[: main + 1])), len(main_steps(steps))
+    if steps[main].noun == PAGE:
+        return say("page-of", "page {number} of {all}", number=number, all=count)
+    return say("step-of", "step {number} of {all}", number=number, all=count)
 
 
 def _index(steps: Sequence[S], step_id: str) -> int:

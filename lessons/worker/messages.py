@@ -168,6 +168,13 @@ class ScratchReport:
 
 
 @message
+class BindNamed:
+    """Make named tensors of a program variables of its prompt: the labels by the names of the variables."""
+
+    labels: dict[str, str]
+
+
+@message
 class ListNames:
     """List the names that an input can use."""
 
@@ -458,6 +465,7 @@ REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     },
     RunInput: (InputReport, Refusal),
     RunScratch: (ScratchReport, Refusal),
+    BindNamed: (NamesReport, Refusal),
     ListNames: (NamesReport, Refusal),
     Train: (Snapshot, Trained, TrainingFailed),
     Pause: (Paused,),

@@ -35,16 +35,16 @@ async def test_a_program_is_looked_at_changed_and_saved(tmp_path: Path, monkeypa
     try:
         async with app.run_test(size=(100, 40), notifications=True) as pilot:
             learner = Learner(app, pilot)
-            await learner.sees("mine.py: a, b", "step 1 of 2", "5.0000", "live")
+            await learner.sees(" a, b  ", "mine.py   page 1 of 2", "5.0000", "live")
             await pilot.press("tab", "enter")
             await learner.sees("b[0,0] = y[0,0] + 1")
             await pilot.press("escape", "n")
-            await learner.sees("scale: y", "step 2 of 2", "8.0000")
+            await learner.sees("scale: y", "mine.py   page 2 of 2", "8.0000")
             # What is on disk runs again; the first tensor that differs is in the function.
             file.write_text(SOURCE.replace("x * 2", "x * 10"))
             await learner.sees("The first tensor that", "40.0000")
             await pilot.press("m")
-            await learner.sees("tensors", "mine.py: a, b", "scale: y")
+            await learner.sees("tensors", "a, b", "scale: y")
             await pilot.press("question_mark")
             await learner.sees(lambda: app.help_pane.display)
     finally:

@@ -41,7 +41,7 @@ class CoursePosition:
     """The position of the learner in the course, for the title line.
 
     Attributes:
-        lesson: the number of the lesson.
+        lesson: what learners call the lesson.
         step: where the step stands in the lesson, in words.
         main, of: the number of the main step that it belongs to, from 1, and how many the lesson has.
         side: the title of the side step that a key leads to, "" if there is none.
@@ -50,7 +50,7 @@ class CoursePosition:
         jumped: whether the learner has jumped here, so that a key leads back.
     """
 
-    lesson: int = 0
+    lesson: str = ""
     step: str = ""
     main: int = 0
     of: int = 1
@@ -73,8 +73,6 @@ class Frame:
         """The names on the way of the numbers to what the step shows; empty if it is not known."""
         self.map_title = say("course-map", "course map")
         """What the title line calls the map."""
-        self.numbers_lessons = True
-        """Whether the title line says which lesson the learner is in."""
         self.problem = ""
         """The reason why the worker cannot run code, "" if it can."""
         self.covered_view_id = MAP
@@ -158,8 +156,7 @@ class Frame:
         if self.view_id == MAP:
             right = title_text.GAP.join([*words, f"{self.map_title} "])
         else:
-            lesson = f"{say('lesson', 'lesson {number}', number=here.lesson)}   " if self.numbers_lessons else ""
-            position = f"{lesson}{here.step} "
+            position = f"{title_text.GAP.join(filter(None, (here.lesson, here.step)))} "
             words += [say("what-if", "what if")] if here.changed else []
             words += [hint("tutor.jump-back")] if here.jumped else []
             right = title_text.right_end(words, here.remark, position, width - cell_len(title))

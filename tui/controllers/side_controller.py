@@ -181,8 +181,7 @@ def show_earlier(
             *others,
         ]
     if before is not None:
-        where = say("lesson", "lesson {number}", number=before.number)
-        others += earlier_tensors.emblem(before, partial(result_of, before), where)
+        others += earlier_tensors.emblem(before, partial(result_of, before), before.name)
     taken = isinstance(view, LessonView) and view.show_earlier(related)
     panel.show_earlier(others if taken else [*related, *others])
 

@@ -168,7 +168,7 @@ class StepController:
         """Show the learner's position in the title."""
         lesson, step = self.lesson, self.step
         self._frame.position = CoursePosition(
-            lesson=lesson.number,
+            lesson=lesson.name,
             step=main_path.position_of(lesson.steps, step.id),
             main=lesson.main_steps.index(lesson.main_step_of(step.id)) + 1,
             of=len(lesson.main_steps),

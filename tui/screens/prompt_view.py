@@ -213,14 +213,8 @@ class PromptView(ExplainingView):
         self._entries.clear()
         self._waiting, self._prompt.held = "", False
         self._prompt.restart()
-        self._say(
-            say(
-                "after-step",
-                "after {step} of lesson {lesson}",
-                step=main_path.name_of(lesson.steps, step.id),
-                lesson=lesson.number,
-            )
-        )
+        place = lesson.place_of(step.id)
+        self._say(place if step.noun == main_path.PAGE else say("after", "after {place}", place=place))
         self._show_result(StepResult(""))
         self.show_names(names)
         self._active = PROMPT

@@ -14,7 +14,8 @@ from lessons.results.code_unit import CodeUnit
 from lessons.texts.wording import Wording
 from lessons.worker.jobs.run_state import RunState, as_tensor
 from lessons.worker.message_parts import TensorReport
-from lessons.worker.messages import InputReport, ListNames, NamesReport, RunInput
+from lessons.worker.messages import BindNamed, InputReport, ListNames, NamesReport, RunInput
+from lessons.worker.recording.element_history import ValueLost
 
 say = Wording("worker/prompt")
 
@@ -65,6 +66,15 @@ def run_input(state: RunState, question: RunInput) -> InputReport:
 
 def list_names(state: RunState, question: ListNames) -> NamesReport:
     """List the names that an input can use."""
+    return NamesReport(known_names(state))
+
+
+def bind_named(state: RunState, question: BindNamed) -> NamesReport:
+    """Make named tensors of a run variables of the prompt, as they are shown. Those that are lost are left out."""
+    for name, label in question.labels.items():
+        if label in state.named:
+            with contextlib.suppress(ValueLost):
+                state.namespace[name] = state.explainer.history.tensor(*state.named[label], copy=False)
     return NamesReport(known_names(state))
 
 

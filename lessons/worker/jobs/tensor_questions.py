@@ -185,6 +185,7 @@ HANDLERS: Handlers = {
     RowQuestion: row,
     messages.RunInput: prompt.run_input,
     messages.RunScratch: scratch_run.run,
+    messages.BindNamed: prompt.bind_named,
     messages.ListNames: prompt.list_names,
 }
 """The function that answers each question."""

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lessons.engine.program_session import ProgramRun, ProgramSession, first_difference, first_page
+from lessons.engine.prompt import Prompt
 from lessons.engine.running_program import OwnProgram
 from lessons.engine.session import Session
 from lessons.format.lesson import RunStep
@@ -57,7 +58,7 @@ def values(result: StepResult | None) -> dict[str, tuple[float, ...] | None]:
 
 def test_pages_show_variables_then_those_of_functions_callers_first(worker: Session, tmp_path: Path) -> None:
     with opened(worker, tmp_path) as (session, run):
-        assert [step.title for step in run.lesson.steps] == ["mine.py: result", "main: a, b", "double: y"]
+        assert [step.title for step in run.lesson.steps] == ["result", "main: a, b", "double: y"]
         page = page_with(run, "main.b")
         assert values(session.run(run.lesson, page.id).result(page.id)) == {"main.a": (1.0, 2.0), "main.b": (3.0, 5.0)}
         explanation = run.ask(ExplainQuestion("main.b", (1,), CodeUnit.step(page.id)))
@@ -102,3 +103,23 @@ def test_a_run_knows_the_files_beside_it_that_it_imported(worker: Session, tmp_p
     source = "import json, torch\nfrom scale_of_mine import FACTOR\na = torch.ones(2) * FACTOR\n"
     with opened(worker, tmp_path, source) as (_, run):
         assert run.whole.imported == (str(tmp_path / "scale_of_mine.py"),)
+
+
+def test_the_prompt_has_the_variables_of_the_function_that_a_page_is_about(worker: Session, tmp_path: Path) -> None:
+    with (
+        opened(worker, tmp_path) as (session, run),
+        closing(Prompt(session, run.lesson, page_with(run, "main.b").id)) as prompt,
+    ):
+        assert ("b", "(2)") in prompt.start()
+        result = prompt.enter("c = b * 2")
+        (shown,) = result.tensors
+        assert (result.error, shown.values) == (None, (6.0, 10.0))
+        # An input that ends its process is forgotten, and what the page shows is there again.
+        assert prompt.enter("import os; os._exit(1)").error is not None
+        assert prompt.enter("a").tensors[0].values == (1.0, 2.0)
+        assert prompt.run is not None
+        explained = prompt.run.ask(ExplainQuestion("c", (1,), CodeUnit.input(1)))
+        assert isinstance(explained, Explanation)
+        # It leads back into the program.
+        assert [(each.name, each.leaf) for each in explained.operands] == [("b", False)]
+    assert session.opened is run

@@ -95,7 +95,7 @@ def lesson_of(
         )
     plain = {"kind": "read", "id": "page", "title": name, "prose": name}
     data = {"id": "program", "number": 0, "folder": "", "title": name, "goal": name, "steps": [plain]}
-    knobs = literals.knobs_of(code, tuple(own))
+    knobs = literals.knobs_of(code, tuple(own)) if own else ()
     return Pages.model_validate(data).model_copy(update={"steps": tuple(steps), "knobs": knobs})
 
 

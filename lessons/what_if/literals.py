@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from lessons.format.knobs.literal import LiteralKnob
@@ -33,13 +34,19 @@ def knobs_of(code: str, within: tuple[str, ...]) -> tuple[LiteralKnob, ...]:
         return len(text[: starts[line - 1] + column].decode("utf-8", "surrogatepass"))
 
     found: list[LiteralKnob] = []
-    for node, name in _literals(tree, ""):
+    every = sorted(_literals(tree, ""), key=lambda pair: (pair[0].lineno, pair[0].col_offset))
+    same = Counter((name, node.lineno) for node, name in every)
+    numbers = Counter[tuple[str, int]]()
+    for node, name in every:
+        numbers[key := (name, node.lineno)] += 1
+        # Those of one list, or of one call, are told apart.
+        what = f"{name} {numbers[key]}" if same[key] > 1 and name else name
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         where = say("line", "line {line}", line=node.lineno)
         found.append(
             LiteralKnob.model_construct(
                 name=f"line-{node.lineno}-{node.col_offset}",
-                label=f"{name}, {where}" if name else where,
+                label=f"{what}, {where}" if what else where,
                 within=within,
                 kind="literal",
                 start=offset(node.lineno, node.col_offset),
@@ -47,7 +54,7 @@ def knobs_of(code: str, within: tuple[str, ...]) -> tuple[LiteralKnob, ...]:
                 value=node.value,
             )
         )
-    return tuple(sorted(found, key=lambda knob: knob.start))
+    return tuple(found)
 
 
 def _literals(node: ast.AST, name: str) -> Iterator[tuple[ast.Constant, str]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from lessons.engine.program_session import ProgramSession
 from lessons.engine.running_program import OwnProgram
+from lessons.engine.session import Session
 from tests.tui.learner import SSH, Learner
 from tui.program_app import ProgramApp
 
@@ -25,28 +28,88 @@ b = scale(a)
 """
 
 
-async def test_a_program_is_looked_at_changed_and_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    file = tmp_path / "mine.py"
-    file.write_text(SOURCE)
-    session = ProgramSession(OwnProgram.here(file, SOURCE))
+class WarmProgram(ProgramSession):
+    """A session for a program in the worker that all tests share, which stays."""
+
+    def close(self) -> None:
+        for run in self._runs:
+            run.close()
+
+
+@asynccontextmanager
+async def opened(
+    worker: Session, file: Path, source: str, *, watch: bool = False, size: tuple[int, int] = (100, 40)
+) -> AsyncIterator[Learner]:
+    """Open a program that was saved in a file."""
+    file.write_text(source)
+    session = WarmProgram(OwnProgram.here(file, source), worker.launcher)
     session.open(session.program)
-    app = ProgramApp(SSH, session, watch=True)
+    app = ProgramApp(SSH, session, watch=watch)
     try:
-        async with app.run_test(size=(100, 40), notifications=True) as pilot:
-            learner = Learner(app, pilot)
-            await learner.sees(" a, b  ", "mine.py   page 1 of 2", "5.0000", "live")
-            await pilot.press("tab", "enter")
-            await learner.sees("b[0,0] = y[0,0] + 1")
-            await pilot.press("escape", "n")
-            await learner.sees("scale: y", "mine.py   page 2 of 2", "8.0000")
-            # What is on disk runs again; the first tensor that differs is in the function.
-            file.write_text(SOURCE.replace("x * 2", "x * 10"))
-            await learner.sees("The first tensor that", "40.0000")
-            await pilot.press("m")
-            await learner.sees("tensors", "a, b", "scale: y")
-            await pilot.press("question_mark")
-            await learner.sees(lambda: app.help_pane.display)
+        async with app.run_test(size=size, notifications=True) as pilot:
+            yield Learner(app, pilot)
     finally:
         app.close()
+
+
+async def test_a_program_is_looked_at_changed_and_saved(
+    worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    file = tmp_path / "mine.py"
+    async with opened(worker, file, SOURCE, watch=True) as learner:
+        await learner.sees(" a, b  ", "mine.py   page 1 of 2", "5.0000", "live")
+        await learner.press("tab", "enter")
+        await learner.sees("b[0,0] = y[0,0] + 1")
+        await learner.press("escape", "n")
+        await learner.sees("scale: y", "mine.py   page 2 of 2", "8.0000")
+        # What is on disk runs again; the first tensor that differs is in the function.
+        file.write_text(SOURCE.replace("x * 2", "x * 10"))
+        await learner.sees("The first tensor that", "40.0000")
+        await learner.press("m")
+        await learner.sees("tensors", "a, b", "scale: y")
+        await learner.press("question_mark")
+        await learner.sees(lambda: learner.app.help_pane.display)
     assert not (tmp_path / "data").exists()
+
+
+MAIN = """\
+import torch
+
+def main():
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    y = x * 3
+    z = y + 1
+    return z.sum()
+
+main()
+"""
+
+
+async def test_what_if_flow_and_prompt_in_a_function(worker: Session, tmp_path: Path) -> None:
+    async with opened(worker, tmp_path / "mine.py", MAIN) as learner:
+        await learner.sees("main: x, y, z", "mine.py   page 1 of 1", "13.0000", "live")
+        # A cell of a function's variable, then a literal of the file.
+        await learner.press("w", "5", "enter")
+        await learner.sees("• main.x[0,0]", "what if   mine.py", "16.0000")
+        await learner.press("escape")
+        await learner.sees(lambda: "16.0000" not in learner.text and "13.0000" in learner.text)
+        await learner.press("w", *["down"] * 5)
+        await learner.sees("> y, line 5")
+        await learner.press("7", "enter")
+        await learner.sees("29.0000")
+        await learner.press("escape")
+        await learner.sees("13.0000", lambda: "29.0000" not in learner.text)
+        # The flow is that of the function, which is all of the program.
+        await learner.press("f", "home")
+        await learner.sees("╭ x 2×2 ╮", "╭ z 2×2 ╮")
+        await learner.press("o")
+        await learner.sees("This box stays open")
+        await learner.press("home", "enter")
+        await learner.sees("x[0,0] = 1.0")
+        await learner.press("escape", "escape", "p")
+        await learner.sees(" page 1 of mine.py", "y   ")
+        await learner.press(*"y@z", "enter")
+        await learner.sees("219.000█")
+        await learner.press("escape")
+        await learner.sees("main: x, y, z", "enter explain")

@@ -61,6 +61,7 @@ class Needs:
         explained: lines of the explanation that is open, at the width beside the text or below it; 0 if none is.
         rows: of each matrix, as far as a row may be several lines high.
         forms: columns of each matrix in each of its forms, from all digits to shades; empty if each stands alone.
+        digits: whether matrices that do not fit are cut, rather than drawn as shades.
     """
 
     prose: int
@@ -74,6 +75,7 @@ class Needs:
     explained: int = 0
     rows: tuple[int, ...] = ()
     forms: tuple[tuple[int, ...], ...] = ()
+    digits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +320,9 @@ def _choices(width: int, needs: Needs) -> Iterator[_Rows]:
             starts = range(0, len(lines), beside)
             groups = [[forms[form] for forms in needs.forms[start : start + beside]] for start in starts]
             shades = form + 1 == len(needs.forms[0])
-            if all(sum(group) <= width for group in groups) and (width >= SHADES or not shades):
+            if shades and (needs.digits or width < SHADES):
+                continue
+            if all(sum(group) <= width for group in groups):
                 heights = tuple(max(lines[start : start + beside]) for start in starts)
                 widths = tuple(columns for group in groups for columns in _spread(group, width))
                 yield _Rows(beside, heights, widths, form, shades)

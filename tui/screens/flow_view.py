@@ -130,6 +130,7 @@ class FlowView(ExplainingView):
 
     def show_flow(self, flow: Flow) -> None:
         """Show the reply to the question that was asked last."""
+        was_loaded, opened = self._loaded, tuple(item.id for item in flow.opened)
         if self.question.references:
             # The path begins where the learner asked.
             start = [box.id for box in flow.boxes if self._subject.tensor in box.shown] if not self._loaded else []
@@ -140,7 +141,12 @@ class FlowView(ExplainingView):
             self._chart.show(flow, named[-1] if named else "")
         else:
             self._chart.show(flow)
+        stays = was_loaded and self.question.opened != opened
+        # A box that is the only one is opened without being asked for; questions about boxes have to name it.
+        self._subject = replace(self._subject, question=replace(self.question, opened=opened))
         self._show_box()
+        if stays:
+            self.refuse(say("stays-open", "This box stays open: there is nothing beside it."))
 
     def show_tensor(self, question: BoxQuestion, tensor: Tensor) -> None:
         """Show the tensor of a box, if it is still the chosen one."""

@@ -15,7 +15,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from lessons.format import template
+from lessons.format import main_path, template
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep, Step
 from lessons.reading import package_source
 from lessons.render.numbers import exact
@@ -238,7 +238,10 @@ class LessonView(QuietStepView, ExplainingView):
         sizes = tuple(self._matrices[index].natural_size() for index in indices)
         rows = tuple(self._matrices[index].rows for index in indices)
         forms = tuple(self._matrices[index].forms() for index in indices)
-        return Needs(0, 0, 0, sizes, max(lines), max(lines) + max(ribbons, default=0), rows=rows, forms=forms)
+        # Lessons are written so that shades tell something; of a program, numbers are what was asked for.
+        digits = self._step is not None and self._step.noun == main_path.PAGE
+        widest = max(lines) + max(ribbons, default=0)
+        return Needs(0, 0, 0, sizes, max(lines), widest, rows=rows, forms=forms, digits=digits)
 
     def _code_text(self, step: FilledStep | ExerciseStep) -> Text:
         text = Text()

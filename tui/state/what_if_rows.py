@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lessons.format.knobs.knob import Knob
+from lessons.format.knobs.literal import LiteralKnob
 from lessons.format.lesson import Lesson
 from lessons.results.explanation import label
 from lessons.texts.wording import Wording
@@ -81,7 +82,11 @@ def rows(
     for knob in (knob for knob in lesson.knobs if knob in matter or knob.name in settings):
         setting = settings.get(knob.name, knob.initial(lesson))
         shown = say("each-step-own", "each step its own") if setting is None else knob.say(setting)
-        found.append(WhatIfRow("knob", knob.label, shown, knob.name in settings, _hint(knob), knob))
+        label = knob.label
+        if isinstance(knob, LiteralKnob) and step not in knob.within:
+            # The page shows another file, whose lines have the same numbers.
+            label = say("in-file", "{file}: {label}", file=lesson.name, label=label)
+        found.append(WhatIfRow("knob", label, shown, knob.name in settings, _hint(knob), knob))
     found.append(
         WhatIfRow(
             "new",

@@ -7,8 +7,11 @@ import pytest
 from lessons.engine.program_lesson import lesson_of
 from lessons.format.knobs.knob import ChangeError, Setting
 from lessons.format.lesson import Lesson, RunningStep
+from lessons.results.code_unit import PROGRAM
+from lessons.results.program_result import Named
 from lessons.what_if import literals
 from lessons.what_if.changes import UNCHANGED, apply
+from tui.state import what_if_rows
 
 SOURCE = '''"""A docstring."""
 lr = 1e-3  # ä
@@ -37,11 +40,28 @@ def test_each_literal_but_docstrings_and_parts_of_f_strings_is_a_knob() -> None:
         ("line 7", 0, "0"),
     ]
     assert found("x = (") == []
+    assert [label for label, _, _ in found("x = f([1, 2], y=3)")] == ["f() 1, line 1", "f() 2, line 1", "y, line 1"]
 
 
 def lesson(source: str = SOURCE) -> Lesson:
     """Return the program as a lesson."""
     return lesson_of("mine.py", source, (), "")
+
+
+def test_beside_another_file_a_literal_says_where_it_stands() -> None:
+    named = [
+        Named(f"{scope}.x", "local", scope, file, 1, 1, (2,), "float32")
+        for scope, file in (("f", PROGRAM.filename), ("other.g", "other.py"))
+    ]
+    program = lesson_of("mine.py", SOURCE, named, "", {"other.py": "lr = 7\n"})
+    labels = [what_if_rows.rows(program, step.id, UNCHANGED, None)[0].label for step in program.steps]
+    assert labels == ["lr, line 2", "mine.py: lr, line 2"]
+    changed = apply(program, UNCHANGED.with_knob(program, program.knobs[0].name, "0.1"))
+    assert [step.code.split("\n")[:2] for step in changed.steps if isinstance(step, RunningStep)] == [
+        ['"""A docstring."""', "lr = 0.1  # ä"], ["lr = 7", ""],
+    ]  # fmt: skip
+    # Where no page shows the program's own file, nothing of it can be changed.
+    assert lesson_of("mine.py", SOURCE, named[1:], "", {"other.py": "lr = 7\n"}).knobs == ()
 
 
 def code_with(name: str, value: Setting) -> str:

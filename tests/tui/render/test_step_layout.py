@@ -237,3 +237,23 @@ def test_panes() -> None:
     assert panes(Needs(3, 0, 0)) == ()
     assert panes(Needs(3, 2, 0)) == (CODE,)
     assert panes(Needs(3, 0, 1, (SIX, SIX))) == (CODE, 0, 1)
+
+
+@given(sizes, needs, st.integers(-2, 5))
+def test_where_numbers_are_asked_for_matrices_are_cut_and_not_drawn_as_shades(
+    size: tuple[int, int], wanted: Needs, active: int
+) -> None:
+    forms = tuple((columns, 3 * columns // 4, columns // 2, 6) for columns, _ in wanted.matrices)
+    layout = arrange(*size, replace(wanted, forms=forms, digits=True), active)
+    for columns, form in zip(layout.widths, forms, strict=False):
+        assert layout.beside == 1 or columns >= form[2]
+
+
+def test_two_matrices_that_fit_in_shades_only() -> None:
+    wide, lines = 96, 18
+    wanted = Needs(prose=3, code=5, output=0, matrices=((wide, lines),) * 2, forms=((wide, wide, 90, 40),) * 2)
+    assert arrange(100, 36, wanted).beside == 2
+    shown = arrange(100, 36, replace(wanted, digits=True))
+    assert shown.beside == 1
+    assert shown.matrices[0] == lines
+    assert 0 < shown.matrices[1] < lines

@@ -2,168 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lessons.texts.wording import Wording, of_table
-from tui.actions.action_words import help_of
-from tui.actions.key_names import full_keys
-from tui.actions.table import of_context
+from tui.actions.help_layout import BLANK, Lines, Note, Page, Row, either, row, rows_of, says
+from tui.actions.program_help import PROGRAM, PROGRAM_MAP
 
 say = Wording("help/words")
 GROUP = "help"
 """The group of the texts of the pages."""
-
-LABEL_WIDTH, SECOND_COLUMN, SECOND_WIDTH = 16, 39, 7
-"""Columns of the keys, of the beginning of a second action in a line, and of its keys, at least."""
-
-NARROW = 48
-"""Columns below which the sentences do not start in a column of their own."""
-
-GAP = 3
-NESTED = "  "
-ID = re.compile(r"\{([\w.-]+)\}")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """Keys and their effect.
-
-    Attributes:
-        actions: The ids of the actions.
-        help: What they do, if that differs from the sentence in the table for the first of them.
-        same: Whether all actions have the same effect, so that the learner may press any of the keys.
-    """
-
-    actions: tuple[str, ...]
-    help: str = ""
-    same: bool = False
-
-    @property
-    def keys(self) -> str:
-        """The keys."""
-        return (say("or", " or ") if self.same else ", ").join(map(full_keys, self.actions))
-
-    @property
-    def fewer_keys(self) -> str:
-        """The keys for a narrow screen: only the first of those that have the same effect."""
-        return ", ".join(full_keys(action, alternatives=False) for action in self.actions)
-
-    @property
-    def sentence(self) -> str:
-        """The effect of the keys."""
-        return sentence(self.help or help_of(self.actions[0]))
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line with one or two entries; a nested one belongs to the key above it."""
-
-    entries: tuple[Entry, ...]
-    nested: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A line or a paragraph of text with its id; "" is an empty line."""
-
-    id: str = ""
-    text: str = ""
-
-
-BLANK = Note()
-
-Lines = tuple[Note | Row, ...]
-"""Texts and rows of keys, in English."""
-
-Page = tuple[str | Row, ...]
-"""Lines of text, and rows of keys, in the learner's language."""
-
-
-def sentence(text: str) -> str:
-    """Fill the keys of other actions, written as `{id}`, into a sentence."""
-    return ID.sub(lambda found: full_keys(found[1], alternatives=False), text)
-
-
-def rendered(page: Page, width: int = 80) -> str:
-    """Lay out a page for so many columns, so that no line is wrapped between keys and their sentence.
-
-    Second entries of neighboring rows are aligned, and go below the first ones where there is no room beside them.
-    """
-    lines: list[str] = []
-    block: list[Row] = []
-    for line in (*page, ""):
-        if isinstance(line, Row):
-            block.append(line)
-            continue
-        lines += _laid_out(block, width)
-        lines += textwrap.wrap(line, width, drop_whitespace=True) if len(line) > width else [line]
-        block = []
-    return "\n".join(lines)
-
-
-def _laid_out(block: list[Row], width: int) -> Iterator[str]:
-    """Lay out neighboring rows."""
-    starts = [_entry_line(row.entries[0], row.nested) for row in block]
-    doubles = [(row, start) for row, start in zip(block, starts, strict=True) if len(row.entries) > 1]
-    column = max((SECOND_COLUMN, *(len(start) + GAP for _, start in doubles)))
-    keys = max((SECOND_WIDTH, *(len(row.entries[1].fewer_keys) + 1 for row, _ in doubles)))
-    beside = {
-        start: start.ljust(column) + row.entries[1].fewer_keys.ljust(keys) + row.entries[1].sentence
-        for row, start in doubles
-    }
-    if any(len(line) > width for line in beside.values()):
-        beside = {}
-    for row, start in zip(block, starts, strict=True):
-        if start in beside:
-            yield beside[start]
-        else:
-            for entry in row.entries:
-                yield from _wrapped(entry, row.nested, width)
-
-
-def _entry_line(entry: Entry, nested: bool) -> str:
-    return _keys(entry, nested).ljust(LABEL_WIDTH - 1) + " " + entry.sentence
-
-
-def _keys(entry: Entry, nested: bool) -> str:
-    return (NESTED if nested else "") + entry.keys
-
-
-def _wrapped(entry: Entry, nested: bool, width: int) -> list[str]:
-    """Wrap an entry; lines after the first one begin below the sentence, or a little indented on a narrow screen."""
-    line = _entry_line(entry, nested)
-    if len(line) <= width and width >= NARROW:
-        return [line]
-    keys = _keys(entry, nested)
-    start = line[: len(line) - len(entry.sentence)] if width >= NARROW else f"{keys}  "
-    indent = " " * (LABEL_WIDTH if width >= NARROW else 2 * len(NESTED))
-    # The keys and the first word stay together, because what comes first is never split off.
-    words = textwrap.wrap(entry.sentence, max(8, width - len(indent)), initial_indent="-" * (len(start) - len(indent)))
-    words[0] = words[0][max(0, len(start) - len(indent)) :]
-    return [start + words[0], *(indent + each for each in words[1:])]
-
-
-def says(help: str, *actions: str) -> Entry:
-    """Return an entry for actions with this sentence in place of the table's."""
-    return Entry(actions, help)
-
-
-def either(help: str, *actions: str) -> Entry:
-    """Return an entry for actions of which each has the effect `help`; "" stands for the sentence in the table."""
-    return Entry(actions, help, same=True)
-
-
-def _row(*entries: str | Entry, nested: bool = False) -> Row:
-    return Row(tuple(Entry((each,)) if isinstance(each, str) else each for each in entries), nested)
-
-
-def _rows_of(context: str) -> tuple[Row, ...]:
-    """Return a row for each action of a context that has a sentence."""
-    return tuple(_row(action.id) for action in of_context(context) if action.help)
-
 
 NEXT_ANYWHERE = says("next, previous step", "tutor.next-anywhere", "tutor.back-anywhere")
 PANE_OF_EXERCISE = says("next pane: task, verdict, code", "tutor.pane-anywhere")
@@ -174,14 +21,14 @@ READING = says("switch to the papers to read next, and back to the terms", "scre
 MAP: Lines = (
     Note("title", "Course map"),
     BLANK,
-    _row("list.move"),
-    _row("map.open"),
-    _row("map.challenge"),
-    _row("map.review"),
-    _row(says("open the glossary and the references", "tutor.glossary")),
-    _row("tutor.export"),
-    _row("tutor.redraw"),
-    _row("tutor.quit"),
+    row("list.move"),
+    row("map.open"),
+    row("map.challenge"),
+    row("map.review"),
+    row(says("open the glossary and the references", "tutor.glossary")),
+    row("tutor.export"),
+    row("tutor.redraw"),
+    row("tutor.quit"),
     BLANK,
     Note("signs", "●  done   ◐  started   »  skipped   ↻  due for review   ·  new"),
     Note("signs-in-ascii", "(without Unicode: x, o, -, !, .)"),
@@ -190,18 +37,18 @@ MAP: Lines = (
 LESSON: Lines = (
     Note("title", "A step of a lesson: text, code, and the matrices that the code computed"),
     BLANK,
-    _row("tutor.next", "tutor.back"),
-    _row("tutor.side-step"),
-    _row("screen.pane"),
-    _row("tutor.map", "tutor.quit"),
-    _row("tutor.rerun", "tutor.stop"),
-    _row("tutor.prompt"),
-    _row("tutor.flow"),
-    _row("tutor.jump-back"),
-    _row(says("open the glossary, with the terms of this step first", "tutor.glossary")),
+    row("tutor.next", "tutor.back"),
+    row("tutor.side-step"),
+    row("screen.pane"),
+    row("tutor.map", "tutor.quit"),
+    row("tutor.rerun", "tutor.stop"),
+    row("tutor.prompt"),
+    row("tutor.flow"),
+    row("tutor.jump-back"),
+    row(says("open the glossary, with the terms of this step first", "tutor.glossary")),
     BLANK,
     Note("in-a-matrix", "In a matrix"),
-    *_rows_of("matrix"),
+    *rows_of("matrix"),
     Note(
         "other-drawings",
         "In bars, the arrow keys go from bar to bar. In a drawing of memory, they walk the tensor, and the cursor "
@@ -210,19 +57,19 @@ LESSON: Lines = (
     Note("long-text", "Long texts and long code scroll with the arrow keys, page up, and page down."),
     BLANK,
     Note("explanation", "Every number explains itself"),
-    _row(says("explain how the number under the cursor was computed. Then:", "number.explain")),
-    _row("explanation.choose", nested=True),
-    _row("explanation.follow", nested=True),
-    _row(says("go to the matrix; the explanation follows the cursor", "screen.pane"), nested=True),
-    _row("explanation.close", nested=True),
+    row(says("explain how the number under the cursor was computed. Then:", "number.explain")),
+    row("explanation.choose", nested=True),
+    row("explanation.follow", nested=True),
+    row(says("go to the matrix; the explanation follows the cursor", "screen.pane"), nested=True),
+    row("explanation.close", nested=True),
     BLANK,
     Note("what-if", "What if"),
-    _row("step.what-if"),
-    _row("rows.choose", nested=True),
-    _row("rows.type", nested=True),
-    _row("step.flip", nested=True),
-    _row("what-if.undo", nested=True),
-    _row("what-if.restore", nested=True),
+    row("step.what-if"),
+    row("rows.choose", nested=True),
+    row("rows.type", nested=True),
+    row("step.flip", nested=True),
+    row("what-if.undo", nested=True),
+    row("what-if.restore", nested=True),
     BLANK,
     Note("recorded", 'Numbers marked "recorded" are from an earlier run. Yours replace them when your run is done.'),
 )
@@ -230,25 +77,25 @@ LESSON: Lines = (
 TRAINING: Lines = (
     Note("title", "A training: start it, and watch the numbers while the model learns"),
     BLANK,
-    _row("training.go", says("stop it", "tutor.stop")),
-    _row("training.look", "training.look-far"),
-    _row(says("go to the next pane: the code of the loop, then each matrix", "screen.pane")),
-    _row("tutor.next", says("previous step (stops it)", "tutor.back")),
-    _row("tutor.map", says("quit", "tutor.quit")),
+    row("training.go", says("stop it", "tutor.stop")),
+    row("training.look", "training.look-far"),
+    row(says("go to the next pane: the code of the loop, then each matrix", "screen.pane")),
+    row("tutor.next", says("previous step (stops it)", "tutor.back")),
+    row("tutor.map", says("quit", "tutor.quit")),
     Note(
         "looking-back",
         "If you look back at a snapshot, you stay there while the training goes on; > follows it again.",
     ),
     BLANK,
     Note("in-a-matrix", "In a matrix"),
-    _row("matrix.move"),
-    _row(says("previous or next head, or layer or text (leading axes)", "matrix.head")),
-    _row("matrix.zoom-out"),
-    _row(says("overview of blocks; in numbers or in shades", "matrix.overview", "matrix.shades")),
-    _row(says("describe the whole row", "matrix.statistics")),
+    row("matrix.move"),
+    row(says("previous or next head, or layer or text (leading axes)", "matrix.head")),
+    row("matrix.zoom-out"),
+    row(says("overview of blocks; in numbers or in shades", "matrix.overview", "matrix.shades")),
+    row(says("describe the whole row", "matrix.statistics")),
     BLANK,
-    _row(says("change something; {training.go} then trains with it", "step.what-if")),
-    _row(says("open a Python prompt with the trained model", "tutor.prompt")),
+    row(says("change something; {training.go} then trains with it", "step.what-if")),
+    row(says("open a Python prompt with the trained model", "tutor.prompt")),
     BLANK,
     Note(
         "kept",
@@ -261,11 +108,11 @@ TRAINING: Lines = (
 PROMPT: Lines = (
     Note("title", "A Python prompt with the variables of the step"),
     BLANK,
-    _row("prompt-line.run"),
-    _row("prompt-line.earlier", "prompt-line.complete"),
-    _row(says("go to the matrices of the last result, and back; there:", "tutor.pane-anywhere")),
-    _row(says("move the cursor", "matrix.move"), says("explain the number", "number.explain"), nested=True),
-    _row("prompt-line.leave"),
+    row("prompt-line.run"),
+    row("prompt-line.earlier", "prompt-line.complete"),
+    row(says("go to the matrices of the last result, and back; there:", "tutor.pane-anywhere")),
+    row(says("move the cursor", "matrix.move"), says("explain the number", "number.explain"), nested=True),
+    row("prompt-line.leave"),
     BLANK,
     Note(
         "results",
@@ -277,20 +124,20 @@ PROMPT: Lines = (
 EXERCISE: Lines = (
     Note("title", "An exercise: write code and have it checked"),
     BLANK,
-    _row("task.edit", "editor.leave"),
-    _row("exercise.check", "exercise.run"),
-    _row("exercise.hint"),
-    _row("exercise.difference"),
-    _row("exercise.fold", PANE_OF_EXERCISE),
-    _row("tutor.glossary", JUMP_BACK),
-    _row("exercise.reset"),
-    _row(NEXT_ANYWHERE, says("stop (not in the editor)", "tutor.stop")),
-    _row("exercise.outside"),
+    row("task.edit", "editor.leave"),
+    row("exercise.check", "exercise.run"),
+    row("exercise.hint"),
+    row("exercise.difference"),
+    row("exercise.fold", PANE_OF_EXERCISE),
+    row("tutor.glossary", JUMP_BACK),
+    row("exercise.reset"),
+    row(NEXT_ANYWHERE, says("stop (not in the editor)", "tutor.stop")),
+    row("exercise.outside"),
     BLANK,
     Note("in-the-editor", "In the editor"),
-    _row("editor.indent"),
-    _row("editor.undo", "editor.comment"),
-    _row(says("first line, last line, everything", "editor.ends", "editor.select-all")),
+    row("editor.indent"),
+    row("editor.undo", "editor.comment"),
+    row(says("first line, last line, everything", "editor.ends", "editor.select-all")),
     BLANK,
     Note(
         "kept",
@@ -302,14 +149,14 @@ EXERCISE: Lines = (
 QUESTION: Lines = (
     Note("title", "A question about the run: answer it, and see whether you were right"),
     BLANK,
-    _row("options.letter"),
-    _row("answer-line.check"),
-    _row("question.hint"),
-    _row(says("go to the next pane: the answer, the matrices, the code", "screen.pane")),
-    _row("question.explain"),
-    _row("question.leave"),
-    _row(NEXT_ANYWHERE, "tutor.rerun"),
-    _row("tutor.glossary", JUMP_BACK),
+    row("options.letter"),
+    row("answer-line.check"),
+    row("question.hint"),
+    row(says("go to the next pane: the answer, the matrices, the code", "screen.pane")),
+    row("question.explain"),
+    row("question.leave"),
+    row(NEXT_ANYWHERE, "tutor.rerun"),
+    row("tutor.glossary", JUMP_BACK),
     BLANK,
     Note(
         "kept",
@@ -320,16 +167,16 @@ QUESTION: Lines = (
 EXPERIMENT: Lines = (
     Note("title", "An experiment: change the run until it does what the task asks for"),
     BLANK,
-    _row("step.what-if"),
-    *_rows_of("rows"),
-    _row("what-if.undo"),
-    _row("step.flip"),
-    _row(says("undo all changes", "what-if.restore")),
-    _row("experiment.hint"),
-    _row("number.explain"),
-    _row("screen.pane"),
-    _row("tutor.next", "tutor.back"),
-    _row("tutor.glossary", JUMP_BACK),
+    row("step.what-if"),
+    *rows_of("rows"),
+    row("what-if.undo"),
+    row("step.flip"),
+    row(says("undo all changes", "what-if.restore")),
+    row("experiment.hint"),
+    row("number.explain"),
+    row("screen.pane"),
+    row("tutor.next", "tutor.back"),
+    row("tutor.glossary", JUMP_BACK),
     BLANK,
     Note("judged", "Each change is judged by what it leads to. Your changes apply to this step only."),
 )
@@ -337,16 +184,16 @@ EXPERIMENT: Lines = (
 FIND: Lines = (
     Note("title", "Something to find: explain numbers until you know where it is, then point"),
     BLANK,
-    _row("number.explain"),
-    _row("explanation.follow", nested=True),
-    _row("find.point"),
-    _row(says("go to the next pane: matrices, code, the explanation", "screen.pane")),
-    _row("tutor.flow"),
-    _row("flow.point", nested=True),
-    _row("question.hint"),
-    _row("question.leave"),
-    _row("tutor.next", "tutor.back"),
-    _row("tutor.glossary", JUMP_BACK),
+    row("number.explain"),
+    row("explanation.follow", nested=True),
+    row("find.point"),
+    row(says("go to the next pane: matrices, code, the explanation", "screen.pane")),
+    row("tutor.flow"),
+    row("flow.point", nested=True),
+    row("question.hint"),
+    row("question.leave"),
+    row("tutor.next", "tutor.back"),
+    row("tutor.glossary", JUMP_BACK),
     BLANK,
     Note("kept", "Your answer is saved. If you pass over this step, it is marked as skipped."),
 )
@@ -354,27 +201,27 @@ FIND: Lines = (
 SCRATCH: Lines = (
     Note("title", "Your code, run on the lesson's own numbers. It is neither judged nor saved."),
     BLANK,
-    _row("screen.pane"),
-    _row("matrix.move"),
-    _row("number.explain"),
-    _row(BACK_TO_EDITOR, "exercise.check"),
+    row("screen.pane"),
+    row("matrix.move"),
+    row("number.explain"),
+    row(BACK_TO_EDITOR, "exercise.check"),
 )
 
 DIFFERENCE: Lines = (
     Note("title", "The first result of your code that differs from the model answer's"),
     BLANK,
-    _row(either("", "difference.flip", "screen.pane")),
-    _row(says("move the cursor in all of them", "matrix.move")),
-    _row("matrix.head"),
-    _row("difference.leave"),
+    row(either("", "difference.flip", "screen.pane")),
+    row(says("move the cursor in all of them", "matrix.move")),
+    row("matrix.head"),
+    row("difference.leave"),
 )
 
 SOLUTION: Lines = (
     Note("title", "The model answer beside yours. Your code stays as it is."),
     BLANK,
-    _row("text.scroll", "solution.leave"),
-    _row("solution.take-back"),
-    _row("tutor.next", "tutor.map"),
+    row("text.scroll", "solution.leave"),
+    row("solution.take-back"),
+    row("tutor.next", "tutor.map"),
     BLANK,
     Note("signs", "-  yours   +  the model answer   =  both have this result"),
 )
@@ -382,21 +229,21 @@ SOLUTION: Lines = (
 GLOSSARY: Lines = (
     Note("title", "The terms of the course, beginning with those of the step that you come from"),
     BLANK,
-    _row("glossary.search", "glossary.move"),
-    _row("glossary.go"),
-    _row(READING),
-    _row(either("go back to where you were", "tutor.glossary", "glossary.close")),
+    row("glossary.search", "glossary.move"),
+    row("glossary.go"),
+    row(READING),
+    row(either("go back to where you were", "tutor.glossary", "glossary.close")),
 )
 
 FLOW: Lines = (
     Note("title", "The flow: what was computed from what, from top to bottom"),
     BLANK,
-    *_rows_of("flow"),
+    *rows_of("flow"),
     BLANK,
     Note("in-the-matrix", "In the matrix of a box"),
-    _row("matrix.move"),
-    _row("number.explain"),
-    _row("flow-matrix.leave"),
+    row("matrix.move"),
+    row("number.explain"),
+    row("flow-matrix.leave"),
     BLANK,
     Note(
         "signs",
@@ -409,6 +256,8 @@ FLOW: Lines = (
 
 PAGES = {
     "map": MAP,
+    "program": PROGRAM,
+    "program-map": PROGRAM_MAP,
     "lesson": LESSON,
     "training": TRAINING,
     "prompt": PROMPT,
@@ -433,12 +282,12 @@ def page(topic: str) -> Page:
     )
 
 
-def _translated(topic: str, row: Row) -> Row:
+def _translated(topic: str, line: Row) -> Row:
     return replace(
-        row,
+        line,
         entries=tuple(
             replace(entry, help=of_table(_id(topic, entry.actions[0]), entry.help)) if entry.help else entry
-            for entry in row.entries
+            for entry in line.entries
         ),
     )
 

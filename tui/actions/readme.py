@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from tui.actions.help_pages import BACK_TO_EDITOR, NEXT_ANYWHERE, PANE_OF_EXERCISE, READING, Entry, either
+from tui.actions.help_layout import Entry, either
+from tui.actions.help_pages import BACK_TO_EDITOR, NEXT_ANYWHERE, PANE_OF_EXERCISE, READING
 from tui.actions.table import ACTIONS, of_context
 
 README = Path(__file__).parents[2] / "README.md"

@@ -17,10 +17,8 @@ from textual.widget import Widget
 
 from lessons.format import main_path, template
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep, Step
-from lessons.reading import package_source
 from lessons.render.numbers import exact
 from lessons.render.source_text import names_of_steps
-from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.line_shapes import LineShapes, line_of
 from lessons.results.result import StepResult
@@ -35,10 +33,11 @@ from tui.drawings.before_after import MODES, Mode
 from tui.drawings.marks import Cells, Marks
 from tui.render import code_inputs
 from tui.render.ascii_text import in_ascii
-from tui.render.code_text import marked, rich_code
+from tui.render.code_text import marked
 from tui.render.prose import rich_text
 from tui.render.shape_ribbon import GAP, bare, with_ribbon
 from tui.render.step_layout import CODE, Needs, arrange, panes, text_width, with_gap
+from tui.render.step_text import code_text, output_text
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.step_view import QuietStepView, ViewContext
 from tui.state.earlier_tensors import EarlierTensor
@@ -60,7 +59,10 @@ DIM, BOLD = Style(dim=True), Style(bold=True)
 class LessonView(QuietStepView, ExplainingView):
     """The panes of a lesson step, with the panels of explanations and of what-if changes."""
 
-    topic = "lesson"
+    @property
+    def topic(self) -> str:
+        """The topic of the help."""
+        return "program" if self._step is not None and self._step.noun == main_path.PAGE else "lesson"
 
     text_gets_older: ClassVar[bool] = True
     """Whether the text describes the lesson without what the learner changes in it."""
@@ -96,6 +98,7 @@ class LessonView(QuietStepView, ExplainingView):
         self._mode: Mode = "after"
         self._changed_lines: frozenset[int] = frozenset()
         self._line: int | None = None
+        self._preferred = ""
         self._code_plain = Text()
         self._panes: tuple[int, ...] = ()
         self._text_layout = (False, 0)
@@ -178,9 +181,15 @@ class LessonView(QuietStepView, ExplainingView):
             self.focus_active()
         self._describe()
 
+    def prefer(self, name: str) -> None:
+        """Give the focus to the tensor of this name when a step opens that shows it."""
+        self._preferred = name
+
     def _first_pane(self) -> int:
         """Return the index of the pane that gets the focus first."""
-        return 0 if 0 in self._panes else CODE
+        names = [tensor.name for tensor in self._result.tensors]
+        first = names.index(self._preferred) if self._preferred in names else 0
+        return first if first in self._panes else CODE
 
     def _show_matrices(self) -> None:
         """Show the matrices before or after the learner's changes, or their difference."""
@@ -244,26 +253,14 @@ class LessonView(QuietStepView, ExplainingView):
         return Needs(0, 0, 0, sizes, max(lines), widest, rows=rows, forms=forms, digits=digits)
 
     def _code_text(self, step: FilledStep | ExerciseStep) -> Text:
-        text = Text()
-        if not isinstance(step, ExerciseStep) and step.source:
-            module, _, name = step.source.partition(":")
-            file = f"{module.replace('.', '/')}.py"
-            text.append("# " + say("source", "{name}, in {file}", name=name, file=file) + "\n", DIM)
-            text.append_text(rich_code(package_source.read(step.source), self._code_theme, numbered=False))
-        if isinstance(step, RunningStep) and step.code.strip():
-            if text.plain:
-                text.append("\n\n")
-            text.append_text(rich_code(step.code, self._code_theme))
-        return text
+        return code_text(step, self._code_theme)
+
+    def _output_text(self, result: StepResult) -> Text:
+        return output_text(result)
 
     def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
         prose = template.fill(step.prose, result.text)
         return rich_text(prose if self._terminal.unicode else in_ascii(prose))
-
-    def _output_text(self, result: StepResult) -> Text:
-        said = [*([result.error.message] if result.error is not None else ()), *result.notes]
-        texts = Text(clean(result.stdout).rstrip("\n")), *(Text(clean(each), BOLD) for each in said)
-        return Text("\n").join(each for each in texts if each)
 
     # Layout ------------------------------------------------------------------------------------------------------
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from lessons.format import main_path
 from lessons.format.knobs.knob import Knob
-from lessons.format.knobs.literal import LiteralKnob
 from lessons.format.lesson import Lesson
 from lessons.results.explanation import label
 from lessons.texts.wording import Wording
@@ -83,7 +83,7 @@ def rows(
         setting = settings.get(knob.name, knob.initial(lesson))
         shown = say("each-step-own", "each step its own") if setting is None else knob.say(setting)
         label = knob.label
-        if isinstance(knob, LiteralKnob) and step not in knob.within:
+        if lesson.step(step).noun == main_path.PAGE and step not in knob.within:
             # The page shows another file, whose lines have the same numbers.
             label = say("in-file", "{file}: {label}", file=lesson.name, label=label)
         found.append(WhatIfRow("knob", label, shown, knob.name in settings, _hint(knob), knob))

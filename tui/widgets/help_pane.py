@@ -15,13 +15,13 @@ class HelpPane(TextPane):
 
     def toggle(self, topic: str, width: int, height: int) -> None:
         """Show the keys of a topic of `help_pages.PAGES` on a screen of this size, or hide the help."""
-        from tui.actions import help_pages
+        from tui.actions import help_layout, help_pages
 
         if self.display:
             self.display = False
             return
         room = max(1, height - 3)
-        text = help_pages.rendered(help_pages.page(topic), max(20, width - 2))
+        text = help_layout.rendered(help_pages.page(topic), max(20, width - 2))
         self.show(Text(text + help_pages.any_key()))
         if self.lines_at(width) > room:
             self.show(Text(help_pages.scroll() + text))

@@ -37,6 +37,7 @@ EXEMPT = {
     "lessons/worker/process": "what is said before any text can be, and the start of a warning of torch",
     "lessons/worker/wire.py": "complaints for programmers",
     "tui/actions/help_pages.py": "a table: see TABLES",
+    "tui/actions/program_help.py": "a table: see TABLES",
     "tui/actions/readme.py": "writes the README, which is in English",
     "tui/actions/table.py": "a table: see TABLES",
     "tui/commands/lint_course.py": "for authors",
@@ -63,7 +64,11 @@ MODULES = [
 ]
 """The modules that say everything with ids."""
 
-TABLES = {"tui/actions/table.py": action_words.texts, "tui/actions/help_pages.py": help_pages.texts}
+TABLES = {
+    "tui/actions/table.py": action_words.texts,
+    "tui/actions/help_pages.py": help_pages.texts,
+    "tui/actions/program_help.py": help_pages.texts,
+}
 """Modules with tables of texts, with what lists the texts by the ids that they are said with."""
 
 FOR_PROGRAMMERS = frozenset(

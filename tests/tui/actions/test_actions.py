@@ -17,7 +17,8 @@ from tests import pseudo_language
 from tests.test_imports import modules_of
 from tui.actions import readme
 from tui.actions.bindings import bindings, on_all_layouts
-from tui.actions.help_pages import PAGES, Entry, Row, page, rendered
+from tui.actions.help_layout import Entry, Row, rendered
+from tui.actions.help_pages import PAGES, page
 from tui.actions.hints import hint, key_line, mention, then, with_side_step
 from tui.actions.key_names import CHARACTERS, full_keys, name_of, short_keys
 from tui.actions.layouts import LAYOUTS, QWERTY, RUSSIAN, twins

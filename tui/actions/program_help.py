@@ -1,0 +1,46 @@
+"""The pages of F1 for a program of one's own, and for a file of tensors."""
+
+from __future__ import annotations
+
+from tui.actions.help_layout import BLANK, Lines, Note, row, rows_of, says
+
+PROGRAM: Lines = (
+    Note("title", "A page of your program: code, and tensors that it names"),
+    BLANK,
+    row(says("go to the next page", "tutor.next"), says("previous page", "tutor.back")),
+    row(says("go to the next pane: the code, then each matrix", "screen.pane")),
+    row(says("list all tensors", "tutor.map"), says("quit", "tutor.quit")),
+    row(says("read the file and run it again", "tutor.rerun"), "tutor.stop"),
+    row(says("open a Python prompt with the variables of the program and of this page", "tutor.prompt")),
+    row("tutor.flow"),
+    BLANK,
+    Note("in-a-matrix", "In a matrix"),
+    *rows_of("matrix"),
+    Note("long-text", "Long texts and long code scroll with the arrow keys, page up, and page down."),
+    BLANK,
+    Note("explanation", "Every number explains itself"),
+    row(says("explain how the number under the cursor was computed. Then:", "number.explain")),
+    row("explanation.choose", nested=True),
+    row("explanation.follow", nested=True),
+    row(says("go to the matrix; the explanation follows the cursor", "screen.pane"), nested=True),
+    row("explanation.close", nested=True),
+    BLANK,
+    Note("what-if", "What if"),
+    row(says("change the number under the cursor, or a literal of the program, and run it with that", "step.what-if")),
+    row("rows.choose", nested=True),
+    row("rows.type", nested=True),
+    row("step.flip", nested=True),
+    row("what-if.undo", nested=True),
+    row(says("undo all changes; until then, they apply to all pages", "what-if.restore"), nested=True),
+    BLANK,
+    Note("again", "When the program has run again, dots mark the cells that differ from the run before."),
+)
+
+PROGRAM_MAP: Lines = (
+    Note("title", "The tensors that your program names"),
+    BLANK,
+    row(says("choose a tensor", "list.move")),
+    row(says("open its page", "map.open")),
+    row("tutor.redraw"),
+    row(says("quit", "tutor.quit")),
+)

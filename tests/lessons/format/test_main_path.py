@@ -12,6 +12,7 @@ from lessons.format import main_path
 class Step(NamedTuple):
     id: str
     side: bool = False
+    noun: str = "step"
 
 
 STEPS = (
@@ -60,3 +61,9 @@ def test_steps_are_counted_on_the_main_path() -> None:
     assert names == ["step 1", "step 2", "side step 2a", "side step 2b", "step 3", "side step 3a", "step 4"]
     assert main_path.position_of(STEPS, "weights") == "step 3 of 4"
     assert main_path.position_of(STEPS, "rounding") == "side step 2b"
+
+
+def test_the_pages_of_a_program_are_no_steps() -> None:
+    pages = (Step("one", noun="page"), Step("two", noun="page"))
+    assert main_path.name_of(pages, "two") == "page 2"
+    assert main_path.position_of(pages, "two") == "page 2 of 2"

@@ -8,7 +8,7 @@ PROGRAM: Lines = (
     Note("title", "A page of your program: code, and tensors that it names"),
     BLANK,
     row(says("go to the next page", "tutor.next"), says("previous page", "tutor.back")),
-    row(says("go to the next pane: the code, then each matrix", "screen.pane")),
+    row("screen.pane"),
     row(says("list all tensors", "tutor.map"), says("quit", "tutor.quit")),
     row(says("read the file and run it again", "tutor.rerun"), "tutor.stop"),
     row(says("open a Python prompt with the variables of the program and of this page", "tutor.prompt")),

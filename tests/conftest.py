@@ -29,9 +29,10 @@ MOST_JOBS = 8
 
 
 def pytest_configure() -> None:
-    """Handle ctrl+c as usual, since tests send it; a shell starts background processes with it ignored."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Handle signals as usual, since tests send them; a shell has ctrl+c ignored in the background, nohup a hangup."""
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
     # Speed is measured in bench/; on a busy machine a time limit for each example would fail without a reason.
     hypothesis.settings.register_profile("tutor", deadline=None)
     hypothesis.settings.load_profile("tutor")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lessons.format import template
+from lessons.format.base_steps import KNOWN_AXES
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.texts.wording import Wording
 
@@ -81,7 +82,7 @@ def _label(axis: str, position: int) -> str:
         return say("head", "head {number}", number=position)
     if axis == "batch":
         return say("text", "text {number}", number=position)
-    return str(position)
+    return str(position) if axis in KNOWN_AXES else f"{axis.replace('_', ' ')} {position}"
 
 
 def _labels_of_heads(heads: int, width: int) -> tuple[str, ...]:

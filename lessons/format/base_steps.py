@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationInfo
+from pydantic_core import PydanticCustomError
 
 from lessons.format import template
 from lessons.format.fields import (
+    CHECKED,
     Expression,
     Model,
     Name,
@@ -24,8 +28,26 @@ from lessons.format.learner_texts import LearnerText, Path
 Kind = Literal["score", "weight", "mask", "vector"]
 """The meaning of the numbers of a tensor, which decides how they are colored."""
 
-AxisName = Literal["batch", "head", "token", "query", "key", "dim", "head_dim", "index"]
-"""The name of an axis of a tensor. `token`, `query` and `key` are labeled with the words of the lesson."""
+KNOWN_AXES = ("batch", "head", "token", "query", "key", "dim", "head_dim", "index")
+"""The names of axes that have a meaning: `token`, `query` and `key` are labeled with the words of the lesson."""
+
+AXIS_NAME = re.compile(r"[a-z]+(?:_[a-z]+)*")
+MISTYPED = 0.8
+"""How much of a name has to agree with one that has a meaning, for it to be that name mistyped."""
+
+
+def _axis_name(name: str, info: ValidationInfo) -> str:
+    if info.context is CHECKED or name in KNOWN_AXES:
+        return name
+    close = difflib.get_close_matches(name, KNOWN_AXES, 1, MISTYPED)
+    if close or not AXIS_NAME.fullmatch(name):
+        remedy = f"Did you mean '{close[0]}'?" if close else "Use small letters: one word, for what the axis counts."
+        raise PydanticCustomError("axis", "'{name}' does not name an axis", {"name": name, "remedy": remedy})
+    return name
+
+
+AxisName = Annotated[Name, AfterValidator(_axis_name)]
+"""The name of an axis of a tensor: one of `KNOWN_AXES`, or a word of the author's own for what the axis counts."""
 
 
 Drawing = Literal["matrix", "bars", "memory"]
@@ -36,8 +58,9 @@ class ShownTensor(Model):
     """One tensor that a step shows, as a matrix with labeled rows and columns unless `draw` says otherwise.
 
     `expr` is the Python expression for it (default: the name itself). `axes` names every axis, outermost
-    first; `labels` replaces the usual labels of an axis. `heads` is an expression for the number of heads whose
-    features stand side by side along the last axis, so that the label of a feature says which head it belongs to.
+    first; `labels` replaces the usual labels of an axis, which for an author's own `week` are `week 0`, `week 1`, ...
+    `heads` is an expression for the number of heads whose features stand side by side along the last axis, so that the
+    label of a feature says which head it belongs to.
     """
 
     name: Name

@@ -224,6 +224,8 @@ def _finding_of_error(root: yaml.Node, error: Any) -> Finding:
         remedy = f"Use {context.get('expected_tags')}."
     elif kind == "literal_error":
         problem, remedy = f"'{error.get('input')}' is not allowed for '{name}'", f"Use {context.get('expected')}."
+    elif kind == "axis":
+        problem, remedy = str(error["msg"]), context["remedy"]
     elif kind == "string_pattern_mismatch":
         problem, remedy = (
             f"'{error.get('input')}' is not an id",

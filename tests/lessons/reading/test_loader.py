@@ -268,14 +268,18 @@ ONE: dict[str, tuple[str, str, Found]] = {
         "kind: scores, ",
         [("scores, axes", "'scores' is not allowed for 'kind'. Use 'score', 'weight', 'mask' or 'vector'.")],
     ),
-    "unknown axis": (
+    "mistyped axis": (
         "axes: [query, key]",
         "axes: [query, keys]",
+        [("keys]", "'keys' does not name an axis. Did you mean 'key'?")],
+    ),
+    "axis that is not a word": (
+        "axes: [query, key]",
+        "axes: [query, Week 1]",
         [
             (
-                "keys]",
-                "'keys' is not allowed for '1'. Use 'batch', 'head', 'token', 'query', 'key', 'dim', 'head_dim' or "
-                "'index'.",
+                "Week 1]",
+                "'Week 1' does not name an axis. Use small letters: one word, for what the axis counts.",
             )
         ],
     ),

@@ -139,6 +139,9 @@ class ExerciseStep(BaseExercise):
         defines: the names that the answer must define.
         without: modules that the answer may not import, because they contain the solution.
         attempt: code that calls the answer on the lesson's own values, so that a learner can look at its matrices.
+        sample: code that calls the answer on small inputs and sets `result`. A learner who has taken the answer home
+            compares that with what the model answer gave. `wave(2, 3)` is a tensor of numbers that show no pattern,
+            `filled(module)` a module whose parameters have such numbers.
         mistakes: the mistakes that a verdict names if an answer shows them, alone or two at once.
         accepted: right answers that differ from the solution.
         cheats: answers that must not pass, in addition to the cheats that no exercise accepts.
@@ -153,6 +156,7 @@ class ExerciseStep(BaseExercise):
     solution: Code
     without: tuple[Name, ...] = ()
     attempt: OptionalCode = ""
+    sample: OptionalCode = ""
     context: Code
     probe: Code
     checks: Annotated[tuple[Check, ...], Field(min_length=1)]

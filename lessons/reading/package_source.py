@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
+PACKAGE = "attention"
 
 
 @cache
@@ -16,14 +17,23 @@ def read(reference: str) -> str:
     Raises `LookupError` if there is no such module or name.
     """
     module, _, name = reference.partition(":")
-    file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
-    if not module.startswith("attention") or not file.is_file():
+    text = module_text(module) if module != PACKAGE else None
+    if text is None:
         raise LookupError(f"there is no module '{module}'")
-    text = file.read_text(encoding="utf-8")
     for node in ast.parse(text).body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
             return _without_docstrings(text.splitlines(), node)
     raise LookupError(f"there is no '{name}' in {module}")
+
+
+@cache
+def module_text(module: str) -> str | None:
+    """Return the text of a module of the package, or of the package itself; None if there is no such module."""
+    if module.partition(".")[0] != PACKAGE:
+        return None
+    path = ROOT.joinpath(*module.split("."))
+    files = (path.with_suffix(".py"), path / "__init__.py")
+    return next((file.read_text(encoding="utf-8") for file in files if file.is_file()), None)
 
 
 def _without_docstrings(lines: list[str], top: ast.ClassDef | ast.FunctionDef) -> str:

@@ -1,8 +1,7 @@
-"""The verb `export`: write the learner's progress and code to a file."""
+"""The export of the learner's progress and code: a file for `attn-tutor import`."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from contextlib import closing
@@ -17,19 +16,19 @@ from tui.tty.exit_codes import ExitCode
 say = Wording("command/export")
 
 
-def run(options: argparse.Namespace) -> ExitCode:
-    """Write the file."""
+def write(file: str) -> ExitCode:
+    """Write progress and code to a file, or to standard output for `-`. Raises `UsageError`."""
     with closing(open_progress()) as progress:
         text = json.dumps(progress.export(), indent=1) + "\n"
-    if options.file == "-":
+    if file == "-":
         sys.stdout.write(text)
         return ExitCode.OK
     try:
-        if Path(options.file).exists() and is_pipe_on_disk(options.file):
-            raise UsageError(say("pipe", "{file} is a pipe. Name a file, or - for standard output.", file=options.file))
-        Path(options.file).write_text(text, encoding="utf-8")
+        if Path(file).exists() and is_pipe_on_disk(file):
+            raise UsageError(say("pipe", "{file} is a pipe. Name a file, or - for standard output.", file=file))
+        Path(file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(
-            say("cannot-write", "{file} cannot be written: {reason}.", file=options.file, reason=error.strerror)
+            say("cannot-write", "{file} cannot be written: {reason}.", file=file, reason=error.strerror)
         ) from None
     return ExitCode.OK

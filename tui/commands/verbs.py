@@ -357,9 +357,34 @@ def _texts_arguments(parser: argparse.ArgumentParser) -> None:
     _json(parser)
 
 
-@_verb("export", "export_progress", lambda: say("export", "save your progress and your code to a file"))
+@_verb("export", "export_files", lambda: say("export", "save your progress to a file, or what you take home"))
 def _export_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help=say("export/file", "the file to write, or - for standard output"))
+    parser.usage = say("export/usage", "%(prog)s [-h] FILE, or %(prog)s module [FILE] [--lesson LESSON] [--force]")
+    parser.add_argument(
+        "what",
+        metavar="FILE",
+        help=say(
+            "export/file",
+            "the file for your progress and code, or - for standard output; or what to take home: 'module' is a Python "
+            "file with all code of yours that passed",
+        ),
+    )
+    parser.add_argument(
+        "rest",
+        metavar="FILE",
+        nargs="*",
+        help=say("export/rest", "the file for what you take home (default: my_attention.py in this folder)"),
+    )
+    parser.add_argument(
+        "--lesson",
+        metavar="LESSON",
+        action="append",
+        default=[],
+        help=say("export/lesson", "take home only this lesson; you can repeat this"),
+    )
+    parser.add_argument(
+        "--force", action="store_true", help=say("export/force", "replace a file that is there already")
+    )
 
 
 @_verb("import", "import_progress", lambda: say("import", "add progress and code from an exported file to yours"))

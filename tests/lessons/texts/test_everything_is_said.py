@@ -30,6 +30,8 @@ EXEMPT = {
     "lessons/engine/reinstalling.py": "commands of other programs",
     "lessons/results/code_unit.py": "names under which code is compiled",
     "lessons/results/formula.py": "operators of Python",
+    "lessons/takehome/module_check.py": "Python, whose sentences are said",
+    "lessons/takehome/top_level.py": "statements of Python",
     "lessons/texts/po_file.py": "complaints for translators",
     "lessons/trace/notebook_html.py": "HTML",
     "lessons/what_if/relevance.py": "names of functions",

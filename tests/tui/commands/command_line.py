@@ -42,8 +42,8 @@ class WarmSession:
         self.runs.append(self.session.run(lesson, upto, changes))
         return self.runs[-1]
 
-    def check(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> Judgement:
-        return self.session.check(exercise, source, seed)
+    def check(self, exercise: ExerciseStep, source: str, seed: int | None = None, **how: Any) -> Judgement:
+        return self.session.check(exercise, source, seed, **how)
 
     def start(self) -> None:
         pass

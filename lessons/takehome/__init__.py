@@ -1,0 +1,1 @@
+"""What a learner takes home: what they read, wrote and saw, as files that need no tutor."""

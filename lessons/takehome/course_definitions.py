@@ -1,0 +1,96 @@
+"""The definitions of the package `attention` that code needs, so that it runs where the tutor is not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from lessons.reading import package_source
+from lessons.takehome import top_level
+from lessons.takehome.top_level import Import, Statement
+
+PACKAGE = "attention"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition of the package: its module, its name there, and its text."""
+
+    module: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """Definitions of the package that need nothing else of it: what they import, and themselves, in order."""
+
+    imports: tuple[Import, ...]
+    parts: tuple[Definition, ...]
+
+    @property
+    def code(self) -> str:
+        """The whole text, with its imports."""
+        first = "\n".join(dict.fromkeys(each.statement(each.bound) for each in self.imports))
+        return "\n\n\n".join(filter(None, (first, *(part.text for part in self.parts)))) + "\n"
+
+
+def is_of_package(found: Import) -> bool:
+    """Return whether something is imported from the package, or is the package itself."""
+    return found.module.partition(".")[0] == PACKAGE
+
+
+def resolve(found: Import) -> tuple[str, str] | None:
+    """Return the module and the name of a definition that is imported from the package.
+
+    Returns None for anything else: a module of the package, or the package itself.
+    """
+    if not is_of_package(found) or not found.name:
+        return None
+    if found.module != PACKAGE:
+        known = _known(found.module)
+        return (found.module, found.name) if known is not None and found.name in known else None
+    for each in top_level.imports(package_source.module_text(PACKAGE) or ""):
+        if each.bound == found.name and each.module.startswith("."):
+            return f"{PACKAGE}{each.module}", each.name
+    return None
+
+
+def collect(names: Iterable[tuple[str, str]]) -> Definitions:
+    """Return definitions with all that they need, each once and after what it needs. Raises `KeyError`."""
+    imports: dict[str, Import] = {}
+    done: dict[tuple[str, str], str] = {}
+    for module, name in names:
+        _add(module, name, imports, done)
+    parts = (Definition(module, name, text) for (module, name), text in done.items())
+    return Definitions(tuple(imports.values()), tuple(parts))
+
+
+def _add(module: str, name: str, imports: dict[str, Import], done: dict[tuple[str, str], str]) -> None:
+    if (module, name) in done:
+        return
+    known = _known(module) or {}
+    statement = known[name]
+    outside = {each.bound: each for each in top_level.imports(package_source.module_text(module) or "")}
+    # A name that its own code reads is there by then.
+    done[module, name] = ""
+    for read in sorted(statement.reads):
+        if read in known and known[read] is not statement:
+            _add(module, read, imports, done)
+        elif (found := outside.get(read)) is not None:
+            if found.module.startswith("."):
+                _add(f"{PACKAGE}{found.module}", found.name, imports, done)
+            else:
+                imports[found.bound] = found
+    del done[module, name]
+    done[module, name] = statement.text
+
+
+@cache
+def _known(module: str) -> dict[str, Statement] | None:
+    """Return the statements of a module by the names that they bind; None if there is no such module."""
+    text = package_source.module_text(module)
+    if text is None:
+        return None
+    return {name: each for each in top_level.statements(text) for name in each.binds}

@@ -1,0 +1,39 @@
+"""The verb `export`: the learner's progress, or what they take home, in a file."""
+
+from __future__ import annotations
+
+import argparse
+
+from lessons.texts.wording import Wording
+from tui.commands.errors import UsageError
+from tui.tty.exit_codes import ExitCode
+
+say = Wording("command/export")
+
+PROGRESS = "progress"
+TAKEN_HOME = ("module",)
+"""The words for what a learner takes home. A file of that name is written with its folder: `./module`."""
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Write the file that is asked for."""
+    word, rest = options.what, options.rest
+    if word in TAKEN_HOME:
+        from tui.commands import take_home
+
+        return take_home.run(word, rest, options)
+    from tui.commands import export_progress
+
+    files = rest if word == PROGRESS and rest else [word, *rest]
+    if len(files) > 1:
+        raise UsageError(
+            say(
+                "unknown-kind",
+                "'{word}' cannot be exported. These can: {known}. Alone it is the file for your progress.",
+                word=word,
+                known=", ".join((PROGRESS, *TAKEN_HOME)),
+            )
+        )
+    if options.lesson:
+        raise UsageError(say("no-choice", "Progress is exported as a whole, without --lesson."))
+    return export_progress.write(files[0])

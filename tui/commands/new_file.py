@@ -1,0 +1,91 @@
+"""Write a file that the learner has named, without destroying one that is there."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+from lessons.results.clean_text import clean
+from lessons.texts.wording import Wording
+from tui.commands.errors import UsageError
+from tui.commands.files import is_pipe_on_disk
+
+say = Wording("command/new-file")
+
+STANDARD_OUTPUT = "-"
+
+
+def check_free(file: str, *, force: bool = False) -> None:
+    """Raise `UsageError` if a file cannot be written, as far as that is known before there is anything to write."""
+    if file == STANDARD_OUTPUT:
+        return
+    path, shown = Path(file), clean(file, keep="")
+    try:
+        if not path.exists():
+            if not path.is_symlink() and not path.parent.is_dir():
+                raise UsageError(say("no-folder", "{file} cannot be written: there is no such folder.", file=shown))
+            return
+        if path.is_dir():
+            raise UsageError(say("folder", "{file} is a folder. Name a file in it.", file=shown))
+        if is_pipe_on_disk(file):
+            raise UsageError(say("pipe", "{file} is a pipe. Name a file, or - for standard output.", file=shown))
+        if stat.S_ISREG(path.stat().st_mode) and not force:
+            raise UsageError(say("exists", "{file} is there already. With --force it is replaced.", file=shown))
+    except (OSError, ValueError) as error:
+        raise _not_written(shown, error) from None
+
+
+def write(file: str, text: str, *, force: bool = False) -> None:
+    """Write a text to a file, or to standard output for `-`. Raises `UsageError`.
+
+    A file that is there is replaced only with `force`, and only once the whole text is on the disk.
+    """
+    check_free(file, force=force)
+    if file == STANDARD_OUTPUT:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.flush()
+        return
+    path = Path(file)
+    try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+        elif path.exists():
+            _replace(path.resolve(), text)
+        else:
+            _create(path, text)
+    except (OSError, ValueError) as error:
+        raise _not_written(clean(file, keep=""), error) from None
+
+
+def _create(path: Path, text: str) -> None:
+    """Make a file; one that could not be finished is removed again."""
+    with path.open("x", encoding="utf-8") as opened:
+        try:
+            opened.write(text)
+            opened.flush()
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put a file in the place of another one, with the same rights."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as opened:
+            opened.write(text)
+        os.chmod(name, mode)
+        os.replace(name, path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _not_written(shown: str, error: OSError | ValueError) -> UsageError:
+    reason = error.strerror if isinstance(error, OSError) else error
+    return UsageError(say("not-written", "{file} cannot be written: {reason}.", file=shown, reason=reason))

@@ -10,6 +10,7 @@ import pytest
 from lessons.format.lesson import Course
 from lessons.reading import kept_course, outlining
 from lessons.reading.course_outline import CourseOutline
+from lessons.reading.folders import FIRST, CourseFolder
 from lessons.reading.loader import load_course
 
 ROOT = Path(__file__).parent.parent
@@ -24,11 +25,14 @@ def outline_of_course() -> CourseOutline:
 
 
 def use_course(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
-    """Have the tutor and its commands use a course in place of the one that ships."""
+    """Have the tutor and its commands use a course in place of the first one; others are read as ever."""
+    load = kept_course.load_outline
 
-    def load_outline() -> object:
+    def load_outline(of: CourseFolder = FIRST) -> object:
+        if of != FIRST:
+            return load(of)
         outline = outline_of_course() if course is COURSE else outlining.outline(course)
         return outline, lambda: course
 
     monkeypatch.setattr(kept_course, "load_outline", load_outline)
-    monkeypatch.setattr(kept_course, "load_course", lambda: course)
+    monkeypatch.setattr(kept_course, "load_course", lambda of=FIRST: course if of == FIRST else load(of)[1]())

@@ -85,7 +85,8 @@ def test_the_map_needs_neither_the_models_of_the_course_nor_the_session(
 ) -> None:
     """Once the course is kept, that is; results of runs take a while to import, too."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    code = "import sys; import tui.app; from tui.controllers import startup; startup.read(); print(*sys.modules)"
+    read = "from tui.controllers import startup; startup.read(tui.app.FIRST)"
+    code = f"import sys; import tui.app; {read}; print(*sys.modules)"
     for is_kept in (False, True):
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
         assert "lessons.reading.kept_course" in done.stdout.split()

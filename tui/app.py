@@ -17,6 +17,7 @@ from textual.binding import BindingType
 from textual.events import Event, Key
 from textual.screen import Screen
 
+from lessons.reading.folders import FIRST, CourseFolder
 from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.key_names import full_keys, short_keys
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     # Imported after the first paint, when they are needed: importing them takes longer than painting.
     from lessons.engine.session import Session
     from lessons.learner.progress import Progress
+    from lessons.reading.course_outline import CourseOutline
     from tui.controllers.assembly import Assembly
     from tui.controllers.learning_state import LearningState, MapState
     from tui.screens.explaining_view import ExplainingView
@@ -76,8 +78,9 @@ class TutorApp(OrderedInputApp):
     map: MapController
     parts: Assembly
 
-    def __init__(self, terminal: Terminal, session: Session | None = None) -> None:
+    def __init__(self, terminal: Terminal, session: Session | None = None, course: CourseFolder = FIRST) -> None:
         super().__init__()
+        self.course = course
         self.theme = theme(terminal)
         self.terminal = terminal
         self.loaded = asyncio.Event()
@@ -101,7 +104,7 @@ class TutorApp(OrderedInputApp):
 
     def read(self) -> MapState | str:
         """Read what the map shows, in a thread; or return an error message."""
-        return startup.read()
+        return startup.read(self.course)
 
     def add_session(self, shown: MapState) -> LearningState:
         """Return the course and a session whose worker is not started yet; in a thread."""
@@ -155,6 +158,10 @@ class TutorApp(OrderedInputApp):
 
     # Loading -----------------------------------------------------------------------------------------------------
 
+    def _map_title(self, outline: CourseOutline) -> str:
+        """Return what stands above the map: the tutor's name, or that of another course than the first."""
+        return MapView.title if self.course == FIRST else outline.title
+
     def _show_first(self, shown: MapState | str) -> None:
         """Show the map for the first time, or end the tutor with an error message."""
         with self._input_until_loaded:
@@ -163,6 +170,7 @@ class TutorApp(OrderedInputApp):
                 self.exit(return_code=ExitCode.FAILURE)
                 return
             self.progress = shown.progress
+            self.map_view.title = self._map_title(shown.outline)
             self.frame.watch_progress(shown.progress)
             self.map = MapController(self.frame, shown, self.map_view, self.open_when_made)
             self.loaded.set()

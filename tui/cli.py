@@ -106,6 +106,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--columns", type=int, metavar="N", help=say("columns", "with --plain: the width of a line of text")
     )
+    parser.add_argument(
+        "--course",
+        metavar="COURSE",
+        help=say("course", "another course: its id ('attn-tutor courses' lists them), or a folder with its files"),
+    )
     parser.set_defaults(run=open_tutor.run)
     commands = parser.add_subparsers(metavar="COMMAND", title=say("commands", "commands"))
     for verb in VERBS:

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from lessons.format.fields import Model, OptionalName, Text
 from lessons.format.lesson import Lesson
 from lessons.reading.findings import Finding, LessonError
-from lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
+from lessons.reading.yaml_models import read_model
+from lessons.reading.yaml_nodes import locate, parse, position_of, read
 
 FILE = "coverage.yaml"
 
@@ -50,19 +51,7 @@ class Coverage(Model):
 
 def load(folder: Path) -> Coverage:
     """Read the coverage of the course in a folder. Raises `LessonError`."""
-    root = parse(read(folder / FILE), str(folder / FILE))
-    found = list(repeated_keys(root, set()))
-    try:
-        coverage = Coverage.model_validate(data_of(root))
-    except ValidationError as error:
-        for item in error.errors():
-            key, _ = locate(root, item["loc"])
-            name = ".".join(map(str, item["loc"]))
-            found.append(Finding(*position_of(key.start_mark), f"'{name}': {item['msg'].lower()}", "Mend it."))
-        raise LessonError(found) from None
-    if found:
-        raise LessonError(found)
-    return coverage
+    return read_model(folder / FILE, Coverage)
 
 
 def findings(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:

@@ -184,7 +184,7 @@ class Session:
         stops saves nothing. Raises `WorkerError` if the worker cannot run anything, `ChangeError` if the changes do
         not apply to the lesson, `KeyError` for a step without a training.
         """
-        return self.train_into(trained_models.own_folder(), lesson, step_id, on_snapshot, control, changes)
+        return self.train_into(trained_models.own_folder(lesson), lesson, step_id, on_snapshot, control, changes)
 
     def train_into(
         self,

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from lessons.format import main_path
 from lessons.format.base_steps import AxisName, FilledStep, Kind, Limits, RunningStep, ShownTensor
+from lessons.format.course_file import CourseFile
 from lessons.format.exercises import Check, Edit, ExerciseStep, MessageCase, Mistake, Variant
 from lessons.format.experiments import ExperimentStep, Way
 from lessons.format.fields import Model, Name, OptionalCode, OptionalName, Slug, Text
@@ -89,11 +90,18 @@ class LessonFile(Model):
 
 
 class Lesson(LessonFile):
-    """A lesson file with its position in the course: `id` is the slug of its folder, `number` comes before it."""
+    """A lesson file with its position in the course.
+
+    Attributes:
+        id, number: the slug of its folder, and what comes before it.
+        folder: its folder.
+        state_folder: where the learner's trained models lie, as `lessons.reading.folders.CourseFolder` has it.
+    """
 
     id: Slug
     number: int
     folder: OptionalName
+    state_folder: OptionalName = ""
 
     @property
     def name(self) -> str:
@@ -171,9 +179,23 @@ class Lesson(LessonFile):
 
 
 class Course(Model):
-    """All lessons, in order."""
+    """All lessons, in order.
+
+    Attributes:
+        description: what the course says about itself, None if it says nothing.
+        folder: the folder with its files.
+        state_folder: where the learner's progress lies, as `lessons.reading.folders.CourseFolder` has it.
+    """
 
     lessons: tuple[Lesson, ...]
+    description: CourseFile | None = None
+    folder: OptionalName = ""
+    state_folder: OptionalName = ""
+
+    @property
+    def title(self) -> str:
+        """What the course is called in front of learners, "" if it has not said."""
+        return self.description.title if self.description else ""
 
     def lesson(self, name: str) -> Lesson:
         """Return a lesson by id or by number (`"3"`). Raises `KeyError` if there is none."""

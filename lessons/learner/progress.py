@@ -76,22 +76,22 @@ class Progress:
         self._moved = False
 
     @classmethod
-    def open(cls, path: Path | None = None, *, background: bool = False) -> Self:
+    def open(cls, path: Path | None = None, *, state_folder: str = "", background: bool = False) -> Self:
         """Open the learner's file, or the one at `path`; when that fails, go on in memory and say so.
 
         Args:
             path: the file; without one the learner's own.
+            state_folder: of which course, as `lessons.reading.folders.CourseFolder` has it.
             background: whether a thread shall read and write the file from then on.
         """
         ours = path is None
         try:
-            path = (path or default_path()).absolute()
+            path = (path or default_path(state_folder)).absolute()
         except TROUBLE:
             return cls(None, background=background)
         if ours:
             with suppress(OSError):
-                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                _keep_private(path.parent)
+                _make_private(path.parent, levels=len(Path(state_folder).parts))
         progress = cls(path, background=background)
         progress._flush()
         if not progress.saved:
@@ -390,6 +390,13 @@ class Progress:
 def _attempt(code: str, verdict: str, time: str, mistake: str, message: str) -> Attempt:
     """Make an attempt from the columns of `_ATTEMPT`."""
     return Attempt(code, cast(Verdict, verdict), time, mistake, message)
+
+
+def _make_private(folder: Path, levels: int) -> None:
+    """Make a folder for its user alone, and so many of the folders that it lies in."""
+    for each in (*reversed(list(folder.parents)[:levels]), folder):
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _keep_private(each)
 
 
 def _keep_private(folder: Path) -> None:

@@ -215,18 +215,29 @@ class _Newer(Exception):
     """The file was written by a later version of this program."""
 
 
-def default_path() -> Path:
-    """Return where the learner's file is; raises `RuntimeError` if there is no home directory."""
+NAME = "progress.db"
+
+
+def default_path(state_folder: str = "") -> Path:
+    """Return where the learner's file is; raises `RuntimeError` if there is no home directory.
+
+    `state_folder` says of which course, as `lessons.reading.folders.CourseFolder` has it.
+    """
+    return state_root() / state_folder / NAME
+
+
+def state_root() -> Path:
+    """Return the tutor's folder for what it keeps of a learner; raises `RuntimeError` if there is no home directory."""
     state = os.environ.get("XDG_STATE_HOME", "")
     if os.path.isabs(state):
-        return Path(state, "attn-tutor", "progress.db")
+        return Path(state, "attn-tutor")
     # Imported here, because a program that gets a path does not need it.
     from platformdirs import user_state_path
 
     path = user_state_path("attn-tutor")
     if not path.is_absolute():
         raise RuntimeError(_no_home())
-    return path / "progress.db"
+    return path
 
 
 def _is_special(path: Path) -> bool:

@@ -64,7 +64,7 @@ def key(lesson: Lesson, step: TrainStep, cells: Cells = ()) -> str:
 def find(lesson: Lesson, step: TrainStep, cells: Cells = ()) -> TrainedModel:
     """Find a saved state: from the learner's own training, else from the course's, else none (`missing`)."""
     name = f"{key(lesson, step, cells)}.pt"
-    folders: tuple[tuple[Origin, Path | None], ...] = (("own", own_folder()), ("course", course_folder(lesson)))
+    folders: tuple[tuple[Origin, Path | None], ...] = (("own", own_folder(lesson)), ("course", course_folder(lesson)))
     for origin, folder in folders:
         data = _read(folder / name) if folder is not None else b""
         if data:
@@ -99,13 +99,13 @@ def save(folder: Path | None, lesson: Lesson, step: TrainStep, cells: Cells, dat
         part.unlink(missing_ok=True)
 
 
-def own_folder() -> Path | None:
-    """Return the folder of the learner's own trainings; None if there is no home directory."""
+def own_folder(lesson: Lesson) -> Path | None:
+    """Return the folder of the learner's own trainings of a lesson's course; None if there is no home directory."""
     # Imported here: only lessons that train need to know where the learner's files are.
     from lessons.learner import progress_file
 
     try:
-        return progress_file.default_path().parent / FOLDER
+        return progress_file.state_root() / lesson.state_folder / FOLDER
     except RuntimeError:
         return None
 

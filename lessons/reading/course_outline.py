@@ -90,9 +90,10 @@ class LessonOutline(NamedTuple):
 
 
 class CourseOutline(NamedTuple):
-    """All lessons, in order."""
+    """All lessons, in order, and what the course is called in front of learners."""
 
     lessons: tuple[LessonOutline, ...]
+    title: str = ""
 
 
 def to_json(course: CourseOutline) -> bytes:
@@ -102,8 +103,8 @@ def to_json(course: CourseOutline) -> bytes:
 
 def from_json(text: bytes) -> CourseOutline:
     """Return the outline that `to_json` wrote."""
-    [lessons] = json.loads(text)
-    return CourseOutline(tuple(map(_lesson, lessons)))
+    lessons, title = json.loads(text)
+    return CourseOutline(tuple(map(_lesson, lessons)), title)
 
 
 def _lesson(fields: list[object]) -> LessonOutline:

@@ -1,9 +1,43 @@
-"""The folders of the course that ships."""
+"""The folders of the courses that ship, and which folder of a learner's belongs to which course."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal, NamedTuple
 
-COURSE = Path(__file__).parent.parent / "course"
-MISTAKES = Path(__file__).parent.parent / "mistakes"
+LESSONS = Path(__file__).parent.parent
+COURSE = LESSONS / "course"
+MISTAKES = LESSONS / "mistakes"
 """The library of mistakes, from which exercises choose by id."""
+
+Source = Literal["built-in", "added", "installed", "folder"]
+"""Where a course comes from: from the tutor, from its learner, from a package, or from a path on the command line."""
+
+
+class CourseFolder(NamedTuple):
+    """A course that can be opened.
+
+    Attributes:
+        id: what learners call it on the command line.
+        path: the folder with its files.
+        state_folder: where its learner's progress and trained models lie, as a path below the tutor's folder for them;
+            "" for that folder itself.
+        source: where it comes from.
+    """
+
+    id: str
+    path: Path
+    state_folder: str = ""
+    source: Source = "built-in"
+
+
+def state_folder_of(course_id: str) -> str:
+    """Return where the progress with a course lies that is not the first one."""
+    return f"courses/{course_id}"
+
+
+FIRST = CourseFolder("attention", COURSE)
+"""The course that the tutor opens if it is not told which."""
+
+BUILT_IN = (FIRST,)
+"""The courses that ship, in the order in which learners are told of them."""

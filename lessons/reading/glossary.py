@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import ValidationError
 
 from lessons.format.fields import Model, Name, Text
 from lessons.format.lesson import Lesson, RunningStep, Step
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.loader import COURSE
-from lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
+from lessons.reading.yaml_models import read_model
+from lessons.reading.yaml_nodes import locate, parse, position_of, read
 from lessons.texts.wording import Wording
 
 say = Wording("screen/references")
@@ -132,34 +130,14 @@ class Glossary(Model):
         return tuple(term for order, term in sorted(ranked, key=lambda each: each[0]) if order < 3)
 
 
-F = TypeVar("F", bound=Model)
-
-
 def load(folder: Path = COURSE) -> Glossary:
     """Read the glossary and the references of a course; both are empty if it has none. Raises `LessonError`."""
-    terms = _read_file(folder / TERMS, _TermsFile).terms if (folder / TERMS).exists() else ()
-    references = _read_file(folder / REFERENCES, _ReferencesFile).references if (folder / REFERENCES).exists() else ()
+    terms = read_model(folder / TERMS, _TermsFile).terms if (folder / TERMS).exists() else ()
+    references = read_model(folder / REFERENCES, _ReferencesFile).references if (folder / REFERENCES).exists() else ()
     return Glossary(
         terms=tuple(sorted(terms, key=lambda term: term.term.casefold())),
         references=tuple(sorted(references, key=lambda reference: (reference.year, reference.authors))),
     )
-
-
-def _read_file(file: Path, model: type[F]) -> F:
-    root = parse(read(file), str(file))
-    problems = list(repeated_keys(root, set()))
-    data: Any = data_of(root)
-    try:
-        contents = model.model_validate(data)
-    except ValidationError as error:
-        for item in error.errors():
-            where = position_of(locate(root, item["loc"])[0].start_mark)
-            name = ".".join(map(str, item["loc"])) or "file"
-            problems.append(Finding(*where, f"'{name}': {item['msg'].lower()}", "Mend it."))
-        raise LessonError(problems) from None
-    if problems:
-        raise LessonError(problems)
-    return contents
 
 
 def findings(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:
@@ -174,7 +152,7 @@ def findings(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:
     root = parse(read(folder / TERMS), str(folder / TERMS))
     steps = {f"{lesson.id}/{step.id}": step for lesson in lessons for step in lesson.steps}
     owners: dict[str, str] = {}
-    for position, term in enumerate(_read_file(folder / TERMS, _TermsFile).terms):
+    for position, term in enumerate(read_model(folder / TERMS, _TermsFile).terms):
 
         def finding(field: str, problem: str, remedy: str, position: int = position) -> Finding:
             return Finding(*position_of(locate(root, ("terms", position, field))[0].start_mark), problem, remedy)

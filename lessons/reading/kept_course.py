@@ -1,11 +1,11 @@
-"""The course that ships, in the learner's language, as it was when its files were last read and found in order.
+"""A course, in the learner's language, as it was when its files were last read and found in order.
 
 To read and check all files takes longer than anything else at a start. So their content is kept as JSON in the user's
-cache folder, in a file for each language, together with a digest of all that it depends on: every file of the course,
-of the library of mistakes and of the translation, the code that reads and checks them, and the versions of Python and
-of the libraries. If one of them differs, or the kept file is damaged,
+cache folder, in a file for each course and language, together with a digest of all that it depends on: every file of
+the course, of the library of mistakes and of the translation, the code that reads and checks them, and the versions of
+Python and of the libraries. If one of them differs, or the kept file is damaged,
 missing, or may have been written by somebody else, the files are read again. A file cannot be kept in a cache folder
-that is not the user's alone; then they are read at each start.
+that is not the user's alone; then they are read at each start, as they are for whoever works on a course in a folder.
 
 The outline of the course, which the map shows, is kept beside it, so that the map does not wait for pydantic and for
 the models of all steps. Both come from one file, so they always are of the same course.
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lessons.reading import course_outline
-from lessons.reading.folders import COURSE, MISTAKES
+from lessons.reading.folders import FIRST, MISTAKES, CourseFolder
 from lessons.texts import language, translations
 
 if TYPE_CHECKING:  # it brings pydantic along
@@ -45,29 +45,40 @@ TRAINED = ".pt"
 FOLDER = "attn-tutor"
 
 
-def load_course() -> Course:
-    """Return the course that ships, from the cache if nothing has changed. Raises `LessonError`, as the loader does."""
-    return load_outline()[1]()
+def load_course(of: CourseFolder = FIRST) -> Course:
+    """Return a course, from the cache if nothing has changed. Raises `LessonError`, as the loader does."""
+    return load_outline(of)[1]()
 
 
-def load_outline() -> tuple[CourseOutline, Callable[[], Course]]:
-    """Return the outline of the course that ships, and a function that returns the course.
+def load_outline(of: CourseFolder = FIRST) -> tuple[CourseOutline, Callable[[], Course]]:
+    """Return the outline of a course, and a function that returns the course.
 
     From the cache if nothing has changed; then most of the time is left to the function. Raises `LessonError`.
     """
-    digest = _digest()
-    kept = _load(digest) if digest else None
+    name = _name(of)
+    digest = _digest(of) if name else b""
+    kept = _load(name, digest) if digest else None
     if kept is not None:
         outline, text = kept
         return course_outline.from_json(outline), lambda: _course(text)
     from lessons.reading import loader, outlining, translating  # they bring YAML and pydantic along
 
-    course = translating.translate_course(loader.load_course(COURSE), translations.current())
+    read = _of_its_folder(loader.load_course(of.path), of)
+    course = translating.translate_course(read, translations.current())
     made = outlining.outline(course)
     # A file may have been saved while they were read.
-    if digest and _digest() == digest:
-        _save(made, course, digest)
+    if digest and _digest(of) == digest:
+        _save(name, made, course, digest)
     return made, lambda: course
+
+
+def _of_its_folder(course: Course, of: CourseFolder) -> Course:
+    """Return a course that knows where its learner's files lie."""
+    if not of.state_folder:
+        return course
+    update = {"state_folder": of.state_folder}
+    lessons = tuple(lesson.model_copy(update=update) for lesson in course.lessons)
+    return course.model_copy(update={**update, "lessons": lessons})
 
 
 def _course(text: bytes) -> Course:
@@ -80,11 +91,11 @@ def _course(text: bytes) -> Course:
 # What the course depends on ------------------------------------------------------------------------------------------
 
 
-def _digest() -> bytes:
-    """Return a digest of all that the course depends on; nothing if some of it cannot be read."""
+def _digest(of: CourseFolder) -> bytes:
+    """Return a digest of all that a course depends on; nothing if some of it cannot be read."""
     found = hashlib.blake2b(sys.version.encode(), digest_size=32)
     try:
-        for path, content in _sources():
+        for path, content in _sources(of):
             name = os.fsencode(path)
             # Lengths keep a piece apart from the next one.
             found.update(b"\n%d %s %d\n" % (len(name), name, len(content)))
@@ -94,9 +105,9 @@ def _digest() -> bytes:
     return found.hexdigest().encode()
 
 
-def _sources() -> Iterator[tuple[str, bytes]]:
-    """Yield the path and content of each file that the course depends on, and the path of each folder."""
-    for folder in (COURSE, MISTAKES):
+def _sources(of: CourseFolder) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and content of each file that a course depends on, and the path of each folder."""
+    for folder in (of.path, MISTAKES):
         yield from _contents(folder)
     if (translation := language.chosen()) is not None:
         yield from _contents(translation)
@@ -132,13 +143,13 @@ def _fail(error: OSError) -> None:
 # The file ------------------------------------------------------------------------------------------------------------
 
 
-def _load(digest: bytes) -> tuple[bytes, bytes] | None:
-    """Return outline and course, as they are kept under a digest; None if there are none that can be trusted."""
+def _load(name: str, digest: bytes) -> tuple[bytes, bytes] | None:
+    """Return outline and course, as they are kept under a name and a digest; None if none can be trusted."""
     try:
         folder = os.open(cache_folder(), os.O_RDONLY | os.O_DIRECTORY)
         try:
             # A name that is no ordinary file must not block.
-            file = os.open(_name(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+            file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
             with open(file, "rb", buffering=0) as opened:
                 if not (_is_ours(folder) and _is_ours(file) and stat.S_ISREG(os.fstat(file).st_mode)):
                     return None
@@ -151,8 +162,8 @@ def _load(digest: bytes) -> tuple[bytes, bytes] | None:
         return None
 
 
-def _save(outline: CourseOutline, course: Course, digest: bytes) -> None:
-    """Keep a course and its outline under a digest, if there is a folder of the user's own for them."""
+def _save(name: str, outline: CourseOutline, course: Course, digest: bytes) -> None:
+    """Keep a course and its outline under a name and a digest, if there is a folder of the user's own for them."""
     with suppress(OSError, ValueError, RuntimeError):
         whole = course.model_dump_json(by_alias=True, exclude_unset=True).encode()
         text = b"%s\n%s" % (course_outline.to_json(outline), whole)
@@ -166,11 +177,11 @@ def _save(outline: CourseOutline, course: Course, digest: bytes) -> None:
         if not ours:
             return
         # Under another name first, because other processes may read it at this moment.
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=_name(), delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=name, delete=False) as file:
             try:
                 file.write(b"%s\n%s" % (_seal(digest, text), text))
                 file.close()
-                os.replace(file.name, folder / _name())
+                os.replace(file.name, folder / name)
             except BaseException:
                 with suppress(OSError):
                     os.unlink(file.name)
@@ -188,10 +199,14 @@ def _is_ours(opened: int) -> bool:
     return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _name() -> str:
-    """Return the name of the file for the learner's language."""
+def _name(of: CourseFolder) -> str:
+    """Return the name of the file for a course and the learner's language; "" for a course that is not kept."""
+    if of.source == "folder":
+        return ""
     translation = language.chosen()
-    return "course.json" if translation is None else f"course-{translation.name}.json"
+    name = "course.json" if translation is None else f"course-{translation.name}.json"
+    # No id of a course has a dot.
+    return f"{of.id}.{name}" if of.state_folder else name
 
 
 def cache_folder() -> Path:

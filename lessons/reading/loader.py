@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from lessons.format import lesson as lesson_format
 from lessons.format.base_steps import Complaint
+from lessons.format.course_file import FORMAT
 from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.lesson import (
     Course,
@@ -22,7 +23,7 @@ from lessons.format.lesson import (
     LessonFile,
     RunningStep,
 )
-from lessons.reading import line_exercises, mistake_library, package_source
+from lessons.reading import course_description, course_versions, line_exercises, mistake_library, package_source
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.folders import COURSE, MISTAKES
 from lessons.reading.mistake_library import Library
@@ -37,21 +38,36 @@ INCLUDE = "include"
 
 def load_course(folder: Path = COURSE) -> Course:
     """Read all lessons under a folder, ordered by number. Raises `LessonError` with the findings of all files."""
-    lessons, findings = read_course(folder)
+    course, findings = read_course(folder)
     if findings:
         raise LessonError(findings)
-    return Course(lessons=lessons)
+    return course
 
 
-def read_course(folder: Path) -> tuple[tuple[Lesson, ...], list[Finding]]:
-    """Return the lessons under a folder that can be read, ordered by number, and the findings of all files."""
+def read_course(folder: Path) -> tuple[Course, list[Finding]]:
+    """Return a course with the lessons that can be read, ordered by number, and the findings of all files."""
+    findings: list[Finding] = []
+    description = None
+    try:
+        description = course_description.find_description(folder)
+    except course_versions.NewerFormat as error:
+        # What else it says is not for this tutor to judge.
+        return Course(lessons=()), error.findings
+    except LessonError as error:
+        findings += error.findings
+    lessons, found = _read_lessons(folder, description.format if description else FORMAT)
+    return Course(lessons=lessons, description=description, folder=str(folder)), [*findings, *found]
+
+
+def _read_lessons(folder: Path, version: int) -> tuple[tuple[Lesson, ...], list[Finding]]:
+    """Return the lessons under a folder that can be read, ordered by number, and the findings of all their files."""
     paths = [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
     folders = sorted(path for path in paths if FOLDER.match(path.name))
     if not folders:
         remedy = "Make a folder such as '01-first' with a lesson.yaml in it."
         return (), [Finding(str(folder), 1, 1, "there are no lessons here", remedy)]
     try:
-        known = _library_beside(folder)
+        known = library_of(folder, version)
     except LessonError as error:
         # Without the library, every exercise would seem to name unknown mistakes.
         return (), error.findings
@@ -59,7 +75,7 @@ def read_course(folder: Path) -> tuple[tuple[Lesson, ...], list[Finding]]:
     findings: list[Finding] = []
     for path in folders:
         try:
-            lessons.append(load_lesson(path, known))
+            lessons.append(load_lesson(path, known, version))
         except LessonError as error:
             findings += error.findings
     findings += _repeated_lessons(lessons)
@@ -67,12 +83,18 @@ def read_course(folder: Path) -> tuple[tuple[Lesson, ...], list[Finding]]:
     return tuple(sorted(lessons, key=lambda lesson: lesson.number)), findings
 
 
-def load_lesson(folder: Path, mistakes: Library | None = None) -> Lesson:
+def load_lesson(folder: Path, mistakes: Library | None = None, version: int | None = None) -> Lesson:
     """Read the lesson in a folder named `NN-slug`. Raises `LessonError` with all its findings.
 
-    `mistakes` is the library for the ids that exercises name; without one, the library beside the folder's course.
+    Args:
+        folder: the folder.
+        mistakes: the library for the ids that exercises name; without one, that of the folder's course.
+        version: the version of the format that it is written in; without one, what its course says.
     """
-    known = _library_beside(folder.parent) if mistakes is None else mistakes
+    if version is None:
+        description = course_description.find_description(folder.parent)
+        version = description.format if description else FORMAT
+    known = library_of(folder.parent, version) if mistakes is None else mistakes
     match = FOLDER.match(folder.name)
     file = folder / "lesson.yaml"
     if match is None:
@@ -87,13 +109,20 @@ def load_lesson(folder: Path, mistakes: Library | None = None) -> Lesson:
                 )
             ]
         )
-    return parse_lesson(read(file), str(file), number=int(match[1]), slug=match[2], folder=str(folder), mistakes=known)
+    number, slug = int(match[1]), match[2]
+    return parse_lesson(
+        read(file), str(file), number=number, slug=slug, folder=str(folder), mistakes=known, version=version
+    )
 
 
-def _library_beside(course: Path) -> Library:
-    """Read the library of mistakes beside a course, or the tutor's own if there is none."""
-    folder = course.parent / MISTAKES.name
-    return mistake_library.load_library(folder if folder.is_dir() else MISTAKES)
+def library_of(course: Path, version: int = FORMAT) -> Library:
+    """Read the library of mistakes for a course: the tutor's, and its own, which decides where both know an id.
+
+    So a new mistake in the tutor's changes nothing in a course that has one of this name. Raises `LessonError`.
+    """
+    own = course / MISTAKES.name
+    shared = mistake_library.load_library(MISTAKES)
+    return {**shared, **mistake_library.load_library(own, version)} if own.is_dir() else shared
 
 
 def read_nodes(lesson: Lesson) -> yaml.Node:
@@ -105,7 +134,14 @@ def read_nodes(lesson: Lesson) -> yaml.Node:
 
 
 def parse_lesson(
-    text: str, file: str, *, number: int, slug: str, folder: str = "", mistakes: Library | None = None
+    text: str,
+    file: str,
+    *,
+    number: int,
+    slug: str,
+    folder: str = "",
+    mistakes: Library | None = None,
+    version: int = FORMAT,
 ) -> Lesson:
     """Parse the text of a lesson; findings carry `file` as the name of its file. Raises `LessonError`.
 
@@ -124,6 +160,7 @@ def parse_lesson(
                 )
             ]
         )
+    course_versions.upgrade_lesson(data, version)
     steps = data.get("steps")
     for position, step in enumerate(steps if isinstance(steps, list) else ()):
         findings += mistake_library.fill_in(step, mistakes or {}, locate(root, ("steps", position))[1])

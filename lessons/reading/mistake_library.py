@@ -1,4 +1,4 @@
-"""The library of known mistakes: `lessons/mistakes/*.yaml`, from which exercises choose by id."""
+"""The library of known mistakes, from which exercises choose by id: that of the tutor, and that of a course."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from lessons.format.course_file import FORMAT
 from lessons.format.exercises import Mistake
-from lessons.reading import yaml_nodes
+from lessons.reading import course_versions, yaml_nodes
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.folders import MISTAKES
 
@@ -19,15 +20,18 @@ Library = Mapping[str, dict[str, Any]]
 """Maps each id to the fields of its mistake as the file has them: an exercise may replace some of them."""
 
 
-def load_library(folder: Path = MISTAKES) -> Library:
-    """Read all mistakes in the files of a folder. Raises `LessonError` with the findings of all files."""
+def load_library(folder: Path = MISTAKES, version: int = FORMAT) -> Library:
+    """Read all mistakes in the files of a folder, in a version of the format.
+
+    Raises `LessonError` with the findings of all files.
+    """
     library: dict[str, dict[str, Any]] = {}
     findings: list[Finding] = []
     for file in sorted(folder.glob("*.yaml")):
         try:
             root = yaml_nodes.parse(yaml_nodes.read(file), str(file))
             findings += yaml_nodes.repeated_keys(root, set())
-            _add(root, library, findings)
+            _add(root, library, findings, version)
         except LessonError as error:
             findings += error.findings
     if findings:
@@ -35,7 +39,7 @@ def load_library(folder: Path = MISTAKES) -> Library:
     return library
 
 
-def _add(root: yaml.Node, library: dict[str, dict[str, Any]], findings: list[Finding]) -> None:
+def _add(root: yaml.Node, library: dict[str, dict[str, Any]], findings: list[Finding], version: int) -> None:
     entries = yaml_nodes.data_of(root)
     if not isinstance(entries, list):
         where = yaml_nodes.position_of(root.start_mark)
@@ -43,6 +47,7 @@ def _add(root: yaml.Node, library: dict[str, dict[str, Any]], findings: list[Fin
         return
     for position, entry in enumerate(entries):
         where = yaml_nodes.position_of(yaml_nodes.locate(root, (position,))[1].start_mark)
+        course_versions.upgrade_mistake(entry, version)
         try:
             mistake = Mistake.model_validate(entry)
         except ValidationError as error:
@@ -72,7 +77,7 @@ def fill_in(step: Any, library: Library, node: yaml.Node) -> list[Finding]:
         name = str(own.get("id"))
         if name not in library and "name" not in own:
             close = difflib.get_close_matches(name, library, n=1)
-            remedy = f"Did you mean '{close[0]}'?" if close else "Add it to lessons/mistakes, or give it a name here."
+            remedy = f"Did you mean '{close[0]}'?" if close else "Add it to the library, or give it a name here."
             where = yaml_nodes.position_of(yaml_nodes.locate(node, ("mistakes", position))[1].start_mark)
             findings.append(Finding(*where, f"the mistake '{name}' is not in the library", remedy))
         entries[position] = {**library.get(name, {}), **own}

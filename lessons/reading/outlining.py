@@ -9,7 +9,7 @@ from lessons.reading.course_outline import SIDE, Corner, CourseOutline, LessonOu
 
 def outline(course: Course) -> CourseOutline:
     """Return the outline of a course, with the recorded numbers of the tensors that stand for its lessons."""
-    return CourseOutline(tuple(map(lesson_outline, course.lessons)))
+    return CourseOutline(tuple(map(lesson_outline, course.lessons)), course.title)
 
 
 def lesson_outline(lesson: Lesson) -> LessonOutline:

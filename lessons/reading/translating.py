@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypeVar
 
+from lessons.format.course_file import CourseFile
 from lessons.format.fields import Model
 from lessons.format.lesson import Course, Lesson, RunningStep, ShownTensor, TrainStep
 from lessons.format.text_walk import SEPARATOR, Change, CourseText, change_texts, with_fields_of
 from lessons.reading import glossary, text_catalog
 from lessons.reading.glossary import Glossary, Term
-from lessons.reading.text_catalog import GLOSSARY, REFERENCES, shared_id
+from lessons.reading.text_catalog import COURSES, GLOSSARY, REFERENCES, shared_id
 from lessons.texts import translations
 from lessons.texts.translations import Translations
 
@@ -21,7 +23,14 @@ def translate_course(course: Course, into: Translations) -> Course:
     """Return a course in another language."""
     if into.folder is None:
         return course
-    return Course(lessons=tuple(translate_lesson(lesson, into) for lesson in course.lessons))
+    lessons = tuple(translate_lesson(lesson, into) for lesson in course.lessons)
+    return course.model_copy(update={"lessons": lessons, "description": _translated(course.description, into)})
+
+
+def _translated(description: CourseFile | None, into: Translations) -> CourseFile | None:
+    if description is None:
+        return None
+    return change_texts(description, (COURSES, description.text_key), _change(into, COURSES))
 
 
 def translate_lesson(lesson: Lesson, into: Translations) -> Lesson:
@@ -42,9 +51,10 @@ def translate_lesson(lesson: Lesson, into: Translations) -> Lesson:
     return translated.model_copy(update={"steps": tuple(steps)})
 
 
-def load_glossary() -> Glossary:
-    """Read the glossary and the references of the course in the learner's language. Raises `LessonError`."""
-    return translate_glossary(glossary.load(), translations.current())
+def load_glossary(course: Course) -> Glossary:
+    """Read the glossary and the references of a course in the learner's language. Raises `LessonError`."""
+    found = glossary.load(Path(course.folder)) if course.folder else Glossary()
+    return translate_glossary(found, translations.current())
 
 
 def translate_glossary(found: Glossary, into: Translations) -> Glossary:

@@ -208,7 +208,7 @@ async def test_a_package_that_cannot_be_imported_ends_the_tutor(
 ) -> None:
     missing = ModuleNotFoundError("No module named 'yaml'", name="yaml")
 
-    def fail() -> None:
+    def fail(*_: object) -> None:
         raise missing
 
     monkeypatch.setattr(module, function, fail)
@@ -225,7 +225,7 @@ async def test_a_course_that_cannot_be_read_ends_the_tutor(late: bool, monkeypat
     """Whether that turns out before the first paint or after it."""
     reading = threading.Event()
 
-    def load_outline() -> None:
+    def load_outline(_: object) -> None:
         if late:
             reading.wait()
         raise LessonError([Finding("lesson.yaml", 1, 1, "It is not here", "Put it there.")])

@@ -24,8 +24,8 @@ say = Wording("command/check-all")
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Judge the answers and print each verdict as it comes."""
-    course = read_course()
-    with closing(open_progress()) as progress:
+    course = read_course(options)
+    with closing(open_progress(course)) as progress:
         passed = progress.last_passed()
     missing = missing_exercises(course, passed)
     judgements = []

@@ -19,13 +19,14 @@ from tui.tty.exit_codes import ExitCode
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Judge the file and print the verdict."""
-    lesson, exercise = find_exercise(read_course(), options.exercise)
+    course = read_course(options)
+    lesson, exercise = find_exercise(course, options.exercise)
     code = read_code(options.file)
     with open_session() as session:
         # Wait first, so that the duration in the verdict is that of the judging alone.
         session.wait_ready()
         verdict = answering.judge(session, lesson, exercise, code, options.seed)
-    with closing(open_progress()) as progress:
+    with closing(open_progress(course)) as progress:
         shown, held_back = symptoms.of_first_check(progress, exercise, verdict)
         more = outcomes.record(progress, lesson, exercise, code, verdict) or held_back
     if options.json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING
 from lessons.format.lesson import Course, Exercise, Lesson, Step
 from lessons.reading import kept_course
 from lessons.reading.findings import LessonError
+from lessons.reading.folders import CourseFolder
 from lessons.texts.wording import Wording
+from tui.commands.chosen_course import chosen_course
 from tui.commands.errors import UsageError
 from tui.tty.exit_codes import ExitCode
 
@@ -19,21 +22,29 @@ if TYPE_CHECKING:
 say = Wording("command/lookup")
 
 
-def read_course() -> Course:
-    """Read the course. Ends the program if that fails, after printing the findings as `file:line:column: sentence`."""
+def read_course(options: argparse.Namespace | None) -> Course:
+    """Read the course that the command line asks for.
+
+    Ends the program if that fails, after printing the findings as `file:line:column: sentence`. Raises `UsageError`.
+    """
+    return open_course(chosen_course(options))
+
+
+def open_course(found: CourseFolder) -> Course:
+    """Read a course. Ends the program if that fails, after printing the findings."""
     try:
-        return kept_course.load_course()
+        return kept_course.load_course(found)
     except LessonError as error:
         print(error, file=sys.stderr)
         raise SystemExit(ExitCode.FAILURE) from None
 
 
-def read_glossary() -> Glossary:
-    """Read the glossary. Ends the program if that fails, after printing the findings."""
+def read_glossary(course: Course) -> Glossary:
+    """Read the glossary of a course. Ends the program if that fails, after printing the findings."""
     from lessons.reading import translating  # it reads YAML, which takes a while to load
 
     try:
-        return translating.load_glossary()
+        return translating.load_glossary(course)
     except LessonError as error:
         print(error, file=sys.stderr)
         raise SystemExit(ExitCode.FAILURE) from None

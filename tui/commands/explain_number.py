@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 
 from lessons.engine import explanation_tree
 from lessons.engine.run import Run
-from lessons.format.lesson import Lesson, RunningStep
+from lessons.format.lesson import Course, Lesson, RunningStep
 from lessons.render import cell_index, explanation_lines, operand_choice
 from lessons.render.source_text import NO_NAMES, names_of_steps
 from lessons.results.code_unit import PROGRAM, CodeUnit
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> ExitCode:
             NO_NAMES,
         )
     else:
-        lesson, step = _lesson_that_shows(options.lesson, options.step, options.tensor)
+        lesson, step = _lesson_that_shows(read_course(options), options.lesson, options.step, options.tensor)
         steps = names_of_steps(lesson, with_ids=True)
     with ExitStack() as stack, open_session(limited=limited) as session:
         if own:
@@ -94,9 +94,9 @@ def _shown_tensor(run: Run, step: str, name: str) -> Tensor | None:
     return next(item for item in result.tensors if item.name == name)
 
 
-def _lesson_that_shows(name: str, step: str, tensor: str) -> tuple[Lesson, str]:
+def _lesson_that_shows(course: Course, name: str, step: str, tensor: str) -> tuple[Lesson, str]:
     """Return a lesson that shows the tensor, and the step that does. Raises `UsageError`."""
-    lesson = find_lesson(read_course(), name)
+    lesson = find_lesson(course, name)
     try:
         return own_program.with_shown_tensor(lesson, step, tensor), step
     except KeyError:

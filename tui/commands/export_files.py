@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lessons.texts.wording import Wording
+from tui.commands.chosen_course import chosen_course
 from tui.commands.errors import UsageError
 from tui.tty.exit_codes import ExitCode
 
@@ -36,4 +37,4 @@ def run(options: argparse.Namespace) -> ExitCode:
         )
     if options.lesson:
         raise UsageError(say("no-choice", "Progress is exported as a whole, without --lesson."))
-    return export_progress.write(files[0])
+    return export_progress.write(files[0], chosen_course(options))

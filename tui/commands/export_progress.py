@@ -7,6 +7,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from lessons.reading.folders import CourseFolder
 from lessons.texts.wording import Wording
 from tui.commands.errors import UsageError
 from tui.commands.files import is_pipe_on_disk
@@ -16,9 +17,9 @@ from tui.tty.exit_codes import ExitCode
 say = Wording("command/export")
 
 
-def write(file: str) -> ExitCode:
-    """Write progress and code to a file, or to standard output for `-`. Raises `UsageError`."""
-    with closing(open_progress()) as progress:
+def write(file: str, course: CourseFolder) -> ExitCode:
+    """Write progress with a course, and code, to a file, or to standard output for `-`. Raises `UsageError`."""
+    with closing(open_progress(course)) as progress:
         text = json.dumps(progress.export(), indent=1) + "\n"
     if file == "-":
         sys.stdout.write(text)

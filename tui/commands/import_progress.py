@@ -7,6 +7,7 @@ from contextlib import closing
 
 from lessons.learner import exports
 from lessons.texts.wording import Wording
+from tui.commands.chosen_course import chosen_course
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.files import read_file
 from tui.commands.open_progress import open_progress
@@ -18,7 +19,7 @@ say = Wording("command/import")
 def run(options: argparse.Namespace) -> ExitCode:
     """Merge the file into the learner's progress."""
     data = exports.decode(read_file(options.file))
-    with closing(open_progress()) as progress:
+    with closing(open_progress(chosen_course(options))) as progress:
         try:
             progress.restore(data)
         except ValueError as error:

@@ -29,15 +29,15 @@ from lessons.format.lesson import (
     Question,
     RunningStep,
 )
-from lessons.reading import glossary, mistake_library, text_catalog
+from lessons.reading import glossary, loader, text_catalog
 from lessons.reading.findings import Finding, LessonError
-from lessons.reading.folders import MISTAKES
-from lessons.reading.loader import COURSE, read_course
+from lessons.reading.loader import read_course
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow
 from lessons.results.tensor_questions import FlowQuestion
 from lessons.texts import language
 from tui.commands import text_groups
+from tui.commands.chosen_course import chosen_course
 from tui.commands.errors import UsageError
 from tui.commands.output import print_json, print_lines, print_now
 from tui.tty.exit_codes import ExitCode
@@ -52,7 +52,7 @@ HEAD = f"{'exercise':24}{'solution':>10}{'mistakes':>10}{'accepted':>10}{'cheats
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Read the files, prove what is to be proved, and print the findings."""
-    report = read(Path(options.folder) if options.folder else None)
+    report = read(Path(options.folder) if options.folder else chosen_course(options).path)
     known = [step.exercise for lesson in report.lessons for step in lesson.exercises]
     for name in options.exercise:
         if name not in known:
@@ -123,24 +123,23 @@ class Report:
         }
 
 
-def read(folder: Path | None) -> Report:
+def read(folder: Path) -> Report:
     """Read all lessons of a folder. What cannot be read, or breaks a rule of writing, becomes a finding."""
-    folder = folder or COURSE
-    lessons, findings = read_course(folder)
+    course, findings = read_course(folder)
+    lessons = course.lessons
     for lesson in lessons:
         findings += writing.findings(lesson)
     findings += coverage.findings(folder, lessons)
     findings += glossary.findings(folder, lessons)
-    findings += _in_translations(folder, lessons)
+    findings += _in_translations(folder, course)
     return Report(lessons, findings)
 
 
-def _in_translations(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:
+def _in_translations(folder: Path, course: Course) -> Iterator[Finding]:
     """Find what is wrong in the translations beside a course, if its other files can be read."""
     beside = folder.parent / language.TRANSLATIONS.name
     with suppress(LessonError):
-        library = mistake_library.load_library(folder.parent / MISTAKES.name)
-        texts = text_catalog.catalog(Course(lessons=tuple(lessons)), library, glossary.load(folder))
+        texts = text_catalog.catalog(course, loader.library_of(folder), glossary.load(folder))
         yield from translation_findings.findings(beside, {**texts, **text_groups.interface()})
 
 

@@ -23,10 +23,10 @@ say = Wording("command/list")
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Print the list."""
-    course = read_course()
+    course = read_course(options)
     if options.knobs is not None:
         return _list_knobs(find_lesson(course, options.knobs), as_json=options.json)
-    with closing(open_progress()) as progress:
+    with closing(open_progress(course)) as progress:
         states, position = progress.states(), progress.position()
         statuses = exercise_statuses(course, progress)
     if options.json:

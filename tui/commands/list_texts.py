@@ -7,12 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from lessons.authoring import translation_files
-from lessons.reading import glossary, mistake_library, text_catalog
+from lessons.reading import glossary, text_catalog
 from lessons.reading.findings import LessonError
-from lessons.reading.loader import load_course
+from lessons.reading.loader import COURSE, library_of, load_course
 from lessons.reading.text_catalog import Catalog
 from lessons.texts.language import CODE
 from tui.commands import text_groups
+from tui.commands.chosen_course import chosen_course
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.output import print_json, print_lines
 from tui.tty.exit_codes import ExitCode
@@ -20,13 +21,13 @@ from tui.tty.exit_codes import ExitCode
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Print the texts of the whole course, or of one group of them."""
-    found = read()
+    found = read(chosen_course(options).path)
     if options.update:
         return _update(Path(options.update), found)
     if options.group:
-        found = {group: texts for group, texts in found.items() if group == options.group}
+        known, found = found, {group: texts for group, texts in found.items() if group == options.group}
         if not found:
-            raise UsageError(f"There is no group '{options.group}'. The groups are: {', '.join(read())}")
+            raise UsageError(f"There is no group '{options.group}'. The groups are: {', '.join(known)}")
     if options.json:
         print_json({"texts": [asdict(text) for texts in found.values() for text in texts]})
     else:
@@ -47,7 +48,7 @@ def _update(folder: Path, found: Catalog) -> ExitCode:
     return ExitCode.OK
 
 
-def read() -> Catalog:
-    """Read the files of the course and the code of the tutor as they are, in English. Raises `LessonError`."""
-    course = text_catalog.catalog(load_course(), mistake_library.load_library(), glossary.load())
-    return {**course, **text_groups.interface()}
+def read(folder: Path = COURSE) -> Catalog:
+    """Read the files of a course and the code of the tutor as they are, in English. Raises `LessonError`."""
+    texts = text_catalog.catalog(load_course(folder), library_of(folder), glossary.load(folder))
+    return {**texts, **text_groups.interface()}

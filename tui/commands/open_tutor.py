@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 from lessons.texts.wording import Wording
 from tui.commands import output
+from tui.commands.chosen_course import chosen_course
 from tui.commands.errors import CommandError
 from tui.tty.terminal import Terminal, prepare, this_terminal
 
 if TYPE_CHECKING:
     import argparse
+
+    from lessons.reading.folders import CourseFolder
 
 say = Wording("command/tutor")
 
@@ -26,11 +29,11 @@ def run(options: argparse.Namespace | None = None) -> int:
     """Open the tutor on the terminal, talk, or print the map and the lesson that the learner is in."""
     terminal = this_terminal()
     if options is not None and options.plain:
-        return _talk(terminal, options.columns)
-    return _draw(terminal) if terminal.interactive else _print()
+        return _talk(terminal, chosen_course(options), options.columns)
+    return _draw(terminal, chosen_course(options)) if terminal.interactive else _print(chosen_course(options))
 
 
-def _talk(terminal: Terminal, columns: int | None) -> int:
+def _talk(terminal: Terminal, found: CourseFolder, columns: int | None) -> int:
     """Lead a learner through the course by a dialogue on standard input and output."""
     # The first lines come before the course is read, which takes a moment.
     output.print_now(
@@ -40,13 +43,13 @@ def _talk(terminal: Terminal, columns: int | None) -> int:
             "",
         ]
     )
-    from tui.commands.course_lookup import read_course
+    from tui.commands.course_lookup import open_course
     from tui.plain import open_dialogue
 
-    return open_dialogue.talk(read_course(), columns, unicode=terminal.unicode)
+    return open_dialogue.talk(open_course(found), columns, unicode=terminal.unicode)
 
 
-def _draw(terminal: Terminal) -> int:
+def _draw(terminal: Terminal, course: CourseFolder) -> int:
     # Not at the top: other verbs have no use for it.
     from lessons.engine import tasks
 
@@ -65,7 +68,7 @@ def _draw(terminal: Terminal) -> int:
 
     apply_patches()
     hangup_guard.guard()
-    app = TutorApp(terminal)
+    app = TutorApp(terminal, course=course)
     try:
         app.run()
     finally:
@@ -80,14 +83,14 @@ def _draw(terminal: Terminal) -> int:
     return app.return_code or 0
 
 
-def _print() -> int:
-    from tui.commands.course_lookup import read_course
+def _print(found: CourseFolder) -> int:
+    from tui.commands.course_lookup import open_course
     from tui.commands.open_progress import open_progress
     from tui.commands.run_lesson import print_lesson
     from tui.render import linear_text
 
-    course = read_course()
-    with closing(open_progress()) as progress:
+    course = open_course(found)
+    with closing(open_progress(course)) as progress:
         states, position = progress.states(), progress.position()
     output.print_lines([say("title", "attn-tutor: understand attention by touching every number."), ""])
     output.print_lines(

@@ -32,7 +32,7 @@ say = Wording("command/report")
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Print the report. A file that cannot be used is told, and the others are reported all the same."""
-    course = read_course()
+    course = read_course(options)
     refused: dict[str, str] = {}
     learners = _of_files(course, options.files, refused) if options.files else [_own(course)]
     for reason in refused.values():
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> ExitCode:
 
 
 def _own(course: Course) -> LearnerReport:
-    with closing(open_progress()) as progress:
+    with closing(open_progress(course)) as progress:
         return learner_report("", course, exports.parse(progress.export()))
 
 

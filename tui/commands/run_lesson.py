@@ -26,7 +26,7 @@ say = Wording("command/run")
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Run the lesson and print it."""
-    lesson = find_lesson(read_course(), options.lesson)
+    lesson = find_lesson(read_course(options), options.lesson)
     if options.step is not None and options.step not in {step.id for step in lesson.steps}:
         known = ", ".join(step.id for step in lesson.steps)
         raise UsageError(

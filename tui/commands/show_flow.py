@@ -6,7 +6,7 @@ import argparse
 from contextlib import ExitStack, closing
 
 from lessons.engine.run import Run
-from lessons.format.lesson import FilledStep, Lesson
+from lessons.format.lesson import Course, FilledStep, Lesson
 from lessons.render import flow_graph, flow_text
 from lessons.render.source_text import NO_NAMES, names_of_steps
 from lessons.results.code_unit import PROGRAM, CodeUnit
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> ExitCode:
             NO_NAMES,
         )
     else:
-        lesson, step = _what_runs(options.lesson, options.step)
+        lesson, step = _what_runs(read_course(options), options.lesson, options.step)
         names = names_of_steps(lesson, with_ids=True)
     with ExitStack() as stack, open_session(limited=limited) as session:
         if own:
@@ -81,9 +81,9 @@ def _ask(lesson_run: Run, question: FlowQuestion) -> Flow:
     return flow
 
 
-def _what_runs(name: str, step: str) -> tuple[Lesson, str]:
+def _what_runs(course: Course, name: str, step: str) -> tuple[Lesson, str]:
     """Return the lesson and the step to run it up to. Raises `UsageError`."""
-    lesson = find_lesson(read_course(), name)
+    lesson = find_lesson(course, name)
     running = [item for item in lesson.steps if isinstance(item, FilledStep)]
     if step not in {item.id for item in running}:
         raise UsageError(no_running_step(lesson, step, running))

@@ -16,7 +16,8 @@ say = Wording("command/glossary")
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Print the terms that match, or all of them."""
-    course, glossary = read_course(), read_glossary()
+    course = read_course(options)
+    glossary = read_glossary(course)
     text = " ".join(options.term)
     found = glossary.search(text) if text else glossary.terms
     if not found:

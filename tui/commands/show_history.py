@@ -15,6 +15,7 @@ from lessons.learner.progress import Progress
 from lessons.learner.records import ArchivedCode, Attempt
 from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
+from tui.commands.chosen_course import chosen_course
 from tui.commands.course_lookup import no_exercise, read_course
 from tui.commands.errors import UsageError
 from tui.commands.exercise_status import next_review
@@ -33,7 +34,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     """Print the attempts at all exercises or at one, or one of them."""
     if options.exercise is None and (options.diff, options.show) != (None, None):
         raise UsageError(say("no-exercise-given", "--diff and --show need an exercise: name it by its id or number."))
-    with closing(open_progress()) as progress:
+    with closing(open_progress(chosen_course(options))) as progress:
         if options.exercise is None:
             attempts = progress.history()
             if options.json:
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> ExitCode:
                 print_lines(table(attempts))
             return ExitCode.OK
         try:
-            tried = exercise_history(read_course(), progress, options.exercise)
+            tried = exercise_history(read_course(options), progress, options.exercise)
             if options.json:
                 print_json(tried.document(progress))
             elif options.show is not None:

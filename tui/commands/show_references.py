@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tui.commands.course_lookup import read_glossary
+from tui.commands.course_lookup import read_course, read_glossary
 from tui.commands.output import print_json, print_lines
 from tui.render import glossary_text
 from tui.tty.exit_codes import ExitCode
@@ -12,7 +12,7 @@ from tui.tty.exit_codes import ExitCode
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Print the references."""
-    found = read_glossary().references
+    found = read_glossary(read_course(options)).references
     if options.json:
         print_json({"references": [reference.model_dump() for reference in found]})
     else:

@@ -31,7 +31,7 @@ def run(kind: str, rest: Sequence[str], options: argparse.Namespace) -> ExitCode
         raise UsageError(say("one-file", "Name one file for it. '{extra}' is one too many.", extra=rest[1]))
     file = rest[0] if rest else FILES[kind]
     new_file.check_free(file, force=options.force)
-    course = _chosen(read_course(), options.lesson)
+    course = _chosen(read_course(options), options.lesson)
     text, lines = _module(course)
     new_file.write(file, text, force=options.force)
     # What goes to standard output is the file, and nothing else.
@@ -52,7 +52,7 @@ def _chosen(course: Course, names: Sequence[str]) -> Course:
 
 def _module(course: Course) -> tuple[str, Iterator[str]]:
     """Return the module of the learner's passing answers, and what is said of it. Raises `CommandError`."""
-    with closing(open_progress()) as progress:
+    with closing(open_progress(course)) as progress:
         answers = list(passing_answers.find(course, progress.last_passed()))
     if not answers:
         raise CommandError(

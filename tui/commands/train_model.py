@@ -30,7 +30,7 @@ say = Wording("command/train")
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Train, print the progress, and keep the model for later steps."""
-    lesson = find_lesson(read_course(), options.lesson)
+    lesson = find_lesson(read_course(options), options.lesson)
     try:
         wanted = changes.parse(lesson, options.set)
     except changes.ChangeError as error:

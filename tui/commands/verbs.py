@@ -57,6 +57,7 @@ def _verb(name: str, module: str, summary: Callable[[], str]) -> Callable[[Argum
 
 @_verb("list", "list_course", lambda: say("list", "list the lessons, steps, and exercises, with your progress"))
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     _json(parser)
     parser.add_argument(
         "--knobs", metavar="LESSON", help=say("list/knobs", "list what you can change in a lesson with 'run --set'")
@@ -65,6 +66,7 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 
 @_verb("run", "run_lesson", lambda: say("run", "run a lesson and print it as text"))
 def _run_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     _lesson(parser)
     parser.add_argument("--step", metavar="ID", help=say("run/step", "print only this step"))
     _set(parser)
@@ -86,6 +88,7 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     lambda: say("train", "train the model of a lesson on this machine, for its later steps to use"),
 )
 def _train_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     _lesson(parser)
     parser.add_argument(
         "--step", metavar="ID", help=say("train/step", "the step that trains (default: the first one not trained yet)")
@@ -100,6 +103,7 @@ def _train_arguments(parser: argparse.ArgumentParser) -> None:
     lambda: say("explain", "show how a number was computed, all the way down to the inputs"),
 )
 def _explain_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     _lesson_or_program(parser)
     parser.add_argument(
         "tensor", metavar="TENSOR", help=say("explain/tensor", "a variable in the code of the step, or any expression")
@@ -127,6 +131,7 @@ def _explain_arguments(parser: argparse.ArgumentParser) -> None:
 
 @_verb("flow", "show_flow", lambda: say("flow", "show which tensors were computed from which"))
 def _flow_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     _lesson_or_program(parser)
     parser.add_argument(
         "--open",
@@ -232,6 +237,7 @@ def _diff_arguments(parser: argparse.ArgumentParser) -> None:
 
 @_verb("check", "check_answer", lambda: say("check", "check a file with your answer to an exercise"))
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     _exercise(parser)
     parser.add_argument(
         "file", metavar="FILE", help=say("check/file", "the file with your answer, or - for standard input")
@@ -251,6 +257,7 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
     lambda: say("watch", "check a file each time you save it, as you work on it in your own editor"),
 )
 def _watch_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     _exercise(parser)
     parser.add_argument(
         "file",
@@ -271,11 +278,13 @@ def _watch_arguments(parser: argparse.ArgumentParser) -> None:
     "check-all", "check_all", lambda: say("check-all", "check your latest passing answer to every exercise once more")
 )
 def _check_all_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     _json(parser)
 
 
 @_verb("history", "show_history", lambda: say("history", "list your attempts, with what you changed each time"))
 def _history_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     parser.add_argument(
         "exercise",
         metavar="EXERCISE",
@@ -294,6 +303,7 @@ def _history_arguments(parser: argparse.ArgumentParser) -> None:
 
 @_verb("glossary", "show_glossary", lambda: say("glossary", "explain the terms of the course"))
 def _glossary_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     parser.add_argument(
         "term", metavar="TERM", nargs="*", help=say("glossary/term", "a term, or part of one (default: all terms)")
     )
@@ -302,6 +312,7 @@ def _glossary_arguments(parser: argparse.ArgumentParser) -> None:
 
 @_verb("references", "show_references", lambda: say("references", "list further reading"))
 def _references_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     _json(parser)
 
 
@@ -311,6 +322,7 @@ def _references_arguments(parser: argparse.ArgumentParser) -> None:
     lambda: say("lint", "for authors: find mistakes in lesson files, and exercises and claims that do not hold"),
 )
 def _lint_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     parser.add_argument(
         "folder", metavar="FOLDER", nargs="?", help=say("lint/folder", "a folder of lessons (default: this course)")
     )
@@ -340,6 +352,7 @@ def _lint_arguments(parser: argparse.ArgumentParser) -> None:
 
 @_verb("texts", "list_texts", lambda: say("texts", "for translators: list every text that learners read, with its id"))
 def _texts_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     parser.add_argument(
         "group",
         metavar="GROUP",
@@ -385,10 +398,12 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help=say("export/force", "replace a file that is there already")
     )
+    _course(parser)
 
 
 @_verb("import", "import_progress", lambda: say("import", "add progress and code from an exported file to yours"))
 def _import_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     parser.add_argument("file", metavar="FILE", help=say("import/file", "the file to read, or - for standard input"))
 
 
@@ -398,6 +413,7 @@ def _import_arguments(parser: argparse.ArgumentParser) -> None:
     lambda: say("report", "for teachers: tell how a learner or a class comes along, from exported files"),
 )
 def _report_arguments(parser: argparse.ArgumentParser) -> None:
+    _course(parser)
     parser.add_argument(
         "files",
         metavar="FILE",
@@ -421,6 +437,16 @@ def _doctor_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _json(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help=say("json", "print a JSON document instead of text"))
+
+
+def _course(parser: argparse.ArgumentParser) -> None:
+    # It may also stand before the verb; then this must not replace it.
+    parser.add_argument(
+        "--course",
+        metavar="COURSE",
+        default=argparse.SUPPRESS,
+        help=say("course", "another course than the first: its id, or a folder with its files"),
+    )
 
 
 def _lesson(parser: argparse.ArgumentParser) -> None:

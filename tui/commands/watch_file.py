@@ -48,7 +48,8 @@ Event = signal.Signals | Future[Judgement]
 
 def run(options: argparse.Namespace) -> int:
     """Watch the file until a signal ends it. Ctrl+C counts as success."""
-    lesson, exercise = find_exercise(read_course(), options.exercise)
+    course = read_course(options)
+    lesson, exercise = find_exercise(course, options.exercise)
     if not isinstance(exercise, ExerciseStep):
         raise UsageError(
             say(
@@ -59,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
             )
         )
     path = Path(options.file or f"{exercise.exercise}.py")
-    with contextlib.closing(open_progress()) as progress, open_session() as session:
+    with contextlib.closing(open_progress(course)) as progress, open_session() as session:
         watch = Watch(path, lesson, exercise, session, progress, print_now, once=options.once)
         try:
             watch.make()

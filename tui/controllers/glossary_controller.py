@@ -31,7 +31,7 @@ class GlossaryController:
             self.close()
             return
         try:
-            words = translating.load_glossary()
+            words = translating.load_glossary(self._course)
         except LessonError as error:
             frame.notify(say("cannot-read", "The glossary cannot be read: {reason}", reason=error), "error")
             return

@@ -9,6 +9,7 @@ from tui.controllers.learning_state import LearningState, MapState
 
 if TYPE_CHECKING:
     from lessons.engine.session import Session
+    from lessons.reading.folders import CourseFolder
 
 say = Wording("screen/startup")
 
@@ -16,17 +17,18 @@ NICE = 10
 """The niceness of the worker, so that the screen stays responsive while it computes."""
 
 
-def read() -> MapState | str:
-    """Read what the map shows: the outline of the course, and the learner's progress; or return an error message."""
+def read(course: CourseFolder) -> MapState | str:
+    """Read what the map shows: the outline of a course, and the learner's progress; or return an error message."""
     from lessons.learner.progress import Progress
     from lessons.reading import kept_course
     from lessons.reading.findings import LessonError
 
     try:
-        outline, load_course = kept_course.load_outline()
+        outline, load_course = kept_course.load_outline(course)
     except LessonError as error:
         return say("cannot-read", "The course cannot be read:\n{findings}", findings=error)
-    return MapState(outline, load_course, Progress.open(background=True))
+    progress = Progress.open(state_folder=course.state_folder, background=True)
+    return MapState(outline, load_course, progress)
 
 
 def add_session(state: MapState, session: Session | None) -> LearningState:

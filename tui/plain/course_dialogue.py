@@ -272,7 +272,7 @@ class CourseDialogue:
             from lessons.reading import translating  # it reads YAML, which takes a while to load
 
             try:
-                self._glossary = translating.load_glossary()
+                self._glossary = translating.load_glossary(self._state.course)
             except LessonError as error:
                 raise Refused(str(error)) from None
         return self._glossary

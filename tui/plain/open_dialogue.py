@@ -34,7 +34,7 @@ def talk(course: Course, columns: int | None, *, unicode: bool) -> int:
     # No line reaches the last column, where some terminals wrap.
     width = columns or shutil.get_terminal_size().columns - 1
     console = Console(given, sys.stdout, width, unicode=unicode)
-    with closing(Progress.open()) as progress:
+    with closing(Progress.open(state_folder=course.state_folder)) as progress:
         dialogue = Dialogue(course, progress, Session(), console)
         try:
             with console.interrupts.installed():

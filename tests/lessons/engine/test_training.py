@@ -90,7 +90,7 @@ def run_steps(worker: Session, lesson: Lesson, changes: Changes = UNCHANGED) -> 
 
 
 def saved_files() -> list[Path]:
-    folder = trained_models.own_folder()
+    folder = trained_models.own_folder(lesson_with())
     assert folder is not None
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
@@ -299,7 +299,7 @@ def test_the_training_of_the_course_is_used_until_the_learner_trains(worker: Ses
 @pytest.mark.parametrize("data", [b"nonsense", b"\x80\x04cos\nsystem\n(S'true'\ntR."])
 def test_damaged_file_is_reported(worker: Session, data: bytes) -> None:
     lesson = lesson_with()
-    trained_models.save(trained_models.own_folder(), lesson, step_of(lesson), (), data)
+    trained_models.save(trained_models.own_folder(lesson), lesson, step_of(lesson), (), data)
     _, learn = run_steps(worker, lesson)
     assert learn.error is not None
     assert learn.error.message == "What was trained cannot be read any more. Train again."
@@ -313,7 +313,7 @@ def test_pickle_in_a_file_is_not_executed(worker: Session, tmp_path: Path) -> No
     lesson = lesson_with()
     data = io.BytesIO()
     torch.save({"w": Evil()}, data)
-    trained_models.save(trained_models.own_folder(), lesson, step_of(lesson), (), data.getvalue())
+    trained_models.save(trained_models.own_folder(lesson), lesson, step_of(lesson), (), data.getvalue())
     _, learn = run_steps(worker, lesson)
     assert learn.error is not None
     assert "cannot be read" in learn.error.message
@@ -323,7 +323,7 @@ def test_pickle_in_a_file_is_not_executed(worker: Session, tmp_path: Path) -> No
 def test_file_that_is_too_large_is_ignored(worker: Session) -> None:
     lesson = lesson_with()
     with pytest.raises(OSError, match="too large"):
-        trained_models.save(trained_models.own_folder(), lesson, step_of(lesson), (), bytes(MOST_KEPT + 1))
+        trained_models.save(trained_models.own_folder(lesson), lesson, step_of(lesson), (), bytes(MOST_KEPT + 1))
     ended = worker.train(lesson_with(keep="{'w': torch.zeros(2**21)}"), "learn", ignore_snapshot)
     assert ended.error is not None
     assert ended.error.message == "What was trained is too large to be kept: 8 MiB, 4 are allowed."
@@ -331,7 +331,7 @@ def test_file_that_is_too_large_is_ignored(worker: Session) -> None:
 
 
 def test_failure_to_save_is_reported(worker: Session) -> None:
-    folder = trained_models.own_folder()
+    folder = trained_models.own_folder(lesson_with())
     assert folder is not None
     folder.parent.mkdir(parents=True)
     folder.touch()

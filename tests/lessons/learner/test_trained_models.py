@@ -37,7 +37,7 @@ def lesson_trained_with(rate: float) -> tuple[Lesson, TrainStep]:
 def save_at_once(*models: tuple[Lesson, TrainStep, bytes]) -> None:
     """Save trained models in threads that start together."""
     together = threading.Barrier(len(models))
-    folder = trained_models.own_folder()
+    folder = trained_models.own_folder(models[0][0])
 
     def save(lesson: Lesson, step: TrainStep, data: bytes) -> None:
         together.wait()
@@ -51,7 +51,7 @@ def save_at_once(*models: tuple[Lesson, TrainStep, bytes]) -> None:
 
 
 def saved_files() -> list[Path]:
-    folder = trained_models.own_folder()
+    folder = trained_models.own_folder(lesson_trained_with(0)[0])
     assert folder is not None
     return list(folder.iterdir())
 

@@ -14,6 +14,7 @@ import pytest
 from lessons.format.lesson import Course
 from lessons.reading import course_outline, kept_course, loader
 from lessons.reading.findings import LessonError
+from lessons.reading.folders import CourseFolder
 from tests import course as whole
 
 LESSON = """
@@ -42,9 +43,13 @@ class Files:
         (self.code / "rules.py").write_text("strict = True\n")
         self.reads = 0
 
+    @property
+    def folder(self) -> CourseFolder:
+        return CourseFolder("attention", self.course)
+
     def is_read_again(self) -> bool:
         before = self.reads
-        kept_course.load_course()
+        kept_course.load_course(self.folder)
         return self.reads > before
 
 
@@ -59,11 +64,10 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
         return read(folder)
 
     monkeypatch.setattr(loader, "load_course", load_course)
-    monkeypatch.setattr(kept_course, "COURSE", files.course)
     monkeypatch.setattr(kept_course, "MISTAKES", files.mistakes)
     monkeypatch.setattr(kept_course, "CODE", (files.code,))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    kept_course.load_course()
+    kept_course.load_course(files.folder)
     assert files.reads == 1
     return files
 
@@ -105,13 +109,13 @@ def test_outline_says_of_the_course_what_the_map_shows() -> None:
 def test_course_is_the_one_of_the_outline(files: Files) -> None:
     """Also if its files change before it is needed."""
     for title in ("First", "Frist"):
-        outline, load_course = kept_course.load_outline()
+        outline, load_course = kept_course.load_outline(files.folder)
         edit_lesson(files)
         assert outline.lessons[0].title == load_course().lessons[0].title == title
 
 
 def test_files_are_read_once(files: Files) -> None:
-    assert kept_course.load_course() == loader.load_course(files.course)
+    assert kept_course.load_course(files.folder) == loader.load_course(files.course)
     assert not files.is_read_again()
 
 
@@ -162,13 +166,13 @@ def change_code(files: Files) -> None:
 @pytest.mark.parametrize("change", [edit_lesson, rename_lesson, add_lesson, add_mistake, record, change_code])
 def test_files_are_read_again_after_a_change(files: Files, change: Callable[[Files], None]) -> None:
     change(files)
-    assert kept_course.load_course() == loader.load_course(files.course)
+    assert kept_course.load_course(files.folder) == loader.load_course(files.course)
     assert not files.is_read_again()
 
 
 def test_changed_file_is_what_the_course_says(files: Files) -> None:
     edit_lesson(files)
-    assert kept_course.load_course().lessons[0].title == "Frist"
+    assert kept_course.load_course(files.folder).lessons[0].title == "Frist"
 
 
 def test_files_are_read_again_with_another_python(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,8 +215,8 @@ def test_file_that_is_saved_while_the_course_is_read_is_read_again(
     edit_lesson(files)
     with monkeypatch.context() as patch:
         patch.setattr(loader, "load_course", save_meanwhile)
-        assert kept_course.load_course().lessons[0].title == "Frist"
-    assert kept_course.load_course().lessons[0].title == "Third"
+        assert kept_course.load_course(files.folder).lessons[0].title == "Frist"
+    assert kept_course.load_course(files.folder).lessons[0].title == "Third"
 
 
 def test_course_with_mistakes_is_never_kept(files: Files) -> None:
@@ -221,7 +225,7 @@ def test_course_with_mistakes_is_never_kept(files: Files) -> None:
         loader.load_course(files.course)
     for _ in range(2):
         with pytest.raises(LessonError) as found:
-            kept_course.load_course()
+            kept_course.load_course(files.folder)
         assert found.value.findings == read.value.findings
     files.lesson.write_text(LESSON)
     assert not files.is_read_again()
@@ -267,7 +271,7 @@ def make_link(file: Path) -> None:
 )
 def test_kept_file_that_may_not_be_ours_is_not_used(files: Files, spoil: Callable[[Path], None]) -> None:
     spoil(files.kept)
-    assert kept_course.load_course().lessons[0].title == "First"
+    assert kept_course.load_course(files.folder).lessons[0].title == "First"
     assert files.reads == 2
 
 
@@ -303,8 +307,8 @@ def test_course_in_a_folder_whose_name_is_not_unicode(files: Files, monkeypatch:
         files.course.rename(elsewhere)
     except OSError:
         pytest.skip("this file system knows Unicode only")
-    monkeypatch.setattr(kept_course, "COURSE", elsewhere)
-    assert kept_course.load_course() == loader.load_course(elsewhere)
+    files.course = elsewhere
+    assert kept_course.load_course(files.folder) == loader.load_course(elsewhere)
 
 
 def test_nothing_is_left_when_a_file_cannot_be_replaced(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,4 +325,4 @@ def test_file_that_cannot_be_read_is_for_the_loader_to_report(files: Files) -> N
     files.lesson.unlink()
     files.lesson.symlink_to("nowhere")
     with pytest.raises(LessonError, match="this file is missing"):
-        kept_course.load_course()
+        kept_course.load_course(files.folder)

@@ -902,8 +902,8 @@ OWN = VALID[VALID.index("      - id: two") : VALID.index("    context:")]
 def load_naming(mistakes: str, library: str = MISTAKES, folder: Path | None = None) -> Lesson:
     """Load the valid lesson with an exercise that names mistakes of a library."""
     assert folder is not None
-    (folder / "mistakes").mkdir()
-    (folder / "mistakes" / "some.yaml").write_text(library, encoding="utf-8")
+    (folder / "course" / "mistakes").mkdir(parents=True)
+    (folder / "course" / "mistakes" / "some.yaml").write_text(library, encoding="utf-8")
     write(folder / "course" / "01-scores", VALID.replace("mistakes:\n" + OWN, f"mistakes: {mistakes}\n"))
     return load_lesson(folder / "course" / "01-scores")
 
@@ -928,7 +928,7 @@ def test_fields_of_a_library_mistake_can_be_replaced(tmp_path: Path) -> None:
     ("mistakes", "message"),
     [
         ("[tow]", "the mistake 'tow' is not in the library. Did you mean 'two'?"),
-        ("[xyzzy]", "the mistake 'xyzzy' is not in the library. Add it to lessons/mistakes, or give it a name here."),
+        ("[xyzzy]", "the mistake 'xyzzy' is not in the library. Add it to the library, or give it a name here."),
         ("[{id: xyzzy, why: So.}]", "the mistake 'xyzzy' is not in the library. Add it"),
         ("[]", "'mistakes': tuple should have at least 1 item"),
         ("two", "'mistakes': input should be a valid tuple"),

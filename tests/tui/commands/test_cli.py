@@ -131,7 +131,7 @@ def test_an_internal_error_does_not_exit_like_a_wrong_answer(command: Command, m
 
 def test_course_that_cannot_be_loaded(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "01-bad").mkdir()
-    monkeypatch.setattr("lessons.reading.kept_course.load_course", lambda: load_course(tmp_path))
+    monkeypatch.setattr("lessons.reading.kept_course.load_course", lambda _: load_course(tmp_path))
     status, out, err = command("list")
     assert (status, out) == (3, "")
     assert err == f"{tmp_path}/01-bad/lesson.yaml:1:1: this file is missing. Every lesson folder needs a lesson.yaml.\n"
@@ -157,7 +157,7 @@ def test_course_that_cannot_be_loaded(command: Command, monkeypatch: pytest.Monk
 def test_package_that_cannot_be_imported(
     command: Command, monkeypatch: pytest.MonkeyPatch, error: ImportError, sentence: str
 ) -> None:
-    def fail() -> None:
+    def fail(_: object) -> None:
         raise error
 
     monkeypatch.setattr("lessons.reading.kept_course.load_course", fail)
@@ -170,7 +170,7 @@ def test_package_that_cannot_be_imported(
 def test_a_module_of_ours_that_cannot_be_imported_is_our_failure(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail() -> None:
+    def fail(_: object) -> None:
         raise ImportError("cannot import name", name="lessons.format")
 
     monkeypatch.setattr("lessons.reading.kept_course.load_course", fail)

@@ -269,7 +269,7 @@ async def test_map_does_not_wait_for_the_session(monkeypatch: pytest.MonkeyPatch
 
 async def test_keys_wait_for_the_course(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, read = threading.Event(), startup.read
-    monkeypatch.setattr(startup, "read", lambda: (reading.wait(), read())[1])
+    monkeypatch.setattr(startup, "read", lambda course: (reading.wait(), read(course))[1])
     app = TutorApp(SSH, FakeSession())
     try:
         async with app.run_test() as pilot:

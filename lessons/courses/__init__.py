@@ -1,0 +1,1 @@
+"""Courses: which there are, what others have added, and whether their code may run."""

@@ -1,0 +1,58 @@
+"""The courses that can be opened, and the one that a command line names."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from lessons.reading import course_description
+from lessons.reading.folders import BUILT_IN, CourseFolder
+from lessons.texts.wording import Wording
+
+say = Wording("courses/list")
+
+
+class NoCourse(LookupError):
+    """There is no course of a name; the message is a sentence."""
+
+
+def available() -> tuple[CourseFolder, ...]:
+    """Return all courses that can be opened by their ids."""
+    return BUILT_IN
+
+
+def find(name: str) -> CourseFolder:
+    """Return the course of an id, or the one in a folder.
+
+    Raises `NoCourse`, or `LessonError` for a folder whose `course.yaml` cannot be read.
+    """
+    known = available()
+    for course in known:
+        if course.id == name:
+            return course
+    try:
+        folder = Path(name).expanduser().resolve()
+        is_folder = folder.is_dir()
+    except (OSError, RuntimeError, ValueError):
+        is_folder = False
+    if not is_folder:
+        ids = ", ".join(course.id for course in known)
+        raise NoCourse(
+            say("no-course", "There is no course '{name}', and no folder. The courses are: {ids}", name=name, ids=ids)
+        )
+    return in_folder(folder, known)
+
+
+def in_folder(folder: Path, known: Iterable[CourseFolder]) -> CourseFolder:
+    """Return the course in a folder; one that is not known is somebody's work, and has progress of its own.
+
+    Raises `LessonError`.
+    """
+    for course in known:
+        if course.path.resolve() == folder:
+            return course
+    course_id = course_description.read_description(folder).id
+    digest = hashlib.blake2b(os.fsencode(folder), digest_size=4).hexdigest()
+    return CourseFolder(course_id, folder, f"folders/{course_id}-{digest}", "folder")

@@ -1,0 +1,74 @@
+"""Commands on another course than the first: it is read from its folder, and its progress is its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lessons.learner.progress import Progress
+from tests.small_course import ANSWER, write_course
+from tests.tui.commands.command_line import Command, document
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of a course that nobody has added."""
+    return write_course(tmp_path / "work" / "rows")
+
+
+def state_files(home: Path) -> Iterator[str]:
+    root = home / "xdg_state_home" / "attn-tutor"
+    return (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+
+
+def test_a_course_in_a_folder_from_its_list_to_its_report(command: Command, folder: Path, home: Path) -> None:
+    assert command("--course", folder, "list")[1].startswith("1. The first row  [first-row]\n")
+    _, out, _ = command("run", "first-row", "--course", folder)
+    assert "Its numbers add up to 10." in out
+    status, out, _ = command("check", "doubling", "-", "--course", folder, given=ANSWER)
+    assert (status, out[:6]) == (0, "PASSED")
+    exercise = document(command("list", "--json", "--course", folder))["exercises"][0]
+    assert (exercise["id"], exercise["passed"]) == ("doubling", True)
+    assert "doubling" in command("history", "--course", folder)[1]
+    assert command("glossary", "table", "--course", folder)[1].startswith("table")
+    assert command("references", "--course", folder)[1] == ""
+    assert "The first row" in command("report", "--course", folder)[1]
+    # The first course knows nothing of it.
+    assert "doubling" not in command("history")[1]
+    found = sorted(state_files(home))
+    assert found[-1] == "progress.db"
+    assert [name.startswith("folders/rows-") and name.endswith("/progress.db") for name in found[:-1]] == [True]
+
+
+def test_progress_is_carried_from_one_folder_to_another(command: Command, folder: Path, tmp_path: Path) -> None:
+    command("check", "doubling", "-", "--course", folder, given=ANSWER)
+    saved, copy = tmp_path / "saved.json", write_course(tmp_path / "copy")
+    assert command("export", saved, "--course", folder)[0] == 0
+    assert command("import", saved, "--course", copy)[0] == 0
+    assert "doubling" in command("history", "--course", copy)[1]
+    with closing(Progress.open()) as progress:
+        assert not progress.history()
+
+
+def test_a_course_that_does_not_exist(command: Command) -> None:
+    status, out, err = command("list", "--course", "nothing")
+    assert (status, out) == (2, "")
+    assert err == "attn-tutor: There is no course 'nothing', and no folder. The courses are: attention\n"
+
+
+def test_the_tutor_prints_another_course_where_nobody_can_type(command: Command, folder: Path) -> None:
+    _, out, _ = command("--course", folder)
+    assert "Lesson 1: The first row" in out
+    assert "lesson 0" not in out.lower()
+    status, out, _ = command("--plain", "--course", folder, given=b"map\nquit\n")
+    assert status == 0
+    assert "1. The first row" in out
+
+
+def test_folders_of_progress_are_for_their_learner_alone(command: Command, folder: Path, home: Path) -> None:
+    command("list", "--course", folder)
+    root = home / "xdg_state_home" / "attn-tutor"
+    assert {path.stat().st_mode & 0o777 for path in (root, *root.rglob("*")) if path.is_dir()} == {0o700}

@@ -1,0 +1,34 @@
+"""The course that the command line asks for."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from lessons.reading.findings import LessonError
+from lessons.reading.folders import FIRST, CourseFolder
+from tui.commands.errors import UsageError
+from tui.tty.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def chosen_course(options: argparse.Namespace | None) -> CourseFolder:
+    """Return the course that the command line asks for, or else the first one.
+
+    Ends the program if the folder of a course says nothing that can be read, after printing the findings. Raises
+    `UsageError`.
+    """
+    name = getattr(options, "course", None)
+    if name is None:
+        return FIRST
+    from lessons.courses import course_list  # it reads YAML, which takes a while to load
+
+    try:
+        return course_list.find(name)
+    except course_list.NoCourse as error:
+        raise UsageError(str(error)) from None
+    except LessonError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(ExitCode.FAILURE) from None

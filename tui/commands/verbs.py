@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from lessons.texts.wording import Wording
+from tui.commands import verb_arguments as shared
 
 say = Wording("command/verbs")
 
@@ -57,8 +58,8 @@ def _verb(name: str, module: str, summary: Callable[[], str]) -> Callable[[Argum
 
 @_verb("list", "list_course", lambda: say("list", "list the lessons, steps, and exercises, with your progress"))
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
-    _json(parser)
+    shared.add_course(parser)
+    shared.add_json(parser)
     parser.add_argument(
         "--knobs", metavar="LESSON", help=say("list/knobs", "list what you can change in a lesson with 'run --set'")
     )
@@ -66,10 +67,10 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 
 @_verb("run", "run_lesson", lambda: say("run", "run a lesson and print it as text"))
 def _run_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
-    _lesson(parser)
+    shared.add_course(parser)
+    shared.add_lesson(parser)
     parser.add_argument("--step", metavar="ID", help=say("run/step", "print only this step"))
-    _set(parser)
+    shared.add_set(parser)
     parser.add_argument(
         "--words", metavar="SENTENCE", help=say("run/words", "use your own words in place of the lesson's")
     )
@@ -79,7 +80,7 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help=say("run/cell", "change one number of a tensor; you can repeat this"),
     )
-    _json(parser)
+    shared.add_json(parser)
 
 
 @_verb(
@@ -88,12 +89,12 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     lambda: say("train", "train the model of a lesson on this machine, for its later steps to use"),
 )
 def _train_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
-    _lesson(parser)
+    shared.add_course(parser)
+    shared.add_lesson(parser)
     parser.add_argument(
         "--step", metavar="ID", help=say("train/step", "the step that trains (default: the first one not trained yet)")
     )
-    _set(parser)
+    shared.add_set(parser)
     parser.add_argument("--json", action="store_true", help=say("train/json", "print JSON documents, one on each line"))
 
 
@@ -103,8 +104,8 @@ def _train_arguments(parser: argparse.ArgumentParser) -> None:
     lambda: say("explain", "show how a number was computed, all the way down to the inputs"),
 )
 def _explain_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
-    _lesson_or_program(parser)
+    shared.add_course(parser)
+    shared.add_lesson_or_program(parser)
     parser.add_argument(
         "tensor", metavar="TENSOR", help=say("explain/tensor", "a variable in the code of the step, or any expression")
     )
@@ -126,13 +127,13 @@ def _explain_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=say("explain/all", "show all terms of a long sum, not only the largest (--json always does)"),
     )
-    _json(parser)
+    shared.add_json(parser)
 
 
 @_verb("flow", "show_flow", lambda: say("flow", "show which tensors were computed from which"))
 def _flow_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
-    _lesson_or_program(parser)
+    shared.add_course(parser)
+    shared.add_lesson_or_program(parser)
     parser.add_argument(
         "--open",
         metavar="NAME",
@@ -140,7 +141,7 @@ def _flow_arguments(parser: argparse.ArgumentParser) -> None:
         help=say("flow/open", "show what is inside a box, such as a function; you can repeat this"),
     )
     how = parser.add_mutually_exclusive_group()
-    _json(how)
+    shared.add_json(how)
     how.add_argument(
         "--dot",
         action="store_true",
@@ -160,7 +161,7 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
         help=say("show/name", "the name of a tensor, or its end (default: list all of them)"),
     )
     how = parser.add_mutually_exclusive_group()
-    _json(how)
+    shared.add_json(how)
     how.add_argument(
         "--plain", action="store_true", help=say("show/plain", "print it as text, also where there is a terminal")
     )
@@ -175,8 +176,8 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
     lambda: say("nan", "find the first number of your program that is not finite, where it came from and what helps"),
 )
 def _nan_arguments(parser: argparse.ArgumentParser) -> None:
-    _own_program(parser)
-    _json(parser)
+    shared.add_own_program(parser)
+    shared.add_json(parser)
 
 
 @_verb(
@@ -199,7 +200,7 @@ def _open_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=say("open/watch", "run it again each time you save it, and say which tensor is the first that differs"),
     )
-    _no_limits(parser)
+    shared.add_no_limits(parser)
     parser.add_argument(
         "--plain", action="store_true", help=say("open/plain", "print it as text, also where there is a terminal")
     )
@@ -213,7 +214,7 @@ def _open_arguments(parser: argparse.ArgumentParser) -> None:
 def _diff_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("one", metavar="FILE", help=say("diff/one", "a Python file of your own, or what --save wrote"))
     parser.add_argument("other", metavar="OTHER", nargs="?", help=say("diff/other", "the file to compare it with"))
-    _own_arguments(parser)
+    shared.add_own_arguments(parser)
     parser.add_argument(
         "--set",
         metavar="NAME=EXPRESSION",
@@ -232,13 +233,13 @@ def _diff_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TRACE",
         help=say("diff/save", "keep what one program computes in a file, to compare it in another environment"),
     )
-    _json(parser)
+    shared.add_json(parser)
 
 
 @_verb("check", "check_answer", lambda: say("check", "check a file with your answer to an exercise"))
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
-    _exercise(parser)
+    shared.add_course(parser)
+    shared.add_exercise(parser)
     parser.add_argument(
         "file", metavar="FILE", help=say("check/file", "the file with your answer, or - for standard input")
     )
@@ -248,7 +249,7 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         help=say("check/seed", "generate the hidden inputs with this seed, instead of new ones each time"),
     )
-    _json(parser)
+    shared.add_json(parser)
 
 
 @_verb(
@@ -257,8 +258,8 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
     lambda: say("watch", "check a file each time you save it, as you work on it in your own editor"),
 )
 def _watch_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
-    _exercise(parser)
+    shared.add_course(parser)
+    shared.add_exercise(parser)
     parser.add_argument(
         "file",
         metavar="FILE",
@@ -278,13 +279,13 @@ def _watch_arguments(parser: argparse.ArgumentParser) -> None:
     "check-all", "check_all", lambda: say("check-all", "check your latest passing answer to every exercise once more")
 )
 def _check_all_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
-    _json(parser)
+    shared.add_course(parser)
+    shared.add_json(parser)
 
 
 @_verb("history", "show_history", lambda: say("history", "list your attempts, with what you changed each time"))
 def _history_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
+    shared.add_course(parser)
     parser.add_argument(
         "exercise",
         metavar="EXERCISE",
@@ -292,7 +293,7 @@ def _history_arguments(parser: argparse.ArgumentParser) -> None:
         help=say("history/exercise", "the id or number of an exercise (default: all of them, newest attempt first)"),
     )
     how = parser.add_mutually_exclusive_group()
-    _json(how)
+    shared.add_json(how)
     how.add_argument(
         "--diff",
         metavar="N",
@@ -303,17 +304,17 @@ def _history_arguments(parser: argparse.ArgumentParser) -> None:
 
 @_verb("glossary", "show_glossary", lambda: say("glossary", "explain the terms of the course"))
 def _glossary_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
+    shared.add_course(parser)
     parser.add_argument(
         "term", metavar="TERM", nargs="*", help=say("glossary/term", "a term, or part of one (default: all terms)")
     )
-    _json(parser)
+    shared.add_json(parser)
 
 
 @_verb("references", "show_references", lambda: say("references", "list further reading"))
 def _references_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
-    _json(parser)
+    shared.add_course(parser)
+    shared.add_json(parser)
 
 
 @_verb(
@@ -322,7 +323,7 @@ def _references_arguments(parser: argparse.ArgumentParser) -> None:
     lambda: say("lint", "for authors: find mistakes in lesson files, and exercises and claims that do not hold"),
 )
 def _lint_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
+    shared.add_course(parser)
     parser.add_argument(
         "folder", metavar="FOLDER", nargs="?", help=say("lint/folder", "a folder of lessons (default: this course)")
     )
@@ -347,12 +348,12 @@ def _lint_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help=say("lint/lesson", "run and prove only this lesson; you can repeat this"),
     )
-    _json(parser)
+    shared.add_json(parser)
 
 
 @_verb("texts", "list_texts", lambda: say("texts", "for translators: list every text that learners read, with its id"))
 def _texts_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
+    shared.add_course(parser)
     parser.add_argument(
         "group",
         metavar="GROUP",
@@ -367,7 +368,7 @@ def _texts_arguments(parser: argparse.ArgumentParser) -> None:
             "bring the translation in this folder up to date; the folder is named by its language, such as ru",
         ),
     )
-    _json(parser)
+    shared.add_json(parser)
 
 
 @_verb("export", "export_files", lambda: say("export", "save your progress to a file, or what you take home"))
@@ -398,12 +399,12 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help=say("export/force", "replace a file that is there already")
     )
-    _course(parser)
+    shared.add_course(parser)
 
 
 @_verb("import", "import_progress", lambda: say("import", "add progress and code from an exported file to yours"))
 def _import_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
+    shared.add_course(parser)
     parser.add_argument("file", metavar="FILE", help=say("import/file", "the file to read, or - for standard input"))
 
 
@@ -413,7 +414,7 @@ def _import_arguments(parser: argparse.ArgumentParser) -> None:
     lambda: say("report", "for teachers: tell how a learner or a class comes along, from exported files"),
 )
 def _report_arguments(parser: argparse.ArgumentParser) -> None:
-    _course(parser)
+    shared.add_course(parser)
     parser.add_argument(
         "files",
         metavar="FILE",
@@ -424,82 +425,9 @@ def _report_arguments(parser: argparse.ArgumentParser) -> None:
             "own progress)",
         ),
     )
-    _json(parser)
+    shared.add_json(parser)
 
 
 @_verb("doctor", "doctor", lambda: say("doctor", "look at everything that the tutor depends on, and say what is wrong"))
 def _doctor_arguments(parser: argparse.ArgumentParser) -> None:
-    _json(parser)
-
-
-# Arguments that several verbs have -----------------------------------------------------------------------------------
-
-
-def _json(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--json", action="store_true", help=say("json", "print a JSON document instead of text"))
-
-
-def _course(parser: argparse.ArgumentParser) -> None:
-    # It may also stand before the verb; then this must not replace it.
-    parser.add_argument(
-        "--course",
-        metavar="COURSE",
-        default=argparse.SUPPRESS,
-        help=say("course", "another course than the first: its id, or a folder with its files"),
-    )
-
-
-def _lesson(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lesson", metavar="LESSON", help=say("lesson", "the id or number of a lesson"))
-
-
-def _lesson_or_program(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "lesson",
-        metavar="LESSON",
-        help=say(
-            "lesson-or-program",
-            "the id or number of a lesson, or a Python file of your own, with - in place of STEP; what follows -- are "
-            "its arguments",
-        ),
-    )
-    parser.add_argument("step", metavar="STEP", help=say("step", "the id of a step of the lesson"))
-    _no_limits(parser)
-
-
-def _own_program(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help=say("own-program", "a Python file of your own"))
-    _own_arguments(parser)
-
-
-def _own_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "arguments",
-        metavar="ARGUMENT",
-        nargs="*",
-        help=say("own-arguments", "what your program is given on its command line, behind --"),
-    )
-    _no_limits(parser)
-
-
-def _no_limits(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--no-limits",
-        action="store_true",
-        help=say(
-            "no-limits", "let your program write files, use the network, and take as much time and memory as it needs"
-        ),
-    )
-
-
-def _exercise(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("exercise", metavar="EXERCISE", help=say("exercise", "the id or number of an exercise"))
-
-
-def _set(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        action="append",
-        help=say("set", "set a knob ('attn-tutor list --knobs LESSON' names them); you can repeat this"),
-    )
+    shared.add_json(parser)

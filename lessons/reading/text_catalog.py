@@ -16,7 +16,7 @@ from lessons.reading import line_exercises, repair_kinds
 from lessons.reading.glossary import Glossary
 from lessons.reading.mistake_library import Library
 
-COURSES, MISTAKES, LINE, GLOSSARY, REFERENCES = "courses", "mistakes", "line", "glossary", "references"
+ABOUT, MISTAKES, LINE, GLOSSARY, REFERENCES = "about", "mistakes", "line", "glossary", "references"
 """The groups that are no lessons. A group of texts is also how their ids begin."""
 
 Catalog = Mapping[str, Sequence[CourseText]]
@@ -35,7 +35,7 @@ def catalog(course: Course, library: Library, glossary: Glossary) -> Catalog:
     known = {text.id: text.text for text in (*mistakes, *line)}
     about = course.description
     return {
-        COURSES: texts_of(about, (COURSES, about.text_key)) if about else [],
+        ABOUT: texts_of(about, (ABOUT, about.text_key)) if about else [],
         **{lesson.id: texts_of_lesson(lesson, known) for lesson in course.lessons},
         MISTAKES: mistakes,
         LINE: line,

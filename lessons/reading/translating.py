@@ -12,7 +12,7 @@ from lessons.format.lesson import Course, Lesson, RunningStep, ShownTensor, Trai
 from lessons.format.text_walk import SEPARATOR, Change, CourseText, change_texts, with_fields_of
 from lessons.reading import glossary, text_catalog
 from lessons.reading.glossary import Glossary, Term
-from lessons.reading.text_catalog import COURSES, GLOSSARY, REFERENCES, shared_id
+from lessons.reading.text_catalog import ABOUT, GLOSSARY, REFERENCES, shared_id
 from lessons.texts import translations
 from lessons.texts.translations import Translations
 
@@ -30,7 +30,7 @@ def translate_course(course: Course, into: Translations) -> Course:
 def _translated(description: CourseFile | None, into: Translations) -> CourseFile | None:
     if description is None:
         return None
-    return change_texts(description, (COURSES, description.text_key), _change(into, COURSES))
+    return change_texts(description, (ABOUT, description.text_key), _change(into, ABOUT))
 
 
 def translate_lesson(lesson: Lesson, into: Translations) -> Lesson:

@@ -12,7 +12,7 @@ from tui.tty.exit_codes import ExitCode
 say = Wording("command/export")
 
 PROGRESS = "progress"
-TAKEN_HOME = ("module",)
+TAKEN_HOME = ("module", "markdown")
 """The words for what a learner takes home. A file of that name is written with its folder: `./module`."""
 
 
@@ -37,4 +37,6 @@ def run(options: argparse.Namespace) -> ExitCode:
         )
     if options.lesson:
         raise UsageError(say("no-choice", "Progress is exported as a whole, without --lesson."))
+    if options.all:
+        raise UsageError(say("no-all", "Progress is what you did, and always exported as a whole, without --all."))
     return export_progress.write(files[0], chosen_course(options))

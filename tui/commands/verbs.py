@@ -373,21 +373,27 @@ def _texts_arguments(parser: argparse.ArgumentParser) -> None:
 
 @_verb("export", "export_files", lambda: say("export", "save your progress to a file, or what you take home"))
 def _export_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = say("export/usage", "%(prog)s [-h] FILE, or %(prog)s module [FILE] [--lesson LESSON] [--force]")
+    parser.usage = say(
+        "export/usage-of-kinds",
+        "%(prog)s [-h] FILE, or %(prog)s {kinds} [FILE] [--lesson LESSON] [--all] [--force]",
+        kinds="module|markdown",
+    )
     parser.add_argument(
         "what",
         metavar="FILE",
         help=say(
-            "export/file",
+            "export/what",
             "the file for your progress and code, or - for standard output; or what to take home: 'module' is a Python "
-            "file with all code of yours that passed",
+            "file with all code of yours that passed, 'markdown' what you read, wrote and saw",
         ),
     )
     parser.add_argument(
         "rest",
         metavar="FILE",
         nargs="*",
-        help=say("export/rest", "the file for what you take home (default: my_attention.py in this folder)"),
+        help=say(
+            "export/rest-by-kind", "the file for what you take home (default: my_attention.py or .md, in this folder)"
+        ),
     )
     parser.add_argument(
         "--lesson",
@@ -395,6 +401,9 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help=say("export/lesson", "take home only this lesson; you can repeat this"),
+    )
+    parser.add_argument(
+        "--all", action="store_true", help=say("export/all", "also take home what you have not read yet")
     )
     parser.add_argument(
         "--force", action="store_true", help=say("export/force", "replace a file that is there already")

@@ -1,4 +1,4 @@
-"""The markup of lesson prose: `code`, *emphasis* and **strong**, in paragraphs."""
+"""Lesson prose with styles, and as lines."""
 
 from __future__ import annotations
 
@@ -9,27 +9,10 @@ from collections.abc import Iterator
 from rich.style import Style
 from rich.text import Text
 
-SPAN = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<strong>\S(?:.*?\S)?)\*\*|\*(?P<emphasis>\S(?:.*?\S)?)\*")
+from lessons.render.prose_markup import paragraphs, spans
+
 VALUE = re.compile(r"[-+(\[]?\.?\d|True$|False$|-?inf$|nan$")
 STYLES = {"code": Style(color="cyan"), "strong": Style(bold=True), "emphasis": Style(italic=True)}
-
-
-def paragraphs(prose: str) -> list[str]:
-    """Return the paragraphs of a prose text, each as one line."""
-    return [" ".join(block.split()) for block in prose.strip().split("\n\n") if block.strip()]
-
-
-def spans(paragraph: str) -> Iterator[tuple[str, str]]:
-    """Yield the pieces of a paragraph with their roles: "", "code", "strong" or "emphasis"."""
-    end = 0
-    for match in SPAN.finditer(paragraph):
-        if match.start() > end:
-            yield paragraph[end : match.start()], ""
-        role = match.lastgroup or ""
-        yield match[role], role
-        end = match.end()
-    if end < len(paragraph):
-        yield paragraph[end:], ""
 
 
 def rich_text(prose: str) -> Text:

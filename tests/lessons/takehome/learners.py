@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lessons.format.lesson import Course, ExerciseStep
+from lessons.format.lesson import Course, ExerciseStep, Lesson
+from lessons.learner.records import Attempt
 from lessons.takehome import passing_answers
 from lessons.takehome.passing_answers import PassingAnswer
 from tests.course import COURSE
@@ -23,3 +24,13 @@ def solutions(*exercises: str) -> dict[str, str]:
 def answers(passed: Mapping[str, str], course: Course = COURSE) -> list[PassingAnswer]:
     """Return passing answers in the order of the course."""
     return list(passing_answers.find(course, passed))
+
+
+def attempts(passed: Mapping[str, str]) -> dict[str, tuple[Attempt, ...]]:
+    """Return answers as the attempts of a learner, each of which passed."""
+    return {exercise: (Attempt(code, "passed", "2026-01-01"),) for exercise, code in passed.items()}
+
+
+def read_steps(lesson: Lesson, count: int) -> dict[tuple[str, str], str]:
+    """Return the states of a learner who has read the first steps of a lesson."""
+    return {(lesson.id, step.id): "done" for step in lesson.steps[:count]}

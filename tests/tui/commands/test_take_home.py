@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lessons.learner.progress import Progress
+from tests.course import COURSE
 from tests.lessons.takehome.learners import solutions
 from tests.tui.commands.command_line import Command
 
@@ -80,6 +81,8 @@ def test_progress_is_exported_as_before_by_the_name_of_a_file(command: Command, 
         (["module", "a", "b"], "Name one file for it. 'b' is one too many."),
         (["module", "--lesson", "99"], "There is no lesson '99'."),
         (["mine.json", "--lesson", "1"], "Progress is exported as a whole, without --lesson."),
+        (["mine.json", "--all"], "Progress is what you did, and always exported as a whole, without --all."),
+        (["module", "--all"], "--all is not for it."),
         (["module", "no/such/file"], "no/such/file cannot be written: there is no such folder."),
         (["module", "."], ". is a folder. Name a file in it."),
         ([], "the following arguments are required: FILE"),
@@ -91,3 +94,24 @@ def test_wrong_usage_of_export(command: Command, folder: Path, arguments: list[s
     assert (status, out) == (2, "")
     assert sentence in err
     assert os.listdir(folder) == []
+
+
+def test_a_document_of_what_was_read_is_written(command: Command, folder: Path) -> None:
+    status, out, err = command("export", "markdown")
+    assert (status, out) == (3, "")
+    assert err == "attn-tutor: You have not read any of it yet. With --all, the whole course is written.\n"
+    progress = Progress.open()
+    progress.visit("all-queries", "why")
+    progress.visit("all-queries", "product")
+    progress.close()
+    status, out, err = command("export", "markdown")
+    assert (status, err) == (0, "")
+    assert out.splitlines() == ["Lessons in it: 1. Steps: 2.", "Written: my_attention.md"]
+    text = (folder / "my_attention.md").read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if line.startswith("###")] == [
+        "### Step 1: One row of the table is filled",
+        "### Step 5: One product instead of two loops",
+    ]
+    status, out, _ = command("export", "markdown", "-", "--all", "--lesson", "2")
+    assert status == 0
+    assert out.count("\n### ") == len(COURSE.lesson("2").steps)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from tui.render.prose import STYLES, paragraphs, plain_lines, rich_text, spans
+from lessons.render.prose_markup import paragraphs, spans
+from tui.render.prose import STYLES, plain_lines, rich_text
 
 
 def styled(text: Text) -> list[tuple[str, str]]:

@@ -1,0 +1,34 @@
+"""The explanations of the numbers of small matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from lessons.engine import explanation_tree
+from lessons.engine.explanation_tree import Node
+from lessons.engine.run import Run
+from lessons.results.code_unit import CodeUnit
+from lessons.results.result import Tensor
+from lessons.takehome.taken_document import Explained
+
+MOST_NUMBERS = 36
+"""The numbers of a tensor up to which each is explained: a matrix of six words with six words."""
+
+
+def explained(run: Run, step: str, tensor: Tensor) -> tuple[Explained, ...]:
+    """Return the explanation of each number of a small tensor; of a larger one, and of one that has none, nothing."""
+    if not 0 < tensor.size <= MOST_NUMBERS:
+        return ()
+    return tuple(_explanations(run, step, tensor))
+
+
+def _explanations(run: Run, step: str, tensor: Tensor) -> Iterator[Explained]:
+    for index in product(*map(range, tensor.shape)):
+        found = explanation_tree.grow(run, CodeUnit.step(step), tensor.name, index, depth=1)
+        if not isinstance(found, Node):
+            # What refuses one number of a tensor refuses the others too.
+            return
+        if found.explanation.leaf:
+            continue
+        yield Explained(index, found)

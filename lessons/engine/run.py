@@ -54,7 +54,7 @@ class Run:
         """Let code after the run use what a step shows, under its names. In a lesson, these are variables already."""
 
     def first_nonfinite(self) -> NonfiniteReport | Refusal | None:
-        """Find the first number of a program that is not finite. Returns None if the child is gone."""
+        """Return the first number that is not finite of a program that has hunted it; None if the child is gone."""
 
         def read(reply: object) -> NonfiniteReport | Refusal:
             return nonfinite.of_json(reply.report) if isinstance(reply, NonfiniteFound) else cast(Refusal, reply)

@@ -81,9 +81,12 @@ def with_room_for(path: Path, limits: Limits) -> Limits:
 
 
 def run(
-    program: OwnProgram, cells: Sequence[CellWrite], job: ChildProcess, cancelled: Callable[[], bool]
+    program: OwnProgram, cells: Sequence[CellWrite], job: ChildProcess, cancelled: Callable[[], bool], *, hunts: bool
 ) -> tuple[ProgramResult, bool]:
-    """Run a program in a child. Returns the result, and whether the child is still there to answer questions."""
+    """Run a program in a child. Returns the result, and whether the child is still there to answer questions.
+
+    If it `hunts`, it looks for the first number that is not finite, and may end the program when it has found that.
+    """
     message = RunProgram(
         path=program.path,
         code=program.code,
@@ -93,6 +96,7 @@ def run(
         cells=tuple(cells),
         wall=program.wall,
         limited=program.limited,
+        hunts=hunts,
     )
     deadline = None if program.wall is None else time.monotonic() + program.wall + GRACE
     try:

@@ -118,17 +118,18 @@ class Session:
         job.set_idle(True)
         return Run(results, job)
 
-    def run_program(self, program: OwnProgram, cells: Sequence[CellWrite] = ()) -> Run:
+    def run_program(self, program: OwnProgram, cells: Sequence[CellWrite] = (), *, hunts: bool = False) -> Run:
         """Run a program of one's own, with some of its numbers changed; its one step is `code_unit.PROGRAM`.
 
-        A program that fails can be asked about what it did before. The limits are lifted only in a session that was
+        A program that fails can be asked about what it did before; one that `hunts` a number that is not finite, only
+        about that number. The limits are lifted only in a session that was
         made without them. Raises `WorkerError` if the worker cannot run anything.
         """
         self._cancelled.clear()
         job = self._launch(program.limits, QUESTION_CPU)
         try:
             with self._current(job):
-                result, survived = running_program.run(program, cells, job, self._cancelled.is_set)
+                result, survived = running_program.run(program, cells, job, self._cancelled.is_set, hunts=hunts)
         except BaseException:
             job.close()
             raise

@@ -54,7 +54,7 @@ def lines(
         room = max(width, len(indent) + min(width, NARROWEST))
         # What counts in labels mean is said once.
         notes = tuple(note for note in node.explanation.notes if note not in said)
-        said |= {counts_note()} & set(notes)
+        said |= {counts_note(), counts_note(partly=True)} & set(notes)
         for line in explanation_text.report(replace(node.explanation, notes=notes), most=most, here=here, steps=steps):
             hanging = indent + ("      " if line.startswith(" ") else "    ")
             yield from textwrap.wrap(

@@ -39,7 +39,9 @@ def lines(
         yield from _origin(origin, count, here, steps, width)
     if report.origins:
         yield ""
-        yield from _wrapped(_reached(report.reached), width)
+        # Of a program that was stopped somewhere, not all variables are known.
+        if report.reached or not (failed or report.is_over):
+            yield from _wrapped(_reached(report.reached, ended=report.is_over), width)
     else:
         for item in report.reached:
             # They were not looked at as they were made.
@@ -125,19 +127,21 @@ def headline(origin: Origin, count: int) -> str:
     return " ".join(parts)
 
 
-def _reached(reached: Iterable[NotableTensor]) -> str:
+def _reached(reached: Iterable[NotableTensor], *, ended: bool) -> str:
     items = list(reached)
     if not items:
         return say("reached-nothing", "Nothing of it is left in the variables at the end.")
     names = ", ".join(_not_finite(item) for item in items[:MOST_REACHED])
     left = len(items) - MOST_REACHED
     if left > 0:
-        return say.count(
-            "reached-more", left,
-            "In the end, {names}, and so is one more variable or parameter.",
-            "In the end, {names}, and so are {count} more variables and parameters.",
+        names = say.count(
+            "more", left,
+            "{names}, and so is one more variable or parameter",
+            "{names}, and so are {count} more variables and parameters",
             names=names,
         )  # fmt: skip
+    if ended:
+        return say("reached-then", "When the program was ended, {names}.", names=names)
     return say("reached", "In the end, {names}.", names=names)
 
 
@@ -173,6 +177,24 @@ def _looked_at(report: NonfiniteReport, failed: bool) -> str:
                 line=report.stopped_line, why=why)
             if report.stopped_line
             else say("stopped", "Recording stopped, because {why}; nothing after that was looked at.", why=why)
+        )  # fmt: skip
+    if report.is_over:
+        parts.append(
+            say("is-over", "Soon after the first NaN the program was ended: nothing of what comes later is needed.")
+        )
+    if report.unkept:
+        parts.append(
+            say("unkept", "The record holds the last of them; the others were looked at as they ran, and forgotten.")
+        )
+    if report.skipped:
+        parts.append(
+            say.count(
+                "skipped", report.skipped,
+                "GradScaler skipped one step, because a gradient was not finite. That is how it finds its factor, "
+                "unless all later steps are skipped too.",
+                "GradScaler skipped {count} steps, because a gradient was not finite. That is how it finds its factor, "
+                "unless all later steps are skipped too.",
+            )
         )  # fmt: skip
     if report.forgotten:
         parts.append(

@@ -18,8 +18,14 @@ say = Wording("explaining/labels")
 Index = tuple[int, ...]
 
 
-def counts_note() -> str:
-    """Say what the counts in labels such as `x#2[0]` mean."""
+def counts_note(*, partly: bool = False) -> str:
+    """Say what the counts in labels such as `x#2[0]` mean, also of a run of which only a part was kept."""
+    if partly:
+        return say(
+            "counts-partly",
+            "#1, #2, ... count the values that a name has had, or the times that a piece of code has run, in the part "
+            "of this run that is kept.",
+        )
     return say(
         "counts",
         "#1, #2, ... count the values that a name has had in this run, or the times that a piece of code has run.",

@@ -83,6 +83,9 @@ class NonfiniteReport:
         large: the tensors with the numbers that came closest to the largest one of their type.
         operations, numbers: how many operations were looked at, and how many numbers these wrote.
         forgotten: how many operations were not: nothing that the run had in the end depended on them.
+        unkept: how many operations were looked at, but are so long ago that the record no longer has them.
+        skipped: how many steps a `GradScaler` has skipped because a gradient was not finite.
+        is_over: whether the run was ended soon after the first NaN, when enough was known.
         lost: how many numbers were not, because they were overwritten and there was no room for a copy.
         stopped: why recording stopped before the end of the run; "" if it did not.
         stopped_line: the line at which it stopped.
@@ -97,6 +100,9 @@ class NonfiniteReport:
     lost: int = 0
     stopped: str = ""
     stopped_line: int | None = None
+    unkept: int = 0
+    skipped: int = 0
+    is_over: bool = False
 
     @property
     def first(self) -> Origin | None:
@@ -116,6 +122,9 @@ def of_json(data: dict[str, Any]) -> NonfiniteReport:
         lost=int(data["lost"]),
         stopped=_text(data["stopped"]),
         stopped_line=_line(data["stopped_line"]),
+        unkept=int(data["unkept"]),
+        skipped=int(data["skipped"]),
+        is_over=bool(data["is_over"]),
     )
 
 

@@ -39,6 +39,7 @@ class RunProgram:
         cells: the numbers that were changed in it.
         wall: seconds after which it is stopped; None to let it run to its end.
         limited: whether the limits of the worker hold for it.
+        hunts: whether a number that is not finite is hunted, and nothing else will be asked.
     """
 
     path: str
@@ -49,11 +50,12 @@ class RunProgram:
     cells: tuple[CellWrite, ...]
     wall: float | None
     limited: bool
+    hunts: bool
 
 
 @message
 class FindNonfinite:
-    """Find the first number of a run that is not finite."""
+    """Tell the first number that is not finite of a run that has hunted it."""
 
 
 @message

@@ -55,6 +55,14 @@ class Traced:
         if source:
             self.run(source)
 
+    @classmethod
+    def under(cls, recorder: Recorder, source: str) -> Traced:
+        """Run a piece of code under another recorder."""
+        traced = cls()
+        traced.recorder, traced.explainer = recorder, Explainer(recorder)
+        traced.run(source)
+        return traced
+
     def run(self, source: str, name: str = "code") -> None:
         """Run a piece of code."""
         source = textwrap.dedent(source)

@@ -32,7 +32,10 @@ def run(options: argparse.Namespace) -> ExitCode:
     """Run the program and print where its first number came from that is not finite; none is success."""
     limited = not options.no_limits
     program = OwnProgram.here(Path(options.file), read_code(options.file), options.arguments, limited=limited)
-    with open_session(limited=limited) as session, contextlib.closing(session.run_program(program)) as program_run:
+    with (
+        open_session(limited=limited) as session,
+        contextlib.closing(session.run_program(program, hunts=True)) as program_run,
+    ):
         result = program_run.steps[0]
         if result.error is not None:
             # What it did before may well be the reason.
@@ -62,6 +65,9 @@ def _document(report: NonfiniteReport) -> Json:
         "operations": report.operations,
         "numbers": report.numbers,
         "forgotten": report.forgotten,
+        "unkept": report.unkept,
+        "skipped_steps": report.skipped,
+        "ended": report.is_over,
         "lost": report.lost,
         "stopped": report.stopped,
         "stopped_line": report.stopped_line,

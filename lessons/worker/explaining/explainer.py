@@ -164,7 +164,7 @@ class Explainer:
         named = labels.name_all(operands, derived.code_names)
         notes = [*result.notes, *nonfinite_origin.notes(self, labels, element, value, derived)]
         if any("#" in operand.name for operand in named):
-            notes.append(counts_note())
+            notes.append(counts_note(partly=self.record.since > 1))
         values = self.history.values(operands)
         # Names are sent once: a long sum has thousands of cells of two tensors.
         names: dict[tuple[str, str], int] = {}
@@ -422,6 +422,9 @@ class Explainer:
                 else say("stopped", "Recording had stopped: {why}.", why=why)
             )
             return RuleResult("unrecorded", notes=[note])
+        if self.record.since > 1:
+            note = say("earlier", "It is older than the operations that are kept of this long run.")
+            return RuleResult("given", notes=[note])
         note = say("from-outside", "A number from outside: no recorded operation made it.")
         return RuleResult("given", notes=[note])
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from lessons.texts.wording import Wording
 from lessons.worker.recording.element_history import Element, ElementHistory
+from lessons.worker.recording.gradient_node import GradientNode
 from lessons.worker.recording.names import NamedCell, Names
-from lessons.worker.recording.record import Event, GradientNode, Record
+from lessons.worker.recording.record import Event, Record
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/gradients")

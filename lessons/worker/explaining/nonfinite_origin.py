@@ -28,7 +28,7 @@ _OVERFLOWING = (
 
 _LOGARITHMS = ("log", "log2", "log10", "log1p")
 _DIVIDING = ("div", "reciprocal", "rsqrt", "addcdiv")
-_OF_SEVERAL = ("mean", "std", "var", "std_mean", "var_mean")
+_OF_SEVERAL = ("mean", "std", "var", "std_mean", "var_mean", "nll_loss_forward", "nll_loss2d_forward")
 _BOUNDED = ("acos", "asin", "acosh", "atanh", "erfinv", "logit", "fmod", "remainder", "lgamma", "digamma")
 
 
@@ -110,6 +110,13 @@ def is_set(derived: DerivedCell) -> bool:
     return not derived.operands and derived.result.formula is not None and derived.op not in _OF_SEVERAL
 
 
+def names_infinity(derived: DerivedCell) -> bool:
+    """Return whether the code itself computes with an infinity, as in `(1 - mask) * -math.inf`."""
+    formula = derived.result.formula
+    parts = formula.parts if isinstance(formula, f.Op) else ()
+    return any(isinstance(part, f.Number) and math.isinf(part.value) for part in parts)
+
+
 def reason(run: RecordedRun, element: Element, value: float, derived: DerivedCell) -> Reason | None:
     """Return why operands that are finite, or infinite on purpose, gave this value; None if that is not clear."""
     values = run.history.values(derived.operands)
@@ -130,13 +137,13 @@ def _of_nan(op: str, values: list[float], derived: DerivedCell) -> Reason | None
     if "softmax" in op and values and all(item == -math.inf for item in values):
         text = say("nothing-left", "Nothing in the row was left: every exponential is 0, and 0 / 0 is not a number.")
         return Reason("nothing-left", text)
-    if op in _OF_SEVERAL and not infinite:
+    if (op in _OF_SEVERAL or derived.result.op == "running_var") and not infinite:
         return Reason("too-few", say("too-few", "There are too few numbers to divide by their count: 0 / 0."))
     if op == "div" and len(values) > 1 and all(map(math.isinf, values[:2])):
         return Reason("inf-by-inf", say("inf-by-inf", "inf / inf is not a number."))
-    if op in ("div", "addcdiv") and values and (all(item == 0 for item in values) or op == "addcdiv"):
+    if op in ("div", "addcdiv") and values and (_is_zero_by_zero(derived, values) or op == "addcdiv"):
         return Reason("zero-by-zero", say("zero-by-zero", "0 / 0 is not a number."))
-    if op == "mul" and infinite:
+    if op == "mul" and (infinite or names_infinity(derived)):
         return Reason("infinity-times-0", say("infinity-times-0", "Infinity times 0 is not a number."))
     if op in _LOGARITHMS and values and min(values) < 0:
         text = say("logarithm-of-negative", "There is no logarithm of a number below 0.")
@@ -154,6 +161,14 @@ def _of_nan(op: str, values: list[float], derived: DerivedCell) -> Reason | None
     return None
 
 
+def _is_zero_by_zero(derived: DerivedCell, values: list[float]) -> bool:
+    """Return whether a division divided 0 by 0; what is divided may be a formula itself, as in a derivative."""
+    formula = derived.result.formula
+    if isinstance(formula, f.Op) and formula.op == "/":
+        return all(f.evaluate(part, values) == 0 for part in formula.parts)
+    return all(item == 0 for item in values)
+
+
 def _of_infinity(element: Element, op: str, values: list[float], derived: DerivedCell) -> Reason | None:
     if any(map(math.isinf, values)):
         return None
@@ -161,6 +176,9 @@ def _of_infinity(element: Element, op: str, values: list[float], derived: Derive
     overflows = math.isfinite(f.evaluate(formula, values)) if formula is not None else False
     if op in _DIVIDING and not overflows:
         return Reason("divided-by-0", say("divided-by-0", "It was divided by 0."))
+    if op == "linalg_slogdet":
+        text = say("determinant-of-0", "The determinant is 0, and the logarithm of 0 is -inf.")
+        return Reason("logarithm-of-0", text)
     if op in _LOGARITHMS:
         return Reason("logarithm-of-0", say("logarithm-of-0", "The logarithm of 0 is -inf."))
     if op == "pow" and not overflows and 0 in values:

@@ -43,10 +43,12 @@ class RunState:
         named: tensors that can be asked for by a label, each with the time at which it had its values.
     """
 
-    def __init__(self, cells: Sequence[CellWrite] = (), module: str = "__lesson__") -> None:
+    def __init__(
+        self, cells: Sequence[CellWrite] = (), module: str = "__lesson__", recorder: Recorder | None = None
+    ) -> None:
         self.namespace = new_namespace(module)
         self.shown: dict[tuple[CodeUnit, str], torch.Tensor] = {}
-        self.recorder = Recorder()
+        self.recorder = Recorder() if recorder is None else recorder
         self.explainer = Explainer(self.recorder)
         self.cell_writer = CellWriter(cells, self.namespace, self.recorder.by_hand)
         self.lines: list[Line] = []

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from lessons.texts.wording import Wording
-from lessons.worker.explaining import source_location
+from lessons.worker.explaining import nonfinite_origin, source_location
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.explaining.operand_names import Labels, VersionCounts
-from lessons.worker.programs import nonfinite_cures
+from lessons.worker.programs import nonfinite_cures, scaled_gradients
 from lessons.worker.programs.finite_scan import MOST_INDICES, Peak, Scan, Written, scan
+from lessons.worker.programs.hidden_derivatives import without_hidden
 from lessons.worker.programs.nonfinite_chain import Link, WaysBack
 from lessons.worker.recording.element_history import Element, ValueLost
 from lessons.worker.recording.record import Binding, Event
@@ -43,46 +45,87 @@ MOST_REACHED = 500
 Json = dict[str, Any]
 
 
-def search(run: Explainer, until: int | None = None) -> Json:
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What was found while a run was watched whose record holds only the latest operations.
+
+    Attributes:
+        scan: what was found in these, and how much was looked at in all.
+        losses: the numbers that gradients may have been asked of, each with the operation that began to compute them.
+        skipped: how many steps a `GradScaler` has skipped because a gradient was not finite.
+        earlier: where infinities came from before the record begins.
+        is_over: whether the run was ended, because enough was known.
+    """
+
+    scan: Scan
+    losses: Iterable[tuple[Event, float]]
+    skipped: int
+    earlier: list[Json]
+    is_over: bool
+
+
+def search(run: Explainer, until: int | None = None, watched: Watched | None = None) -> Json:
     """Search a run for the first number that is not finite; `lessons.results.nonfinite.of_json` reads the result.
 
-    What was computed after a time, if one is given, is not looked at. Not to be called while the recorder of the run is
-    entered.
+    What was computed after a time, if one is given, is not looked at. A run that was watched is not looked through
+    again. Not to be called while the recorder of the run is entered.
     """
     with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
-        return _Search(run, until).report()
+        return _Search(run, until, watched).report()
+
+
+def origins(run: Explainer, watched: Watched) -> list[Json]:
+    """Return where the first number came from that is not finite, as the report of `search` has it; none if all are."""
+    with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
+        return _Search(run, None, watched).origins()
 
 
 class _Search:
-    def __init__(self, run: Explainer, until: int | None) -> None:
+    def __init__(self, run: Explainer, until: int | None, watched: Watched | None) -> None:
         self.run = run
         self.ways = WaysBack(run)
         self.record = run.record
+        self.watched = watched
         # What is explained on the way adds to the record.
         self.last = run.record.time if until is None else until
         before = run.record.events.after(self.last)
-        self.forgotten = max(0, self.last - 1 - before) if not run.record.stopped else 0
+        self.unkept = max(0, self.last - 1 - before) if watched is not None or not run.record.stopped else 0
+        self.found = scan(self.record, self.last) if watched is None else watched.scan
+        steps = scaled_gradients.updates(run, self.last)
+        self.found.found = scaled_gradients.without_skipped(without_hidden(run, self.found.found), steps)
+        self.skipped = watched.skipped if watched is not None else sum(not finite for _, finite in steps)
 
     def report(self) -> Json:
         """Return the plain data of the report."""
-        found = scan(self.record, self.last)
-        self.run.names.update()
-        origins = [self._origin(found, written, chain) for written, chain in self._first_chains(found)]
-        if len(origins) > 1 and origins[0]["kind"] in OVERFLOWS and nonfinite_cures.explodes(origins[0]["losses"]):
-            # What comes later is of the same explosion.
-            del origins[1]
+        watched, found = self.watched, self.found
+        origins = self.origins()
+        if watched is not None and watched.earlier:
+            origins = [watched.earlier[0], *(origin for origin in origins if origin["is_nan"])]
         site = self.record.stopped_site
+        is_over = watched is not None and watched.is_over
         return {
             "origins": origins,
             "reached": list(itertools.islice(self._reached(found), MOST_REACHED)),
             "large": [self._peak(peak) for peak in found.peaks],
             "operations": found.operations,
             "numbers": found.numbers,
-            "forgotten": self.forgotten,
+            "forgotten": self.unkept if watched is None else 0,
+            "unkept": self.unkept if watched is not None else 0,
+            "skipped": self.skipped,
+            "is_over": is_over,
             "lost": found.lost,
-            "stopped": self.record.stopped,
-            "stopped_line": self.run.names.positions.line(site) if site else None,
+            "stopped": "" if is_over else self.record.stopped,
+            "stopped_line": self.run.names.positions.line(site) if site and not is_over else None,
         }
+
+    def origins(self) -> list[Json]:
+        """Describe where the first numbers came from that are not finite."""
+        self.run.names.update()
+        origins = [self._origin(self.found, written, chain) for written, chain in self._first_chains(self.found)]
+        if len(origins) > 1 and origins[0]["kind"] in OVERFLOWS and nonfinite_cures.explodes(origins[0]["losses"]):
+            # What comes later is of the same explosion.
+            del origins[1]
+        return origins
 
     # Where the numbers came from -----------------------------------------------------------------------------------
 
@@ -92,7 +135,11 @@ class _Search:
         tensors = 0
         for written in found.found:
             if written.kind == "nan":
-                chain = self.ways.back(written.region, written.indices[0], written.time)
+                index = (written.indices or self._indices(written))[0]
+                chain = self.ways.back(written.region, index, written.time)
+                if len(chain) == 1 and nonfinite_origin.is_set(chain[0].derived):
+                    # As long as nothing is computed from it, it may mark what is missing.
+                    continue
                 if infinity is None or _same_origin(infinity[1], chain):
                     # The chain of the NaN tells more than that of the infinity which it came from.
                     return [(written, chain)]
@@ -103,6 +150,13 @@ class _Search:
                 computed = next((chain for chain in chains if not self.ways.is_on_purpose(chain[0])), None)
                 infinity = None if computed is None else (written, computed)
         return [] if infinity is None else [infinity]
+
+    def _indices(self, written: Written) -> list[tuple[int, ...]]:
+        """Find where a tensor was not finite of which only that was noted, and whether any of it is NaN."""
+        tensor = self.run.history.tensor(written.region, written.time, copy=False)
+        nan = tensor.isnan()
+        where = nan if bool(nan.any()) else ~tensor.isfinite()
+        return [tuple(index) for index in where.nonzero()[:MOST_INDICES].tolist()]
 
     def _origin(self, found: Scan, written: Written, chain: list[Link]) -> Json:
         """Describe where numbers came from, given the way from the first of them to the one that was noticed."""
@@ -119,6 +173,7 @@ class _Search:
         made = next((item for item in found.found if item.event is not None and item.event is event), written)
         return {
             "kind": why.kind,
+            "is_nan": written.kind == "nan",
             "reason": why.text,
             "phase": phase,
             "step": step,
@@ -148,7 +203,7 @@ class _Search:
     def _rounds(self, event: Event | None) -> tuple[int, int]:
         """Return how often the code of an operation had run, with this time, and how often in all; zeros for once."""
         # Some of the times may be among the operations that were forgotten.
-        if event is None or self.forgotten or event.node is not None:
+        if event is None or self.unkept or event.node is not None:
             return 0, 0
         times = [other.time for other in self.run.names.repetitions(event) if other.time < self.last]
         return (times.index(event.time) + 1, len(times)) if len(times) > 1 and event.time in times else (0, 0)
@@ -163,18 +218,25 @@ class _Search:
 
     def _losses(self, until: int) -> list[float]:
         """Return the numbers that `backward` was called on before a time."""
+        if self.watched is not None:
+            told = self.watched.losses
+            return [loss for event, loss in told if event.time < until and self._begins_backward(event)]
         losses: list[float] = []
         events = self.record.events
         for position in range(events.after(until)):
-            if events.info(position).op != "ones_like" or not (event := events[position]).sites:
+            if events.info(position).op != "ones_like":
                 continue
+            event = events[position]
             region = event.arg("self")
-            code = self.run.names.function_of(event)
-            if code.endswith("backward") and isinstance(region, Region) and region.size == 1:
+            if self._begins_backward(event) and isinstance(region, Region) and region.size == 1:
                 index = (0,) * len(region.shape)
                 with contextlib.suppress(ValueLost):
                     losses.append(self.run.history.value(Element.of(region, index, event.time)))
         return losses[-MOST_LOSSES:]
+
+    def _begins_backward(self, event: Event) -> bool:
+        """Return whether an operation that makes a tensor of ones was called by `backward`."""
+        return bool(event.sites) and self.run.names.function_of(event).endswith("backward")
 
     # What else is worth knowing ------------------------------------------------------------------------------------
 
@@ -182,9 +244,12 @@ class _Search:
         """Yield the gradients, variables and parameters that were not finite in the end, the last value of each."""
         storages = {written.region.storage for written in found.found}
         gradients: dict[str, Region] = {}
-        for event in self.record.events if found.found else ():
-            if event.node is not None and event.node.leaf is not None:
-                name = self.run.names.leaf_name(event.node.leaf)
+        events = self.record.events
+        for position in range(events.after(self.last)) if found.found else ():
+            node = events.node(position)
+            if node is not None and node.leaf is not None:
+                event = events[position]
+                name = self.run.names.leaf_name(node.leaf)
                 taken = [region for region in event.operands() if region.storage in storages]
                 gradients.update((say("gradient", "gradient of {name}", name=name), region) for region in taken if name)
         last: dict[str, Binding] = {}
@@ -216,7 +281,7 @@ class _Search:
     def _peak(self, peak: Peak) -> list[Any]:
         location = source_location.locate(self.run.names.positions, peak.event)
         name = location.code or peak.event.op.strip("_")
-        return [name, 0, peak.region.size, peak.largest, dtype_name(peak.region.dtype), location.file, location.line]
+        return [name, 0, peak.size, peak.largest, dtype_name(peak.dtype), location.file, location.line]
 
 
 def _ends(chain: list[Link]) -> list[Link]:

@@ -115,10 +115,10 @@ class WaysBack:
             return Link(element, math.nan, unknown)
 
     def is_on_purpose(self, link: Link) -> bool:
-        """Return whether the code set an infinity, or took the logarithm of a mask of zeros and ones."""
+        """Return whether the code set an infinity, computes with one, or took the logarithm of a mask."""
         if not math.isinf(link.value):
             return False
-        if nonfinite_origin.is_set(link.derived):
+        if nonfinite_origin.is_set(link.derived) or nonfinite_origin.names_infinity(link.derived):
             return True
         event = link.derived.event
         operand = event.arg("self") if event is not None and event.op == "log" else None

@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from lessons.results import formula as f
 from lessons.texts.wording import Wording
+from lessons.worker.explaining import nonfinite_origin
 from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.programs import overflow_cures
 from lessons.worker.programs.nonfinite_chain import Link
 from lessons.worker.recording.element_history import Element, ValueLost
 from lessons.worker.recording.record import Event
@@ -18,14 +19,11 @@ from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/nonfinite-cures")
 
-HALF = (torch.float16, torch.bfloat16)
-LARGE_TENSOR = 1 << 22
-"""Elements of the operands of an operation up to which it is computed again in a wider type."""
-
-GROWTH = 1000
+GROWTH = 100
 """By what factor a loss has grown that is said to explode."""
 
-_WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.float32: torch.float64}
+LATELY = 4
+"""Losses before the end among which the largest one is, if they explode."""
 
 
 def cures(run: Explainer, first: Link, kind: str, losses: list[float]) -> list[str]:
@@ -46,7 +44,7 @@ def _cures(run: Explainer, first: Link, kind: str, losses: list[float]) -> Itera
             "explodes",
             "Before, the loss grew from {least:.4g} to {last:.4g}: each step goes too far. A smaller learning rate, or "
             "torch.nn.utils.clip_grad_norm_ before the step, makes the steps shorter.",
-            least=min(abs(loss) for loss in finite), last=finite[-1],
+            least=min(finite, key=abs), last=max(finite[-LATELY:], key=abs),
         )  # fmt: skip
     if event is None:
         if kind == "from-data":
@@ -63,7 +61,11 @@ def _cures(run: Explainer, first: Link, kind: str, losses: list[float]) -> Itera
 def explodes(losses: list[float]) -> bool:
     """Return whether the losses of a training have grown again and again until they ceased to be finite."""
     sizes = [abs(loss) for loss in losses if math.isfinite(loss)]
-    return len(sizes) > 2 and sizes[-1] > GROWTH * max(min(sizes), 1e-30) and sizes[-1] == max(sizes)
+    if len(sizes) < 3:
+        return False
+    # Losses of single batches go up and down.
+    least, last = min(sizes), max(sizes[-LATELY:])
+    return last > GROWTH * max(least, 1e-30) and last == max(sizes)
 
 
 # Numbers of the forward pass ----------------------------------------------------------------------------------------
@@ -95,7 +97,17 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
                 value=value,
             )  # fmt: skip
             return
-    if event.op == "log":
+    matrix = event.arg("A") if event.op.strip("_") == "linalg_slogdet" else None
+    if isinstance(matrix, Region) and matrix.size <= overflow_cures.LARGE_TENSOR:
+        tensor = run.history.tensor(matrix, event.time).double()
+        value = float((tensor + 1e-6 * torch.eye(tensor.shape[-1])).logdet().flatten()[0])
+        yield say(
+            "jitter",
+            "Rows that depend on each other make the determinant 0. With a small number on the diagonal, as in "
+            "x + 1e-6 * torch.eye(n), its logarithm is {value:.6g} here.",
+            value=value,
+        )  # fmt: skip
+    elif event.op == "log":
         yield say(
             "clamp-log",
             "x.clamp(min=1e-12).log() stays finite: {value:.4g} at the least. For p * log(p), where 0 should count as "
@@ -135,9 +147,21 @@ def _of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
                 optimizer=step.kind.__name__,
             )  # fmt: skip
         return
+    if event.op.strip("_") in ("pow", "rsqrt", "reciprocal"):
+        yield from _of_negative_power(run, first, event)
+        return
     values = run.history.values(first.derived.operands)
     maker = _maker(run, event.arg("other"), event.time)
-    if maker is not None and _is_norm(run, maker):
+    softmax = None if maker is None else _softmax_by_hand(run, maker, first, event)
+    if softmax is not None:
+        yield say(
+            "softmax-by-hand",
+            "Every exponential of the row is too small for its type. Subtracting the largest number of the row before "
+            "exp leaves a softmax as it is, and makes the largest exponential 1; torch.softmax does so itself, and "
+            "gives {value:.6g} here.",
+            value=softmax,
+        )  # fmt: skip
+    elif maker is not None and _is_norm(run, maker):
         yield say(
             "normalize",
             "torch.nn.functional.normalize divides by the norm, or by 1e-12 where that is less: it gives 0 here. "
@@ -153,8 +177,40 @@ def _of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
         yield say(
             "clamp-divisor",
             "A small number in the divisor keeps it from being 0: x / (y + 1e-8) is {value:.6g} here.",
-            value=values[0] / 1e-8,
+            value=values[0] / 1e-8 + 0.0,
         )  # fmt: skip
+
+
+def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    if event.op.strip("_") == "rsqrt":
+        yield say(
+            "eps-in-rsqrt",
+            "A small number under the root keeps it from being 0: (x + 1e-6).rsqrt() is {value:.6g} here.",
+            value=1e-6**-0.5,
+        )
+    elif event.op.strip("_") == "reciprocal":
+        yield say("eps-in-reciprocal", "A small number keeps it from being 0: 1 / (x + 1e-8) is {value:.6g} here.",
+            value=1e8)  # fmt: skip
+    else:
+        maker = _maker(run, event.arg("self"), event.time)
+        if maker is not None and maker.op.strip("_") in ("sum", "count_nonzero"):
+            yield say(
+                "count-to-power",
+                "The sum counts nothing here. x.clamp(min=1).pow(y) is 1 then; where(x > 0, x.clamp(min=1).pow(y), 0) "
+                "is 0.",
+            )  # fmt: skip
+        else:
+            yield say("clamp-power", "x.clamp(min=1e-8) before the power keeps it finite.")
+
+
+def _softmax_by_hand(run: Explainer, maker: Event, first: Link, event: Event) -> float | None:
+    """Return what `torch.softmax` gives if exponentials were divided by their sum; None if it was something else."""
+    inner = _maker(run, maker.arg("self"), maker.time) if maker.op.strip("_") == "sum" else None
+    axes = maker.arg("dim")
+    if inner is None or inner.op.strip("_") != "exp" or not isinstance(axes, list) or len(axes) != 1:
+        return None
+    scores = run.history.tensor(inner.arg("self"), inner.time).double()
+    return _at(torch.softmax(scores, axes[0]), event.arg("self"), event, first)
 
 
 def _is_norm(run: Explainer, maker: Event) -> bool:
@@ -170,58 +226,6 @@ def _is_norm(run: Explainer, maker: Event) -> bool:
     return False
 
 
-def _of_overflow(run: Explainer, first: Link, event: Event) -> Iterator[str]:
-    dtype = first.element.region.dtype
-    wider = _WIDER.get(dtype)
-    if event.op.strip("_") == "exp":
-        largest = max(run.history.values(first.derived.operands), default=0.0)
-        yield say(
-            "subtract-largest",
-            "Subtracting the largest number of the row before exp leaves a softmax as it is, and keeps every "
-            "exponential at or below 1: exp({largest:.6g} - {largest:.6g}) is 1. torch.softmax does so itself.",
-            largest=largest,
-        )  # fmt: skip
-    value = None if wider is None else _in_type(run, first, event, wider)
-    if value is None or wider is None or not math.isfinite(value):
-        return
-    if dtype in HALF:
-        yield say(
-            "compute-wider",
-            "Computed in {wider}, it is {value:.6g}. {dtype} ends at {largest:.6g}: convert with .float() before this "
-            "operation, or scale its operands down.",
-            wider=_name(wider), value=value, dtype=_name(dtype), largest=torch.finfo(dtype).max,
-        )  # fmt: skip
-    elif event.op.strip("_") != "exp":
-        yield say(
-            "much-too-large",
-            "Computed in {wider}, it is {value:.6g}. Numbers of that size are seldom meant: look at how the operands "
-            "came to be so large.",
-            wider=_name(wider), value=value,
-        )  # fmt: skip
-
-
-def _in_type(run: Explainer, first: Link, event: Event, dtype: torch.dtype) -> float | None:
-    """Compute an operation again in another type; return the number at the same index, None if that cannot be done."""
-    if sum(region.size for region in event.operands()) > LARGE_TENSOR:
-        return None
-    formula = first.derived.result.formula
-    if event.info.written and formula is not None:
-        value = f.evaluate(formula, run.history.values(first.derived.operands))
-        return value if abs(value) <= torch.finfo(dtype).max else math.inf
-
-    def wide(value: Any) -> Any:
-        if isinstance(value, Region):
-            tensor = run.history.tensor(value, event.time)
-            return tensor.to(dtype) if tensor.is_floating_point() else tensor
-        return [wide(item) for item in value] if isinstance(value, list) else value
-
-    named = {key: wide(value) for key, value in event.kwargs.items() if key != "dtype"}
-    out = event.info.func(*map(wide, event.args), **named, **({"dtype": dtype} if "dtype" in event.kwargs else {}))
-    found = event.index_of(first.element.storage, first.element.offset, first.element.size)
-    outs = out if isinstance(out, list | tuple) else (out,)
-    return None if found is None else float(outs[found[0]][found[1]])
-
-
 def _of_empty_row(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     yield say(
         "unmask-one",
@@ -231,6 +235,13 @@ def _of_empty_row(run: Explainer, first: Link, event: Event) -> Iterator[str]:
 
 
 def _of_zero_times(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    if nonfinite_origin.names_infinity(first.derived):
+        yield say(
+            "fill-instead",
+            "Multiplying a mask by infinity gives NaN where the mask is 0. scores.masked_fill(hidden, float('-inf')) "
+            "changes only the numbers that are to be hidden.",
+        )  # fmt: skip
+        return
     yield say(
         "choose-instead",
         "Multiplying by 0 does not remove an infinity. torch.where(keep, x, 0) chooses 0 in its place.",
@@ -249,7 +260,19 @@ def _of_infinities(run: Explainer, first: Link, event: Event) -> Iterator[str]:
 
 def _of_too_few(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     tensor = event.arg("self")
-    if event.op.startswith(("std", "var")) and isinstance(tensor, Region) and tensor.size:
+    if event.op.startswith("nll_loss"):
+        yield say(
+            "count-targets",
+            "No target counts: all are ignore_index. With reduction='sum', divided by "
+            "(target != ignore_index).sum().clamp(min=1), the loss is 0 here.",
+        )  # fmt: skip
+    elif "batch_norm" in event.op:
+        yield say(
+            "batch-of-one",
+            "In training, batch normalization needs more than one value for each channel. Leave out a last batch of "
+            "one (drop_last=True), or call eval() first.",
+        )  # fmt: skip
+    elif event.op.startswith(("std", "var")) and isinstance(tensor, Region) and tensor.size:
         yield say(
             "correction",
             "One number has no spread to estimate: {operation}(correction=0) gives 0 here. Or take at least two.",
@@ -316,8 +339,15 @@ def _of_derivative(run: Explainer, first: Link, event: Event, kind: str) -> Iter
         yield say("atan2", "The angle of a vector of length 0 has no derivative. Leave such vectors out before.")
     elif node.startswith(("Div", "Rsqrt", "Reciprocal")):
         yield say("eps-in-divisor", "A small number in the divisor, as in x / (y + 1e-8), keeps the slope finite.")
-    elif first.element.region.dtype in HALF and kind in ("result-beyond", "exponential-beyond"):
-        yield from _of_overflow(run, first, event)
+    elif node.startswith(("LinalgEigh", "LinalgEig", "LinalgSvd")):
+        yield say(
+            "equal-eigenvalues",
+            "The derivative of eigenvectors divides by the differences of eigenvalues, and two of these are equal "
+            "here. That of the eigenvalues alone is finite.",
+        )  # fmt: skip
+    elif kind in ("result-beyond", "exponential-beyond"):
+        yield from overflow_cures.of_overflow(run, first, event)
+    if first.element.region.dtype in overflow_cures.HALF and kind in ("result-beyond", "exponential-beyond"):
         yield say(
             "loss-scale",
             "If the loss was multiplied to keep small gradients, a smaller factor keeps large ones: "
@@ -353,18 +383,14 @@ def _at(again: torch.Tensor, operand: Region, event: Event, first: Link) -> floa
     return float(again[found[1]])
 
 
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
 _BY_KIND: dict[str, Callable[[Explainer, Link, Event], Iterator[str]]] = {
     "logarithm-of-0": _of_logarithm_of_0,
     "logarithm-of-negative": _of_negative,
     "root-of-negative": _of_negative,
     "zero-by-zero": _of_division,
     "divided-by-0": _of_division,
-    "exponential-beyond": _of_overflow,
-    "result-beyond": _of_overflow,
+    "exponential-beyond": overflow_cures.of_overflow,
+    "result-beyond": overflow_cures.of_overflow,
     "nothing-left": _of_empty_row,
     "infinity-times-0": _of_zero_times,
     "infinities": _of_infinities,

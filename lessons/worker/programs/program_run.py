@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -36,8 +36,9 @@ from lessons.worker.program_messages import (
     TracePart,
     TraceProgram,
 )
-from lessons.worker.programs import first_nonfinite, program_comparison
+from lessons.worker.programs import program_comparison
 from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
+from lessons.worker.programs.nonfinite_hunt import HuntingRecorder
 from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.record import Record
 
@@ -65,15 +66,19 @@ class TimeIsUp(BaseException):
     """The program has run for as long as it may."""
 
 
+class Ended(BaseException):
+    """The program has done what it was run for."""
+
+
 def run_program(job: RunProgram, talk: socket.socket) -> None:
     """Run a program, report it with all tensors that its source names, then answer questions until the peer is gone."""
     before, began, known = lesson_run.out_size(), time.perf_counter(), set(sys.modules)
-    state = RunState(job.cells, "__main__")
+    state = RunState(job.cells, "__main__", HuntingRecorder() if job.hunts else None)
     with _as_own(job, state):
         failure = _run(job, state)
     seconds = time.perf_counter() - began
     limits.allow_questions()
-    every = named_tensors(state.explainer, PROGRAM.filename)
+    every = [] if job.hunts else named_tensors(state.explainer, PROGRAM.filename)
     found = every[:MOST_NAMED]
     notes = state.cell_writer.take_notes()
     if len(every) > MOST_NAMED:
@@ -106,9 +111,11 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
 
 
 def find_nonfinite(run: RunState, question: FindNonfinite) -> NonfiniteFound:
-    """Find the first number of a run that is not finite."""
+    """Tell the first number that is not finite of a run that has hunted it."""
+    if not isinstance(run.recorder, HuntingRecorder):
+        raise tensor_questions.QuestionRefused(say("no-hunt", "The program has run without a watch for such numbers."))
     try:
-        return NonfiniteFound(first_nonfinite.search(run.explainer))
+        return NonfiniteFound(run.recorder.report(run.explainer))
     except Exception as error:
         # A bug in the search must not end the child: its numbers can still be explained.
         kind = type(error).__name__
@@ -169,11 +176,18 @@ def _run(job: RunProgram, state: RunState) -> ErrorReport | None:
     ended: list[ErrorReport | None] = []
 
     def described(error: BaseException, filename: str) -> ErrorReport:
-        if isinstance(error, SystemExit) and error.code in (None, 0):
+        if isinstance(error, Ended) or (isinstance(error, SystemExit) and error.code in (None, 0)):
             ended.append(None)
         return _described(error, filename, job)
 
-    with _stopped_after(job.wall), LocalVariables(recorder).noting():
+    with _stopped_after(job.wall) as end, LocalVariables(recorder).noting():
+        if isinstance(recorder, HuntingRecorder):
+
+            def found() -> None:
+                recorder.name_all(state.namespace)
+                end()
+
+            recorder.on_end = found
         failure = state.run(job.code, PROGRAM, described)
     return None if ended else failure
 
@@ -199,20 +213,26 @@ def _as_own(job: RunProgram, state: RunState) -> Iterator[None]:
 
 
 @contextmanager
-def _stopped_after(seconds: float | None) -> Iterator[None]:
-    """Raise `TimeIsUp` in the program when it has run for some seconds, but never inside of the recorder."""
+def _stopped_after(seconds: float | None) -> Iterator[Callable[[], None]]:
+    """Raise `TimeIsUp` in the program when it has run for some seconds, but never inside of the recorder.
+
+    Yields a function that has `Ended` raised in the same way, as soon as possible.
+    """
+    reason: list[type[BaseException]] = [TimeIsUp]
 
     def stop(number: int, frame: FrameType | None) -> None:
         if frame is None or not frame.f_code.co_filename.startswith(OWN):
-            raise TimeIsUp
+            raise reason[-1]
 
-    if seconds is None:
-        yield
-        return
+    def end() -> None:
+        reason.append(Ended)
+        signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
+
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    if seconds is not None:
+        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
     try:
-        yield
+        yield end
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

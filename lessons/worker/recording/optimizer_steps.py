@@ -63,6 +63,7 @@ class OptimizerSteps:
     record: Record
     states: dict[int, StateTensor] = field(default_factory=dict)
     _steps: list[Step] = field(default_factory=list)
+    _forgotten: int = 0
     _begun: dict[int, tuple[int, dict[int, dict[str, Any]]]] = field(default_factory=dict)
     _counts: WeakKeyDictionary[Optimizer, int] = field(default_factory=WeakKeyDictionary)
 
@@ -83,7 +84,13 @@ class OptimizerSteps:
 
     def count_before(self, time: int) -> int:
         """Count the steps that had begun before a time."""
-        return bisect_left(self._steps, time, key=lambda step: step.first)
+        return self._forgotten + bisect_left(self._steps, time, key=lambda step: step.first)
+
+    def forget_before(self, time: int) -> None:
+        """Forget the steps that had ended before a time, but not how many they were."""
+        ended = bisect_right(self._steps, time, key=lambda step: step.last)
+        del self._steps[:ended]
+        self._forgotten += ended
 
     def _before(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         settings: dict[int, dict[str, Any]] = {}

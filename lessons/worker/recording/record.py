@@ -15,6 +15,7 @@ from typing import Any, overload
 import torch
 
 from lessons.worker.recording.draw import Draw
+from lessons.worker.recording.gradient_node import GradientNode
 from lessons.worker.recording.regions import OPAQUE, Layout, Region
 
 Site = tuple[CodeType, int]
@@ -76,27 +77,6 @@ class Info:
             for item in value if isinstance(value, list | tuple) else (value,):
                 if isinstance(item, torch.Tensor | Region):
                     yield item
-
-
-@dataclass(slots=True, frozen=True)
-class GradientNode:
-    """A node of autograd's graph, in which an operation of the backward pass ran.
-
-    Attributes:
-        run: the number of the backward pass.
-        number: counts the operations for whose derivatives autograd made a node: `Event.node_made` of one of them.
-        name: as autograd calls it, such as `MulBackward0`.
-        plain: whether no graph was recorded meanwhile: then it only computed gradients.
-        leaf: the tensor whose gradient is added up in its `.grad` here; None in all other nodes.
-        targets: number and name of the nodes that take what it computes.
-    """
-
-    run: int
-    number: int
-    name: str
-    plain: bool
-    leaf: Region | None = None
-    targets: tuple[tuple[int, str], ...] = ()
 
 
 SNAPSHOT = Info(None, "snapshot", {"region": 0, "time": 1}, {}, (), False)
@@ -281,6 +261,16 @@ class Events(Sequence[Event]):
         item = self._items[position]
         return item[1] if type(item) is list else item.info  # type: ignore[union-attr]
 
+    def time(self, position: int) -> int:
+        """Return when an operation ran, without building it."""
+        item = self._items[position]
+        return int(item[0] if type(item) is list else item.time)  # type: ignore[union-attr]
+
+    def node(self, position: int) -> GradientNode | None:
+        """Return the node of the backward pass that an operation ran in, without building it."""
+        item = self._items[position]
+        return item[6] if type(item) is list else item.node  # type: ignore[union-attr]
+
     def is_view(self, position: int) -> bool:
         """Return whether an operation made a view and wrote nothing, without building it if possible."""
         item = self._items[position]
@@ -320,6 +310,19 @@ class Events(Sequence[Event]):
                 event = self[position]
                 found.update(region.memory for region in (*event.operands(), *event.outs))
         return found
+
+    def copied_bytes(self) -> int:
+        """Return how many bytes the copies of overwritten numbers, of data and of generators fill."""
+        size = 0
+        for item in self._items:
+            rare = item[3] if type(item) is list else item
+            if type(rare) is bytes:
+                size += len(rare)
+            elif rare is not None:
+                copies = (*(rare.before if rare.before is not DROPPED else ()), rare.initial)  # type: ignore[union-attr]
+                size += sum(copy.nbytes for copy in copies if copy is not None)
+                size += rare.draw.state.nbytes if rare.draw is not None else 0  # type: ignore[union-attr]
+        return size
 
     def keep(self, chosen: Iterable[int]) -> None:
         """Forget all operations but those at the chosen positions, which are in order."""
@@ -438,6 +441,8 @@ class Record:
     titles: dict[str, str] = field(default_factory=dict)
     """What people call watched files where that is not their path."""
     time: int = 1
+    since: int = 1
+    """The time at which what is kept of a long run begins: all operations before it were forgotten."""
     stopped: str = ""
     """Why recording stopped; "" if it did not."""
     stopped_site: Site | None = None

@@ -16,7 +16,7 @@ import ast
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from ctypes import string_at
 from dataclasses import replace
 from types import CodeType, FrameType
@@ -29,6 +29,7 @@ from lessons.texts.wording import Wording
 from lessons.worker.recording import operation_info, reachability
 from lessons.worker.recording.call_sites import SiteFinder
 from lessons.worker.recording.draw import Draw
+from lessons.worker.recording.gradient_node import GradientNode
 from lessons.worker.recording.optimizer_steps import OptimizerSteps
 from lessons.worker.recording.record import (
     HEAD,
@@ -37,7 +38,6 @@ from lessons.worker.recording.record import (
     Binding,
     Bytes,
     Event,
-    GradientNode,
     Info,
     Rare,
     RawEvent,
@@ -105,6 +105,8 @@ class Recorder(TorchDispatchMode):
         self._draws: dict[int, tuple[Draw, torch.Tensor, int | None]] = {}
         self._loops: set[str] = set()
         self._hand = False
+        self._observe: Callable[[RawEvent, Any], None] | None = None
+        """Called with each operation that was recorded, and what it returned."""
         self._signs = False
         self._sites = SiteFinder(self.record.sources)
         self._nodes = _nodes_made()
@@ -297,6 +299,8 @@ class Recorder(TorchDispatchMode):
                 self._note_data(raw, out)
             record.events.add(raw)
             record.time += 1
+            if self._observe is not None:
+                self._observe(raw, out)
             if info.op == "set_":
                 self._adopt(record.events[-1])
             if (self.kept > self._drop_at or record.time > self._next_sweep) and not self._sites.aside:

@@ -43,7 +43,19 @@ def test_the_document_has_the_kind_and_the_chain(command: Command) -> None:
     assert (origin["kind"], origin["phase"], origin["step"], origin["count"]) == ("zero-by-zero", "optimizer", 1, 1)
     assert [(item["tensor"], item["line"], item["value"]) for item in origin["chain"]] == [("weight#2", 10, "nan")]
     assert data["finite"] is False
+    assert (data["ended"], data["unkept"], data["skipped_steps"], data["stopped"]) == (False, 0, 0, "")
     assert data["error"] is None
+
+
+def test_a_program_that_would_never_end_is_ended_when_enough_is_known(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "endless.py"
+    path.write_text("import torch\n\nx = torch.zeros(1)\nwhile True:\n    x = (x - 1).log()\n")
+    status, out, err = command("nan", path)
+    assert (status, err) == (1, "")
+    text = " ".join(out.split())
+    assert "There is no logarithm of a number below 0." in text
+    assert "When the program was ended, x is not finite." in text
+    assert "the program was ended: nothing of what comes later is needed" in text
 
 
 def test_a_file_that_is_not_there_is_a_mistake_in_the_command_line(command: Command) -> None:

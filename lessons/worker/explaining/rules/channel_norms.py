@@ -94,7 +94,11 @@ def _running_average(derivation: Derivation, index: Index, which: int, running: 
         biased = f.Op(
             "-", (f.Op("/", (f.Number(1.0), f.multiply(rstd, rstd))), f.Number(float(event.arg("eps")), "eps"))
         )
-        new = f.Op("/", (f.multiply(biased, f.Number(float(count))), f.Number(float(max(count - 1, 1)))))
+        new = f.Op("/", (f.multiply(biased, f.Number(float(count))), f.Number(float(count - 1))))
+        if count == 1:
+            note = say("one-number", "One number has no variance: it is divided by its count less 1, which is 0.")
+            zero = f.Number(0.0)
+            return make(names[which], f.add(kept, f.multiply(momentum, f.Op("/", (zero, zero)))), note)
     note = say("moved-toward-batch", "Moved toward this batch by the momentum.")
     return make(names[which], f.add(kept, f.multiply(momentum, new)), note)
 

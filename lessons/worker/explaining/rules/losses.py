@@ -86,10 +86,14 @@ def _nll_loss(derivation: Derivation, index: Index, value: float) -> RuleResult:
         f.multiply(*_weight(derivation, label), derivation.cell(scores, _class_index(sample, label)))
         for sample, label in pairs
     ]
-    note = say(
-        "true-classes",
-        "Of each sample the number of its true class is taken: {classes}.",
-        classes=_listed([label for _, label in pairs]),
+    note = (
+        say(
+            "true-classes",
+            "Of each sample the number of its true class is taken: {classes}.",
+            classes=_listed([label for _, label in pairs]),
+        )
+        if pairs
+        else say("all-ignored", "The target of every sample is {ignored}, which is ignored.", ignored=ignored)
     )
     loss = _negative(f.add(*terms)) if terms else ZERO
     if reduction == _MEAN:

@@ -1,0 +1,211 @@
+"""A watch for numbers that are not finite: it looks at what each operation writes, as soon as it has run.
+
+So it does not matter whether the operation is still in the record when the program ends. An infinity that comes of
+infinite operands is no news; one that comes of finite operands may be, unless the operation is there to set numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from lessons.worker.programs.finite_scan import NEAR, Peak, Scan, Written, described, largest_magnitude
+from lessons.worker.programs.scaled_gradients import UPDATE
+from lessons.worker.recording.record import HEAD, Event, RawEvent, Record
+from lessons.worker.recording.regions import Layout, Region, layout
+from lessons.worker.recording.rematerialization import EMPTY
+
+SETTING = frozenset(
+    {
+        *("masked_fill", "masked_fill_", "fill", "fill_", "full", "full_like", "new_full", "scalar_tensor", "where"),
+        *("lift_fresh", "masked_scatter", "masked_scatter_", "index_fill", "index_fill_", "scatter", "scatter_"),
+    }
+)
+"""Operations whose numbers that are not finite were there before, or are set by the code."""
+
+MOST_LOSSES = 1000
+
+_Memory = torch.UntypedStorage
+
+
+class FiniteWatch:
+    """Looks at what operations write.
+
+    Attributes:
+        first_nan: the time of the operation that computed the first NaN; None as long as there is none.
+        news: whether an operation made an infinity of finite numbers, for a reason that has yet to be found.
+        losses: the numbers that gradients may have been asked of, each with the operation that began to compute them.
+        skipped: how many steps a `GradScaler` has skipped because a gradient was not finite.
+    """
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._scan = Scan()
+        self._known: set[_Memory] = set()
+        """Storages whose numbers were looked at when they were written, or when they were first read."""
+        self._tainted: set[_Memory] = set()
+        """Storages with numbers that are not finite."""
+        self._near: dict[torch.dtype, float] = {}
+        self.first_nan: int | None = None
+        self.news = False
+        self.losses: deque[tuple[Event, float]] = deque(maxlen=MOST_LOSSES)
+        self.skipped = 0
+
+    def scan(self) -> Scan:
+        """Return what was found in the operations that the record still has."""
+        found = [written for written in self._scan.found if written.time > self._record.since]
+        return Scan(found, self._scan.operations, self._scan.numbers, self._scan.lost, self._scan.peaks)
+
+    def excuse(self) -> None:
+        """Forget what was found, because there is a reason for it."""
+        self._scan.found.clear()
+        self.first_nan, self.news = None, False
+
+    def forget(self, memories: set[_Memory]) -> None:
+        """Let go of all storages but these, and of what was found in operations that the record has forgotten."""
+        self._known &= memories
+        self._tainted &= memories
+        self._scan.found = self.scan().found
+
+    def look(self, raw: RawEvent, out: Any) -> None:
+        """Look at what an operation wrote, and at what it read that nobody has looked at yet."""
+        info = raw[1]
+        if info.in_place and type(raw[HEAD]) is _Memory:
+            # It is too late to look at what was there before.
+            self._known.add(raw[HEAD])
+        read = self._look_at_operands(raw)
+        tainted = bool(self._tainted) and any(memory in self._tainted for memory in read)
+        wrote = False
+        if info.written:
+            if info.in_place and isinstance(out, torch.Tensor):
+                wrote = self._look_at(raw, out, tainted)
+            else:
+                for region in self._record.events[-1].written:
+                    wrote = self._look_at(raw, region.tensor, tainted, region) or wrote
+            if info.op == UPDATE:
+                self._note_scaler()
+        elif info.op.startswith(EMPTY):
+            # What lies in memory that nothing has written yet may be anything.
+            self._known.update(item.untyped_storage() for item in _tensors(out))
+            wrote = True
+        else:
+            if info.op == "ones_like":
+                self._note_loss(raw)
+            fresh = info.op == "lift_fresh"
+            for item in _tensors(out):
+                if item.layout is torch.strided and (fresh or item.untyped_storage() not in read):
+                    wrote = self._look_at(raw, item, tainted) or wrote
+        self._scan.operations += wrote
+
+    def _look_at_operands(self, raw: RawEvent) -> list[_Memory]:
+        """Look at operands that no operation of the record has written; return the storages of all of them."""
+        read: list[_Memory] = []
+        for position in range(HEAD, raw[4]):
+            value = raw[position]
+            kind = type(value)
+            if kind is _Memory:
+                read.append(value)
+                if value not in self._known:
+                    self._look_outside(raw, tuple(raw[position : position + 5]))
+            elif kind is tuple or kind is list:
+                for layout_of in _layouts(value):
+                    read.append(layout_of[0])
+                    if layout_of[0] not in self._known:
+                        self._look_outside(raw, layout_of)
+        return read
+
+    def _look_outside(self, raw: RawEvent, layout_of: Layout) -> None:
+        memory = layout_of[0]
+        self._known.add(memory)
+        region = Region.of_layout(layout_of).parts
+        is_there = memory.nbytes() > 0 and memory.device.type != "meta"
+        # Data that are copied are looked at as what is copied.
+        if is_there and region.dtype.is_floating_point and region.size and raw[1].op != "lift_fresh":
+            tensor = _wide(region.tensor)
+            largest = largest_magnitude(tensor)
+            if not math.isfinite(largest):
+                self._note(described(raw[0], region, None, tensor, largest))
+
+    def _look_at(self, raw: RawEvent, tensor: torch.Tensor, tainted: bool, region: Region | None = None) -> bool:
+        """Look at a tensor that an operation wrote, given whether any of its operands is not finite.
+
+        Returns whether it has numbers of any type.
+        """
+        if tensor.layout is not torch.strided or tensor.is_quantized or tensor.is_meta:
+            return False
+        memory = tensor.untyped_storage()
+        self._known.add(memory)
+        if tensor.is_complex():
+            tensor = torch.view_as_real(tensor.resolve_conj())
+        dtype = tensor.dtype
+        size = tensor.numel()
+        if not dtype.is_floating_point or not size:
+            return True
+        self._scan.numbers += size
+        largest = largest_magnitude(_wide(tensor))
+        near = self._near.get(dtype)
+        if near is None:
+            near = self._near[dtype] = torch.finfo(dtype).max / NEAR
+        if largest <= near:
+            if self._tainted and size * dtype.itemsize == memory.nbytes():
+                self._tainted.discard(memory)
+        elif math.isfinite(largest):
+            event = Event(raw[0], raw[1], (), {}, (), *raw[2])
+            self._scan.add_peak(Peak(largest / near / NEAR, event, size, dtype, largest))
+        else:
+            region = Region.of_layout(layout(tensor)) if region is None else region.parts
+            event = self._record.events[-1]
+            if self.first_nan is None:
+                written = described(raw[0] + 1, region, event, _wide(tensor), largest)
+                self._note(written)
+                is_computed = tainted or raw[1].op not in SETTING
+                if written.kind == "nan" and is_computed:
+                    self.first_nan = written.time
+                self.news = self.news or not (tainted or raw[1].op in SETTING)
+            else:
+                # Where the first one came from is known: of all others it matters which they are.
+                self._scan.found.append(Written(raw[0] + 1, region, event, "nan", 0, ()))
+                self._tainted.add(memory)
+        return True
+
+    def _note(self, written: Written) -> None:
+        self._scan.found.append(written)
+        self._tainted.add(written.region.memory)
+
+    def _note_loss(self, raw: RawEvent) -> None:
+        """Note a single number that a tensor of ones is made for, as `backward` does to begin with."""
+        item = raw[HEAD : HEAD + 5]
+        if type(item[0]) is _Memory and math.prod(item[2]) == 1 and item[4].is_floating_point:
+            event = Event(raw[0], raw[1], (), {}, (), *raw[2])
+            self.losses.append((event, float(Region.of_layout(tuple(item)).tensor)))
+
+    def _note_scaler(self) -> None:
+        found = self._record.events[-1].arg("found_inf")
+        self.skipped += isinstance(found, Region) and float(found.tensor) > 0
+
+
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor in a type that PyTorch can compare numbers of."""
+    return tensor.float() if tensor.dtype.itemsize < 2 else tensor
+
+
+def _tensors(out: Any) -> Iterator[torch.Tensor]:
+    if isinstance(out, torch.Tensor):
+        yield out
+    elif isinstance(out, list | tuple):
+        yield from (item for item in out if isinstance(item, torch.Tensor))
+
+
+def _layouts(value: Any) -> Iterator[Layout]:
+    """Yield the layouts of the tensors in an argument that is a list of them, or a tensor with more than five items."""
+    if type(value) is tuple:
+        if value and type(value[0]) is _Memory:
+            yield value
+    else:
+        for item in value:
+            if type(item) is tuple or type(item) is list:
+                yield from _layouts(item)

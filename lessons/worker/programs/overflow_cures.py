@@ -1,0 +1,140 @@
+"""What cures a number that is too large for its type; it was tried on the recorded numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from lessons.results import formula as f
+from lessons.texts.wording import Wording
+from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.programs.nonfinite_chain import Link
+from lessons.worker.recording.record import Event
+from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/nonfinite-cures")
+
+HALF = (torch.float16, torch.bfloat16)
+
+LARGE_TENSOR = 1 << 22
+"""Elements of the operands of an operation up to which it is computed again in a wider type."""
+
+SOON = 64
+"""Operations after another one among which those that read its result are looked for."""
+
+_WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.float32: torch.float64}
+
+
+def of_overflow(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    """Yield what helps against a number that is too large for its type, a sentence each."""
+    dtype = first.element.region.dtype
+    wider = _WIDER.get(dtype)
+    if event.op.strip("_") == "exp":
+        yield from _of_exponential(run, first, event)
+    scaled = _scaled_product(run, first, event)
+    if scaled is not None:
+        length, smaller = scaled
+        yield say(
+            "scale-queries",
+            "If these are the scores of attention: with queries that were divided by {length} ** 0.5 before the "
+            "product, it is {value:.6g}.",
+            length=length, value=smaller,
+        )  # fmt: skip
+    value = None if wider is None else _in_type(run, first, event, wider)
+    if value is None or wider is None or not math.isfinite(value):
+        return
+    if dtype in HALF:
+        yield say(
+            "compute-wider",
+            "Computed in {wider}, it is {value:.6g}. {dtype} ends at {largest:.6g}: convert with .float() before this "
+            "operation, or scale its operands down.",
+            wider=_name(wider), value=value, dtype=_name(dtype), largest=torch.finfo(dtype).max,
+        )  # fmt: skip
+    elif event.op.strip("_") != "exp":
+        yield say(
+            "much-too-large",
+            "Computed in {wider}, it is {value:.6g}. Numbers of that size are seldom meant: look at how the operands "
+            "came to be so large.",
+            wider=_name(wider), value=value,
+        )  # fmt: skip
+
+
+def _of_exponential(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    operand = max(run.history.values(first.derived.operands), default=0.0)
+    readers = _readers(run, event)
+    if "sum" in readers:
+        yield say(
+            "subtract-largest",
+            "Subtracting the largest number of the row before exp leaves a softmax as it is, and keeps every "
+            "exponential at or below 1: exp({largest:.6g} - {largest:.6g}) is 1. torch.softmax does so itself.",
+            largest=operand,
+        )  # fmt: skip
+    elif "log1p" in readers:
+        yield say(
+            "softplus",
+            "torch.nn.functional.softplus computes log(1 + exp(x)) without the exponential of a large number: it gives "
+            "{value:.6g} here.",
+            value=float(torch.nn.functional.softplus(torch.tensor(operand, dtype=torch.float64))),
+        )  # fmt: skip
+    else:
+        limit = math.log(torch.finfo(first.element.region.dtype).max)
+        yield say(
+            "clamp-exponent",
+            "In {dtype}, exp is finite up to {limit:.4g}. x.clamp(max={below:.0f}).exp() stays below that; look also "
+            "at how its operand came to be {operand:.6g}.",
+            dtype=_name(first.element.region.dtype), limit=limit, below=math.floor(limit) - 1, operand=operand,
+        )  # fmt: skip
+
+
+def _scaled_product(run: Explainer, first: Link, event: Event) -> tuple[int, float] | None:
+    """Return the length of the vectors of a product that overflowed, and what it is if one was divided by its root."""
+    names = {"mm": ("self", "mat2"), "bmm": ("self", "mat2")}.get(event.op)
+    dtype = first.element.region.dtype
+    if names is None or dtype not in HALF or sum(region.size for region in event.operands()) > LARGE_TENSOR:
+        return None
+    one, other = (run.history.tensor(event.arg(name), event.time).double() for name in names)
+    found = event.index_of(first.element.storage, first.element.offset, first.element.size)
+    length = one.shape[-1]
+    value = None if found is None else float((one @ other)[found[1]]) / length**0.5
+    return None if value is None or abs(value) > torch.finfo(dtype).max else (length, value)
+
+
+def _readers(run: Explainer, event: Event) -> set[str]:
+    """Return the names of the operations that read what an operation has written, among the next ones."""
+    events = run.record.events
+    start = events.after(event.time + 1)
+    memories = [region.memory for region in event.outs]
+    return {
+        events.info(position).op.strip("_")
+        for position in range(start, min(start + SOON, len(events)))
+        if any(memory in memories for memory in events.flow(position)[1])
+    }
+
+
+def _in_type(run: Explainer, first: Link, event: Event, dtype: torch.dtype) -> float | None:
+    """Compute an operation again in another type; return the number at the same index, None if that cannot be done."""
+    if sum(region.size for region in event.operands()) > LARGE_TENSOR:
+        return None
+    formula = first.derived.result.formula
+    if event.info.written and formula is not None:
+        value = f.evaluate(formula, run.history.values(first.derived.operands))
+        return value if abs(value) <= torch.finfo(dtype).max else math.inf
+
+    def wide(value: Any) -> Any:
+        if isinstance(value, Region):
+            tensor = run.history.tensor(value, event.time)
+            return tensor.to(dtype) if tensor.is_floating_point() else tensor
+        return [wide(item) for item in value] if isinstance(value, list) else value
+
+    named = {key: wide(value) for key, value in event.kwargs.items() if key != "dtype"}
+    out = event.info.func(*map(wide, event.args), **named, **({"dtype": dtype} if "dtype" in event.kwargs else {}))
+    found = event.index_of(first.element.storage, first.element.offset, first.element.size)
+    outs = out if isinstance(out, list | tuple) else (out,)
+    return None if found is None else float(outs[found[0]][found[1]])
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

@@ -87,11 +87,12 @@ check: static ## check style, types and imports, then run the quick tests of the
 		$(PY) -m pytest -m "not slow and not long" $$tests $(ARGS) || test $$? -eq 5; }
 
 # Types keep one processor busy, which leaves the others to the course.
-lint: $(READY_DEV) ## check style, types, imports and the course
+lint: $(READY_DEV) ## check style, types, imports and the courses
 	@printf 'static course' | xargs -n 1 -P 2 $(MAKE) --no-print-directory
 
 course: $(READY_DEV)
 	$(PY) -m tui lint
+	$(PY) -m tui --course tensors lint
 
 static: $(READY_DEV)
 	$(PY) -m ruff check .
@@ -103,7 +104,7 @@ format: $(READY_DEV) ## format the code and sort its imports
 	$(PY) -m ruff check --select I --fix .
 	$(PY) -m ruff format .
 
-lowest: build/lowest.txt ## check the claims of the course on the oldest torch that pyproject.toml allows
+lowest: build/lowest.txt ## check the claims of the courses on the oldest torch that pyproject.toml allows
 	@$(MAKE) --no-print-directory VENV=.venv-lowest CONSTRAINTS=$< claims
 
 # sympy comes in the version that this torch asks for.
@@ -114,6 +115,7 @@ build/lowest.txt: pyproject.toml constraints.txt
 
 claims: $(READY)
 	$(PY) -m tui lint --claims
+	$(PY) -m tui --course tensors lint --claims
 
 bench: $(READY) ## measure how fast the tutor is here
 	@test -f bench/__main__.py || { echo "There is no bench/ in this checkout."; exit 1; }
@@ -132,6 +134,7 @@ exam-explanations: $(READY_DEV)
 # For example ARGS="--size 160x50".
 exam-walk: $(READY_DEV)
 	$(PY) -m tests.walk $(ARGS)
+	$(PY) -m tests.walk --course tensors
 
 # For example ARGS="--count 20000 --seed 1".
 exam-keys: $(READY_DEV)

@@ -1,4 +1,4 @@
-"""The course that ships, read once for all tests, which cannot change it."""
+"""The courses that ship, read once for all tests, which cannot change them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lessons.format.lesson import Course
-from lessons.reading import kept_course, outlining
+from lessons.reading import folders, kept_course, outlining
 from lessons.reading.course_outline import CourseOutline
 from lessons.reading.folders import FIRST, CourseFolder
 from lessons.reading.loader import load_course
@@ -16,6 +16,10 @@ from lessons.reading.loader import load_course
 ROOT = Path(__file__).parent.parent
 COURSE = load_course()
 LESSONS = COURSE.lessons
+TENSORS = load_course(folders.TENSORS.path)
+COURSES = {folders.FIRST.id: COURSE, folders.TENSORS.id: TENSORS}
+EVERY_COURSE = Course(lessons=(*COURSE.lessons, *TENSORS.lessons))
+"""All lessons that ship, to be found by their ids: each course has numbers of its own."""
 
 
 @cache

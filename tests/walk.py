@@ -1,7 +1,7 @@
-"""Walk through the whole course as a learner in tmux would: every step has to draw what it shows, and none may fail.
+"""Walk through a whole course as a learner in tmux would: every step has to draw what it shows, and none may fail.
 
-`python -m tests.walk [--size 80x24] [--lesson N ...]` prints a line for each lesson and exits with 1 if anything was
-wrong. It needs tmux, and nothing else that a learner has not.
+`python -m tests.walk [--course ID] [--size 80x24] [--lesson N ...]` prints a line for each lesson and exits with 1 if
+anything was wrong. It needs tmux, and nothing else that a learner has not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from types import TracebackType
 
 from lessons.format import main_path
 from lessons.format.lesson import ExerciseStep, Lesson, PredictStep, Question, RunningStep, Step, TrainStep
-from tests.course import COURSE
+from lessons.reading.folders import BUILT_IN, FIRST
+from tests.course import COURSES
 
 PATIENCE = 60.0
 """Seconds to wait for a screen: a slow machine may need some to load PyTorch."""
@@ -37,11 +38,11 @@ WAITING = re.compile(r" {2}(?:recorded|not run yet)$", re.MULTILINE)
 class Walker:
     """The tutor in its own tmux session, with an empty home directory."""
 
-    def __init__(self, columns: int, lines: int, environ: dict[str, str] | None = None) -> None:
+    def __init__(self, course: str, columns: int, lines: int, environ: dict[str, str] | None = None) -> None:
         self._home = tempfile.mkdtemp(prefix="attn-tutor-walk-")
         self._socket = f"attn-tutor-walk-{os.getpid()}"
         given = {"HOME": self._home, "XDG_STATE_HOME": self._home, **(environ or {})}
-        command = [sys.executable, "-P", "-m", "tui"]
+        command = [sys.executable, "-P", "-m", "tui", "--course", course]
         pairs = [f"{name}={value}" for name, value in given.items()]
         size = ("-x", str(columns), "-y", str(lines))
         self._tmux("new-session", "-d", *size, "env", *pairs, f"PYTHONPATH={os.getcwd()}", *command)
@@ -118,16 +119,20 @@ def arrived(lesson: Lesson, position: int) -> Callable[[list[str]], bool]:
 
 
 def walk(
-    lessons: Sequence[Lesson], columns: int = 80, lines: int = 24, environ: dict[str, str] | None = None
+    lessons: Sequence[Lesson],
+    columns: int = 80,
+    lines: int = 24,
+    environ: dict[str, str] | None = None,
+    course: str = FIRST.id,
 ) -> list[str]:
-    """Visit every step of the lessons in order; return what was wrong."""
+    """Visit every step of the lessons of a course in order; return what was wrong."""
     wrong: list[str] = []
-    with Walker(columns, lines, environ) as walker:
+    with Walker(course, columns, lines, environ) as walker:
         if walker.wait(lambda shown: any("course map" in line for line in shown) and "loading" not in shown[0]) is None:
             return ["the map does not come"]
         for lesson in lessons:
             # From the map to the first step of the lesson, wherever its line is.
-            walker.press("Home", *["Down"] * (1 + COURSE.lessons.index(lesson)), "Enter")
+            walker.press("Home", *["Down"] * (1 + COURSES[course].lessons.index(lesson)), "Enter")
             for position, step in enumerate(lesson.steps):
                 shown = walker.wait(arrived(lesson, position))
                 name = f"{lesson.number} {lesson.id}/{step.id}"
@@ -154,11 +159,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", default="80x24", help="columns x lines (default: 80x24)")
     parser.add_argument("--lesson", action="append", help="only this one, by id or number; repeatable")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="for the tutor; repeatable")
+    parser.add_argument("--course", choices=[course.id for course in BUILT_IN], default=FIRST.id)
     options = parser.parse_args(arguments)
-    lessons = [COURSE.lesson(name) for name in options.lesson or ()] or list(COURSE.lessons)
+    course = COURSES[options.course]
+    lessons = [course.lesson(name) for name in options.lesson or ()] or list(course.lessons)
     columns, lines = map(int, options.size.split("x"))
     began = time.monotonic()
-    wrong = walk(lessons, columns, lines, dict(pair.split("=", 1) for pair in options.env))
+    wrong = walk(lessons, columns, lines, dict(pair.split("=", 1) for pair in options.env), options.course)
     steps = sum(len(lesson.steps) for lesson in lessons)
     print(*wrong, sep="\n")
     print(f"{steps} steps in {time.monotonic() - began:.0f} s: {len(wrong) or 'nothing'} wrong")

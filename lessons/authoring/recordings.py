@@ -1,6 +1,6 @@
-"""The recorded outputs of the course: the results of every step, shown until live results arrive.
+"""The recorded outputs of the courses that ship: the results of every step, shown until live results arrive.
 
-`python -m lessons.authoring.recordings [LESSON ...]` runs the course, or some of its lessons, and writes
+`python -m lessons.authoring.recordings [LESSON ...]` runs these courses, or some of their lessons, and writes
 `recorded.json` beside each; a test proves that live runs still give the same. With `--train` it first repeats the
 trainings that ship with these lessons.
 """
@@ -20,6 +20,7 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
 from lessons.reading.findings import LessonError
+from lessons.reading.folders import BUILT_IN
 from lessons.reading.loader import load_course
 from lessons.reading.recorded_outputs import FILE, SINGLE_PRECISION
 from lessons.results import line_shapes
@@ -120,12 +121,17 @@ def _settings(lesson: Lesson, step: TrainStep) -> Iterator[Changes]:
                 yield changes
 
 
+def _lessons(names: Sequence[str]) -> list[Lesson]:
+    """Return all lessons that ship, or those with these ids. Raises `LessonError`, and `KeyError` for an unknown id."""
+    lessons = {lesson.id: lesson for course in BUILT_IN for lesson in load_course(course.path).lessons}
+    return [lessons[name] for name in names] or list(lessons.values())
+
+
 def main(arguments: Sequence[str] = ()) -> int:
-    """Record some lessons, or the whole course. Returns an exit status."""
+    """Record some lessons, or all that ship. Returns an exit status."""
     names = [name for name in arguments if name != TRAIN]
     try:
-        course = load_course()
-        lessons = [course.lesson(name) for name in names] or course.lessons
+        lessons = _lessons(names)
     except (LessonError, KeyError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -24,11 +24,21 @@ IDS: frozenset[str] = frozenset(
         "speed",
         "key-value-cache",
         "induction",
+        # Of the course "Reading tensors".
+        "shapes-and-axes",
     }
 )
 """The ids of the lessons that were rewritten by these rules."""
+
+SHORT_IDS: frozenset[str] = frozenset({"shapes-and-axes"})
+"""The ids of the short lessons: those of a course that leads up to another."""
 
 
 def is_rewritten(lesson: Lesson) -> bool:
     """Return whether a lesson of the course keeps all rules."""
     return lesson.id in IDS
+
+
+def is_short(lesson: Lesson) -> bool:
+    """Return whether a lesson has the length of a short one."""
+    return lesson.id in SHORT_IDS

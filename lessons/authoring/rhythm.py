@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lessons.authoring.rewritten import is_short
 from lessons.format.base_steps import RunningStep
 from lessons.format.learner_texts import Path, count_words
 from lessons.format.lesson import ExerciseStep, ExperimentStep, FindStep, Lesson, Question, Step
 
 FEWEST_STEPS, MOST_STEPS = 15, 20
 """How many steps the main path of a lesson has."""
+
+FEWEST_IF_SHORT, MOST_IF_SHORT = 8, 10
+"""How many steps the main path of a short lesson has."""
 
 CODE_EVERY = 5
 """On the main path, the learner writes code at this step at the latest, and then at least as often again."""
@@ -19,8 +23,9 @@ CODE_EVERY = 5
 def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
     """Yield what is wrong in the rhythm of a lesson, as path, problem and remedy."""
     path = lesson.main_steps
-    if not FEWEST_STEPS <= len(path) <= MOST_STEPS:
-        problem = f"the main path has {len(path)} steps, not {FEWEST_STEPS} to {MOST_STEPS}"
+    fewest, most = (FEWEST_IF_SHORT, MOST_IF_SHORT) if is_short(lesson) else (FEWEST_STEPS, MOST_STEPS)
+    if not fewest <= len(path) <= most:
+        problem = f"the main path has {len(path)} steps, not {fewest} to {most}"
         yield ("steps",), problem, "Cut or merge steps, or make side steps of them."
     for kind, what in ((ExperimentStep, "experiment"), (FindStep, "find")):
         if not any(isinstance(step, kind) for step in path):

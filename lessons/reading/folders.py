@@ -39,5 +39,8 @@ def state_folder_of(course_id: str) -> str:
 FIRST = CourseFolder("attention", COURSE)
 """The course that the tutor opens if it is not told which."""
 
-BUILT_IN = (FIRST,)
+TENSORS = CourseFolder("tensors", LESSONS / "tensors", state_folder_of("tensors"))
+"""The course on reading tensors, for learners who have not met shapes, axes and views."""
+
+BUILT_IN = (FIRST, TENSORS)
 """The courses that ship, in the order in which learners are told of them."""

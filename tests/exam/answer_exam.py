@@ -1,4 +1,4 @@
-"""The exam of the judge: answers that the course does not contain, judged on several seeds.
+"""The exam of the judge: answers that the courses do not contain, judged on several seeds.
 
 `answers/ID.yaml` holds answers to the exercise ID as novices write them: right ones, and wrong ones with the known
 mistakes that they make. `variations.py` writes every right answer in further ways. The totals say how many right
@@ -26,7 +26,7 @@ from lessons.format.lesson import ExerciseStep
 from lessons.reading.mistake_edits import apply_edits
 from lessons.reading.repair_kinds import kind_texts
 from lessons.results.result import Judgement
-from tests.course import COURSE
+from tests.course import EVERY_COURSE
 from tests.exam import variations
 
 FOLDER = Path(__file__).with_name("answers")
@@ -85,13 +85,15 @@ class Totals:
 
 
 def exercise_ids() -> list[str]:
-    """Return the exercises of the course that ask for code."""
-    return [step.exercise for lesson in COURSE.lessons for step in lesson.exercises if isinstance(step, ExerciseStep)]
+    """Return the exercises of the courses that ask for code."""
+    return [
+        step.exercise for lesson in EVERY_COURSE.lessons for step in lesson.exercises if isinstance(step, ExerciseStep)
+    ]
 
 
 def exercise_of(name: str) -> ExerciseStep:
-    """Return an exercise of the course that asks for code."""
-    exercise = COURSE.exercise(name)[1]
+    """Return an exercise of a course that asks for code."""
+    exercise = EVERY_COURSE.exercise(name)[1]
     assert isinstance(exercise, ExerciseStep)
     return exercise
 

@@ -6,14 +6,14 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
 from lessons.results.result import StepResult
 from lessons.what_if.changes import UNCHANGED, Changes
-from tests.course import COURSE
+from tests.course import EVERY_COURSE
 
 Results = dict[str, StepResult]
 """The results of the steps of a lesson, by their ids."""
 
 
 class CourseRuns:
-    """The results of the lessons of the course; an unchanged lesson runs once, the first time that it is needed."""
+    """The results of the lessons that ship; an unchanged lesson runs once, the first time that it is needed."""
 
     def __init__(self, worker: Session) -> None:
         self._worker = worker
@@ -22,7 +22,7 @@ class CourseRuns:
     def __getitem__(self, lesson: str) -> Results:
         """Return the results of an unchanged lesson, by its id."""
         if lesson not in self._unchanged:
-            self._unchanged[lesson] = self._run(COURSE.lesson(lesson), UNCHANGED)
+            self._unchanged[lesson] = self._run(EVERY_COURSE.lesson(lesson), UNCHANGED)
         return self._unchanged[lesson]
 
     def changed(self, lesson: Lesson, changes: Changes) -> Results:

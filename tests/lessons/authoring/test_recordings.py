@@ -16,7 +16,7 @@ from lessons.format import template
 from lessons.format.lesson import Course, Lesson, RunningStep
 from lessons.reading import recorded_outputs
 from lessons.results.result import Tensor
-from tests.course import COURSE
+from tests.course import EVERY_COURSE
 from tests.lessons.course_runs import CourseRuns, Results
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of
 
@@ -26,10 +26,10 @@ Recorded = dict[str, Results]
 
 @pytest.fixture(scope="module")
 def recorded() -> Recorded:
-    return {lesson.id: recorded_outputs.load(lesson) for lesson in COURSE.lessons}
+    return {lesson.id: recorded_outputs.load(lesson) for lesson in EVERY_COURSE.lessons}
 
 
-LESSONS = [pytest.param(lesson, id=lesson.id) for lesson in COURSE.lessons]
+LESSONS = [pytest.param(lesson, id=lesson.id) for lesson in EVERY_COURSE.lessons]
 
 
 def steps(lesson: Lesson, *, runs: bool = False) -> Iterator[tuple[str, bool]]:
@@ -260,7 +260,7 @@ def test_main_records_the_course(
     worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lesson = write_varied_lesson(tmp_path)
-    monkeypatch.setattr(recordings, "load_course", lambda: Course(lessons=(lesson,)))
+    monkeypatch.setattr(recordings, "load_course", lambda folder: Course(lessons=(lesson,)))
     monkeypatch.setattr(recordings, "Session", lambda: worker)
     monkeypatch.setattr(worker, "close", lambda: None)
     assert recordings.main() == 0
@@ -272,7 +272,7 @@ def test_main_does_not_record_a_failed_run(
     worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lesson = lesson_of(code_step("one", "1 / 0")).model_copy(update={"folder": str(tmp_path)})
-    monkeypatch.setattr(recordings, "load_course", lambda: Course(lessons=(lesson,)))
+    monkeypatch.setattr(recordings, "load_course", lambda folder: Course(lessons=(lesson,)))
     monkeypatch.setattr(recordings, "Session", lambda: worker)
     monkeypatch.setattr(worker, "close", lambda: None)
     assert recordings.main() == 1

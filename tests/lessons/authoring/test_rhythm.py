@@ -50,6 +50,13 @@ def test_rhythm(order: str, problems: list[str]) -> None:
     assert [found[1] for found in rhythm.complaints(lesson(order))] == problems
 
 
+def test_a_short_lesson_has_fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rhythm, "is_short", lambda lesson: True)
+    assert not list(rhythm.complaints(lesson("rrexrrefr")))
+    problems = [found[1] for found in rhythm.complaints(lesson("rrexrrefrrr"))]
+    assert problems == ["the main path has 11 steps, not 8 to 10"]
+
+
 def test_first_code_is_counted_on_the_main_path() -> None:
     assert rhythm.first_code(lesson("rssre")) == 3
     assert rhythm.first_code(lesson("rr")) is None

@@ -1,4 +1,4 @@
-"""The course that ships with the tutor: its lessons, steps and exercises, and the numbers of the chapter."""
+"""The courses that ship with the tutor: their lessons, steps and exercises, and the numbers of the chapter."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lessons.engine.question_judging import judge
 from lessons.format import template
 from lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep
 from lessons.results.result import StepResult, Tensor
-from tests.course import COURSE
+from tests.course import COURSE, EVERY_COURSE, TENSORS
 from tests.lessons.course_runs import CourseRuns
 
-LESSONS = [pytest.param(lesson, id=lesson.id) for lesson in COURSE.lessons]
+LESSONS = [pytest.param(lesson, id=lesson.id) for lesson in EVERY_COURSE.lessons]
 EXERCISES = [
     pytest.param(step, id=step.exercise)
-    for lesson in COURSE.lessons
+    for lesson in EVERY_COURSE.lessons
     for step in lesson.exercises
     if isinstance(step, ExerciseStep)
 ]
@@ -63,6 +63,18 @@ def test_lessons_are_those_of_the_chapter() -> None:
     assert all(lesson.thumbnail for lesson in COURSE.lessons)
 
 
+def test_lessons_on_reading_tensors() -> None:
+    assert [(lesson.number, lesson.id) for lesson in TENSORS.lessons] == [(1, "shapes-and-axes")]
+    assert all(lesson.thumbnail for lesson in TENSORS.lessons)
+
+
+def test_no_id_stands_in_two_courses() -> None:
+    ids = [lesson.id for lesson in EVERY_COURSE.lessons]
+    exercises = [step.exercise for lesson in EVERY_COURSE.lessons for step in lesson.exercises]
+    assert len(set(ids)) == len(ids)
+    assert len(set(exercises)) == len(exercises)
+
+
 # Steps ---------------------------------------------------------------------------------------------------------------
 
 
@@ -79,7 +91,7 @@ def test_step_runs(results: CourseRuns, subtests: pytest.Subtests, lesson: Lesso
 def test_steps_import_from_a_module_in_one_line() -> None:
     """A second line would push code off the smallest screen, where some steps just fit."""
     twice = []
-    for lesson in COURSE.lessons:
+    for lesson in EVERY_COURSE.lessons:
         for step in (step for step in lesson.steps if isinstance(step, RunningStep)):
             modules = [name for _, code in step.programs for name in re.findall(r"(?m)^from (\S+) import", code)]
             twice += [(lesson.id, step.id)] if len(modules) > len(set(modules)) else []

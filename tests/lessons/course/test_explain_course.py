@@ -15,7 +15,7 @@ from lessons.results.code_unit import CodeUnit
 from lessons.worker.jobs import trained_state
 from lessons.worker.jobs.lesson_run import seed
 from lessons.worker.jobs.run_state import as_tensor
-from tests.course import COURSE
+from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.recorded_code import SAMPLE, Traced, indices
 
 
@@ -28,7 +28,7 @@ MOST_BEHIND = 150
 """Numbers behind the cells of one tensor that are checked too; the exam of explanations follows all (`--course`)."""
 
 
-@pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
+@pytest.mark.parametrize("lesson", EVERY_COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_every_shown_cell_is_explained(lesson: Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The formula of each cell evaluates to its value, and so do the formulas of its operands."""
     monkeypatch.chdir(tmp_path)  # lessons may write files where they run

@@ -11,7 +11,7 @@ from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow
 from lessons.results.result import StepResult
 from lessons.results.tensor_questions import FlowQuestion
-from tests.course import COURSE
+from tests.course import COURSE, EVERY_COURSE
 
 
 def result_of(run: Run, step: str) -> StepResult:
@@ -31,7 +31,7 @@ def test_a_list_of_numbers_has_not_the_shape_of_what_was_counted(worker: Session
         run.close()
 
 
-@pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
+@pytest.mark.parametrize("lesson", EVERY_COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_every_step_has_a_flow(worker: Session, lesson: Lesson) -> None:
     run = worker.run(lesson)
     try:

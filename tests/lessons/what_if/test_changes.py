@@ -13,7 +13,7 @@ from lessons.results.result import StepResult, Tensor
 from lessons.what_if import cells, changes
 from lessons.what_if.cells import CellChange, StatementPosition
 from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
-from tests.course import COURSE
+from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 
 KNOBS = [
@@ -384,7 +384,7 @@ def test_parameter_can_be_changed_and_still_trained(worker: Session) -> None:
 # The course ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("lesson", COURSE.lessons, ids=[lesson.id for lesson in COURSE.lessons])
+@pytest.mark.parametrize("lesson", EVERY_COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_initial_settings_change_nothing(lesson: Lesson) -> None:
     parsed = UNCHANGED
     for knob in lesson.knobs:

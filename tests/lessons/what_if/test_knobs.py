@@ -18,13 +18,13 @@ from lessons.reading.findings import LessonError
 from lessons.reading.loader import parse_lesson
 from lessons.what_if import knobs, relevance
 from lessons.what_if.changes import UNCHANGED, apply
-from tests.course import COURSE
+from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.course_runs import CourseRuns
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of, text_step
 
 EVERY = [
     pytest.param(lesson, knob, value, id=f"{lesson.id}-{knob.name}-{value}")
-    for lesson in COURSE.lessons
+    for lesson in EVERY_COURSE.lessons
     for knob in lesson.knobs
     for value in knob.samples
 ]
@@ -268,7 +268,7 @@ def test_step_with_the_id_setup() -> None:
 
 @functools.cache
 def mattering(lesson_id: str) -> dict[str, set[str]]:
-    lesson = COURSE.lesson(lesson_id)
+    lesson = EVERY_COURSE.lesson(lesson_id)
     return {step.id: {knob.name for knob in relevance.to_step(lesson, step.id)} for step in lesson.steps}
 
 
@@ -308,7 +308,7 @@ def test_every_knob_can_be_turned(results: CourseRuns, lesson: Lesson, knob: Kno
 
 
 @pytest.mark.parametrize("end", [0, -1])
-@pytest.mark.parametrize("lesson", COURSE.lessons, ids=[lesson.id for lesson in COURSE.lessons])
+@pytest.mark.parametrize("lesson", EVERY_COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_all_knobs_can_be_turned_at_once(results: CourseRuns, lesson: Lesson, end: int) -> None:
     changes = UNCHANGED
     for knob in lesson.knobs:
@@ -326,7 +326,7 @@ def test_changed_code_fits_the_screen(lesson: Lesson, knob: Knob, value: Setting
         assert max(map(len, text.splitlines()), default=0) <= 76
 
 
-@pytest.mark.parametrize("lesson", COURSE.lessons, ids=[lesson.id for lesson in COURSE.lessons])
+@pytest.mark.parametrize("lesson", EVERY_COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_knobs_of_each_lesson(lesson: Lesson) -> None:
     kinds = [type(knob) for knob in lesson.knobs]
     random = any(name in text for _, text in lesson.parts for name in ("rand", "nn.", "Attention"))

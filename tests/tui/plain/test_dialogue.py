@@ -9,7 +9,7 @@ import pytest
 
 from lessons.format import main_path
 from lessons.learner.progress import Progress
-from tests.course import COURSE
+from tests.course import COURSE, EVERY_COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.plain.conversation import Conversation
 from tui.plain import key_words
@@ -202,7 +202,7 @@ def test_keys_of_a_text_are_told_as_commands() -> None:
     assert key_words.commands_for("Enter") == ("explain",)
     assert key_words.commands_for("w") == ("set", "knob")
     assert key_words.commands_for("]") == ("show",)
-    for lesson in COURSE.lessons:
+    for lesson in EVERY_COURSE.lessons:
         for step in lesson.steps:
             for key in key_words.keys_in(step.prose):
                 assert key == "Tab" or key.casefold() == "tab" or key_words.commands_for(key), (lesson.id, step.id, key)

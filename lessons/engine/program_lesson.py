@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -41,7 +41,7 @@ class Group:
     """Tensors that stand on one page: variables of the program, of one function, or parameters.
 
     Attributes:
-        title: the function or file; "" for the program itself.
+        title: the function, file, or module; "" for the program itself.
         file: the file whose source stands beside them.
     """
 
@@ -54,13 +54,53 @@ class Group:
         """The function whose variables they are; "" for the program's own."""
         return self.items[0].scope if self.items else ""
 
+    def called(self, item: Named) -> str:
+        """Return what a tensor of the group is called beside its title."""
+        return short(item) if item.scope else item.label.removeprefix(f"{self.title}.")
+
 
 def groups_of(named: Sequence[Named]) -> Iterator[Group]:
     """Divide the named tensors of a program into groups of at most `TOGETHER`."""
     for (kind, scope, file), items in itertools.groupby(named, key=_family):
-        title = scope or (say("parameters", "parameters") if kind == "parameter" else "")
+        if kind == "parameter":
+            yield from (Group(_common(chunk) or _parameters(), file, chunk) for chunk in _chunks(items))
+            continue
         while chunk := tuple(itertools.islice(items, TOGETHER)):
-            yield Group(title, file, chunk)
+            yield Group(scope, file, chunk)
+
+
+def _parameters() -> str:
+    return say("parameters", "parameters")
+
+
+def _chunks(parameters: Iterable[Named]) -> Iterator[tuple[Named, ...]]:
+    """Divide parameters so that those of one numbered layer begin a new chunk, unless they fit with those before."""
+    chunk: list[Named] = []
+    for _, layer in itertools.groupby(parameters, key=_layer):
+        items = list(layer)
+        if chunk and len(chunk) + len(items) > TOGETHER:
+            yield tuple(chunk)
+            chunk = []
+        chunk += items
+        while len(chunk) > TOGETHER:
+            yield tuple(chunk[:TOGETHER])
+            chunk = chunk[TOGETHER:]
+    if chunk:
+        yield tuple(chunk)
+
+
+def _layer(parameter: Named) -> tuple[str, ...]:
+    """Return the path of the outermost numbered layer that a parameter is in; that of its module if there is none."""
+    path = parameter.label.split(".")
+    number = next((at for at, part in enumerate(path) if part.isdigit()), len(path) - 2)
+    return tuple(path[: number + 1])
+
+
+def _common(parameters: Sequence[Named]) -> str:
+    """Return the module that several parameters are in; "" if they are in none together."""
+    paths = [item.label.split(".")[:-1] for item in parameters]
+    together = itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False))
+    return ".".join(parts[0] for parts in together)
 
 
 def _family(item: Named) -> tuple[str, str, str]:
@@ -82,7 +122,7 @@ def lesson_of(
         step = f"page-{number}"
         if source is code:
             own.append(step)
-        parts = ", ".join(short(item) for item in group.items)
+        parts = ", ".join(group.called(item) for item in group.items)
         steps.append(
             Page.model_construct(
                 kind="run",
@@ -102,6 +142,11 @@ def lesson_of(
 def short(item: Named) -> str:
     """Return what its own code calls a tensor."""
     return item.label.removeprefix(f"{item.scope}.") if item.scope else item.label
+
+
+def in_parts(name: str) -> str:
+    """Say what the numbers of a complex tensor are."""
+    return say("complex", "{name} is complex: its last axis has the real and the imaginary part.", name=name)
 
 
 def _spec(item: Named) -> ShownTensor:

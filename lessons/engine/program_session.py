@@ -46,6 +46,7 @@ class ProgramRun(Run):
         super().__init__([], run.hand_over())
         self.program, self.whole = program, result
         name = Path(program.path).name
+        self._complex = {item.label for item in result.named if item.dtype.startswith("complex")}
         self.lesson: Lesson
         self.groups: list[program_lesson.Group]
         if opened is not None:
@@ -65,6 +66,8 @@ class ProgramRun(Run):
             reply = self.ask(ShowQuestion(shown.name, CodeUnit.step(step.id)))
             if isinstance(reply, Tensor):
                 tensors.append(replace(reply, name=shown.name))
+                if shown.name in self._complex:
+                    notes.append(program_lesson.in_parts(shown.name))
             elif reply is not None:
                 notes.append(reply.reason)
         first = step.id == self.lesson.steps[0].id

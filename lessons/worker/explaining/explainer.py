@@ -63,11 +63,25 @@ class NoCell(LookupError):
 
 @dataclass(slots=True)
 class RecordedTensor:
-    """A tensor that a step shows, as it was when the step had run."""
+    """A tensor that a step shows, as it was when the step had run.
+
+    Attributes:
+        name: under which it is shown.
+        region: the tensor; of a complex one its parts, along one more axis.
+        time: when it had its values.
+        is_complex: whether the last axis tells real from imaginary parts.
+    """
 
     name: str
     region: Region
     time: int
+    is_complex: bool = False
+
+    def cell(self, index: Index) -> NamedCell:
+        """Return what a cell is called: `x[0]`, or `x.imag[0]`."""
+        if not self.is_complex:
+            return NamedCell(self.name, index, True)
+        return NamedCell(f"{self.name}.{'imag' if index[-1] else 'real'}", index[:-1], True)
 
 
 class Explainer:
@@ -102,7 +116,8 @@ class Explainer:
     def show_region(self, unit: CodeUnit | None, name: str, region: Region, time: int) -> None:
         """Register a tensor as it was at a time."""
         self.record.asked_about.add(region.storage)
-        shown = self._shown[unit, name] = RecordedTensor(name, region, time)
+        shown = RecordedTensor(name, region.parts, time, region.dtype.is_complex)
+        self._shown[unit, name] = shown
         self._shown_storages.setdefault((unit, region.storage), []).append(shown)
 
     def ask(self, unit: CodeUnit | None, name: str, index: Index) -> dict[str, Any]:
@@ -114,7 +129,7 @@ class Explainer:
         if len(index) != len(shape) or not all(0 <= at < size for at, size in zip(index, shape, strict=True)):
             raise NoCell(index)
         self.names.update()
-        element, cell = Element.of(shown.region, index, shown.time), NamedCell(name, index, True)
+        element, cell = Element.of(shown.region, index, shown.time), shown.cell(index)
         labels = Labels(self, self._counts_at(shown.time))
         labels.reserve(cell, element)
         return self.explain(element, cell, labels, unit)

@@ -110,6 +110,9 @@ class CellWriter:
         index = cell.index
         if not isinstance(tensor, torch.Tensor):
             raise CellRefused(_no_tensor(cell.name, tensor))
+        if tensor.is_complex() and not tensor.is_conj():
+            # It is shown with its parts along one more axis.
+            tensor = torch.view_as_real(tensor.detach())
         if (missing := why_missing(cell.name, index, tuple(tensor.shape))) is not None:
             raise CellRefused(missing)
         if any(step == 0 and size > 1 for step, size in zip(tensor.stride(), tensor.shape, strict=True)):

@@ -107,7 +107,7 @@ class RunState:
         region, time = self.named[name]
         # A tensor that may be larger than the memory cannot be kept as it was at that time.
         copy = region.size * region.dtype.itemsize <= LARGEST_COPY
-        tensor = as_tensor(self.explainer.history.tensor(region, time, copy=copy))
+        tensor = in_parts(as_tensor(self.explainer.history.tensor(region, time, copy=copy)))
         self.explainer.show_region(unit, name, region, time)
         self.shown[unit, name] = tensor
         return tensor_entries.entry(name, tensor, blob)
@@ -115,6 +115,7 @@ class RunState:
     def show_tensor(self, unit: CodeUnit, name: str, tensor: torch.Tensor, blob: bytearray) -> TensorReport:
         """Report a tensor, and accept questions about it from now on. Appends its numbers to `blob`."""
         self.explainer.show(unit, name, tensor)
+        tensor = in_parts(tensor)
         report = tensor_entries.entry(name, tensor, blob)
         self.shown[unit, name] = tensor
         return report
@@ -139,11 +140,16 @@ class RunState:
         return text, None
 
 
+def in_parts(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a complex tensor with one more axis, for the real and the imaginary part; any other tensor as it is."""
+    return torch.view_as_real(tensor) if tensor.is_complex() else tensor
+
+
 def as_tensor(value: object) -> torch.Tensor:
     """Convert a value to a tensor that can be shown. Raises `TypeError` if that is not possible."""
     if isinstance(value, torch.Tensor):
-        if value.is_complex():
-            raise TypeError(say("complex", "its numbers are complex"))
+        if value.is_conj():
+            raise TypeError(say("conjugated", "its numbers are complex, and only marked as conjugated"))
         if value.dim() > MOST_AXES or any(size > LONGEST_AXIS for size in value.shape):
             shape = tuple(value.shape)
             raise TypeError(say("too-large", "its shape {shape} is too large for a matrix", shape=shape))

@@ -26,7 +26,7 @@ from lessons.worker.explaining.explainer import NoCell
 from lessons.worker.flow.diagram import Diagram, NoBox
 from lessons.worker.jobs import prompt, scratch_run, summaries, tensor_entries
 from lessons.worker.jobs.execute import describe
-from lessons.worker.jobs.run_state import RunState, as_tensor
+from lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
 from lessons.worker.recording.element_history import ValueLost
 from lessons.worker.tensor_reports import (
     BlocksReport,
@@ -116,7 +116,7 @@ def box(run: RunState, question: BoxQuestion) -> ShowReport:
         why = say("box-failed", "this box cannot be shown ({kind}: {error})", kind=kind, error=error)
         raise QuestionRefused(why) from error
     try:
-        tensor = as_tensor(run.explainer.history.tensor(region, time))
+        tensor = in_parts(as_tensor(run.explainer.history.tensor(region, time)))
     except (ValueLost, TypeError) as error:
         raise QuestionRefused(str(error)) from None
     unit, blob = box_unit(question.unit, question.box), bytearray()

@@ -16,7 +16,7 @@ from lessons.texts.wording import Wording
 from lessons.worker import channel
 from lessons.worker.jobs import lesson_run, tensor_entries, trained_state
 from lessons.worker.jobs.execute import describe, execute
-from lessons.worker.jobs.run_state import RunState, as_tensor
+from lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
 from lessons.worker.message_parts import ErrorReport, NamedExpression, TensorReport
 from lessons.worker.messages import Pause, Paused, Resume, Snapshot, Train, Trained, TrainingFailed, TrainingRequest
 
@@ -59,7 +59,7 @@ class SnapshotTaker:
         return number if math.isfinite(number) else str(number)
 
     def _tensor(self, spec: NamedExpression, blob: bytearray) -> TensorReport:
-        return tensor_entries.entry(spec.name, as_tensor(self._value(spec)), blob)
+        return tensor_entries.entry(spec.name, in_parts(as_tensor(self._value(spec))), blob)
 
     def _value(self, spec: NamedExpression) -> Any:
         try:

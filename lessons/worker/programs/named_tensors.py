@@ -6,11 +6,13 @@ import dis
 import functools
 import itertools
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from types import CodeType
 from typing import Literal
+
+import torch
 
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.recording.names import Assignment
@@ -23,6 +25,11 @@ MODULE = "<module>"
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 VARIABLE = re.compile(r"\w+")
+
+UNWANTED = "_"
+"""What programs call a value that they do not want."""
+
+QUANTIZED = frozenset({torch.qint8, torch.quint8, torch.qint32, torch.quint4x2, torch.quint2x4})
 
 NamedKind = Literal["variable", "parameter", "local"]
 
@@ -57,17 +64,19 @@ class NamedTensor:
 def named_tensors(explainer: Explainer, main: str) -> list[NamedTensor]:
     """List the named tensors of a run whose own file is `main`.
 
-    First come the variables of the program, then those of functions and imported files, each in the order in which they
-    were first bound, then parameters and buffers.
+    First come the variables of the program, in the order in which they were first bound, then those of functions and
+    imported files, in the order in which these first ran, then parameters and buffers. A variable called `_` is one
+    that its code does not want.
     """
     explainer.names.update()
     top = _variables(explainer, main)
     locals_ = list(_locals(explainer, main, {_identity(item.region) for item in top}))
-    return [
+    every = [
         *(item for item in top if item.kind == "variable"),
         *_told_apart(locals_, {item.label for item in top}),
         *(item for item in top if item.kind == "parameter"),
     ]
+    return [item for item in every if item.region.dtype not in QUANTIZED]
 
 
 def _variables(explainer: Explainer, main: str) -> list[NamedTensor]:
@@ -83,12 +92,19 @@ def _variables(explainer: Explainer, main: str) -> list[NamedTensor]:
             sites[item.binding.name] = item.site
     modules = {name.partition(".")[0] for name in bound if "." in name}
     found: list[NamedTensor] = []
+    parameters: set[object] = set()
+    bound.pop(UNWANTED, None)
     for name, bindings in sorted(bound.items(), key=lambda item: min(binding.time for binding in item[1])):
         bindings.sort(key=lambda binding: binding.time)
         last = bindings[-1]
         site = sites.get(name) or _made_at(explainer, last, main)
         file, line = (site[0].co_filename, names.positions.line(site)) if site else ("", None)
         kind: NamedKind = "parameter" if name.partition(".")[0] in modules and "." in name else "variable"
+        if kind == "parameter":
+            # A module may have several names.
+            if _identity(last.region) in parameters:
+                continue
+            parameters.add(_identity(last.region))
         # A variable lives to the end, whatever is written into it.
         found.append(NamedTensor(name, name, kind, "", file, line, last.region, record.time, _count(bindings)))
     return found
@@ -98,15 +114,16 @@ def _locals(explainer: Explainer, main: str, top: Iterable[tuple[object, ...]]) 
     """Yield the variables of functions and imported files, callers first; `top` are those of the program itself."""
     record, names = explainer.record, explainer.names
     by_scope: dict[tuple[str, str], dict[str, list[Assignment]]] = {}
-    # What returned first was called by what returned later, which says more about the program.
-    for code in reversed(record.variables):
+    for code in sorted(record.variables, key=lambda code: record.variables[code].order):
         by_scope.setdefault((_scope(code), code.co_filename), {})
     for item in names.assignments:
         code = item.site[0]
         if (code.co_qualname, code.co_filename) != (MODULE, main) and not code.co_name.startswith(COMPREHENSIONS):
             by_scope.setdefault((_scope(code), code.co_filename), {}).setdefault(item.binding.name, []).append(item)
     noted = {(_scope(code), code.co_filename): code for code in record.variables}
-    known = {_identity(region) for code in record.variables for region in _own_regions(record.variables[code], code)}
+    known: set[object] = {
+        _identity(region) for code in record.variables for region in _own_regions(record.variables[code], code)
+    }
     known.update(top)
     for (scope, file), by_name in by_scope.items():
         if (scope, file) in noted:
@@ -122,40 +139,79 @@ def _locals(explainer: Explainer, main: str, top: Iterable[tuple[object, ...]]) 
             yield NamedTensor(f"{scope}.{name}", name, "local", scope, file, line, region, time, count)
 
 
-def _noted(explainer: Explainer, code: CodeType, known: Container[object]) -> Iterator[NamedTensor]:
+def _noted(explainer: Explainer, code: CodeType, known: set[object]) -> Iterator[NamedTensor]:
     """Yield the variables of a function as they were when its last call returned.
 
-    An argument that is the same tensor as a variable elsewhere is left out.
+    What it was only given, as an argument or by an object, is left out where it is the same tensor as a variable or
+    parameter elsewhere.
     """
-    variables, lines = explainer.record.variables[code], _lines_bound(code)
+    variables, bound = explainer.record.variables[code], _bound(code)
     scope, file = _scope(code), code.co_filename
     for name, region in variables.regions.items():
-        variable = VARIABLE.match(name)[0]  # type: ignore[index]  # every name begins with a variable
-        if variable not in lines and _identity(region) in known:
+        variable = _variable(name)
+        if variable == UNWANTED or (variable not in bound.assigned and _identity(region) in known):
             continue
-        line = lines.get(variable, code.co_firstlineno)
+        # One object has the same attributes in each of its methods.
+        known.add(_identity(region))
+        line = bound.lines.get(variable, code.co_firstlineno)
         label = f"{scope}.{name}"
         yield NamedTensor(label, name, "local", scope, file, line, region, variables.time, variables.calls)
 
 
 def _own_regions(variables: Variables, code: CodeType) -> Iterator[Region]:
-    """Yield the tensors that a function has bound itself, not those that it was only given."""
-    lines = _lines_bound(code)
+    """Yield the tensors that a function has bound itself, not those that it was only given, or went through."""
+    assigned = _bound(code).assigned
     for name, region in variables.regions.items():
-        if name in lines:
+        if name in assigned and name != UNWANTED:
             yield region
 
 
+def _variable(name: str) -> str:
+    """Return the variable that a name begins with, as every name does: `hidden[0]`, `self.cache`."""
+    return VARIABLE.match(name)[0]  # type: ignore[index]
+
+
+@dataclass(slots=True, frozen=True)
+class _Bound:
+    """The variables that a function binds; its arguments may be none of them.
+
+    Attributes:
+        lines: the last line on which each is bound.
+        assigned: those that are not only the targets of loops.
+    """
+
+    lines: Mapping[str, int]
+    assigned: frozenset[str]
+
+
 @functools.lru_cache(1024)
-def _lines_bound(code: CodeType) -> Mapping[str, int]:
-    """Return the last line of a function on which each of its variables is bound; arguments may have none."""
+def _bound(code: CodeType) -> _Bound:
+    """Read the instructions of a function for the variables that it binds."""
     lines: dict[str, int] = {}
-    line = code.co_firstlineno
+    assigned: set[str] = set()
+    line, in_target = code.co_firstlineno, False
     for instruction in dis.get_instructions(code):
         line = instruction.positions.lineno or line if instruction.positions is not None else line
-        if instruction.opname in ("STORE_FAST", "STORE_DEREF"):
-            lines[instruction.argval] = max(line, lines.get(instruction.argval, 0))
-    return lines
+        stored = _stored(instruction)
+        in_target = instruction.opname == "FOR_ITER" or (
+            in_target and (bool(stored) or instruction.opname.startswith("UNPACK"))
+        )
+        for name in stored:
+            lines[name] = max(line, lines.get(name, 0))
+        if not in_target:
+            assigned.update(stored)
+    return _Bound(lines, frozenset(assigned))
+
+
+def _stored(instruction: dis.Instruction) -> tuple[str, ...]:
+    """Return the variables that an instruction binds.
+
+    From Python 3.13 on, one may bind two, or bind one and read one.
+    """
+    if instruction.opname == "STORE_DEREF" or instruction.opname.startswith("STORE_FAST"):
+        names = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+        return names[:1] if instruction.opname.endswith("LOAD_FAST") else names
+    return ()
 
 
 def _scope(code: CodeType) -> str:

@@ -6,7 +6,6 @@ import errno
 import functools
 import json
 import os
-import random
 import re
 import signal
 import socket
@@ -18,6 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
+
+import torch
 
 from lessons.results.code_unit import PROGRAM
 from lessons.texts.wording import Wording
@@ -41,6 +42,7 @@ from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
 from lessons.worker.programs.nonfinite_hunt import HuntingRecorder
 from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.record import Record
+from lessons.worker.recording.regions import plain_region
 
 say = Wording("worker/program-run")
 
@@ -78,7 +80,8 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         failure = _run(job, state)
     seconds = time.perf_counter() - began
     limits.allow_questions()
-    every = [] if job.hunts else named_tensors(state.explainer, PROGRAM.filename)
+    named = [] if job.hunts else named_tensors(state.explainer, PROGRAM.filename)
+    every = [item for item in named if _has_numbers(state, item)]
     found = every[:MOST_NAMED]
     notes = state.cell_writer.take_notes()
     if len(every) > MOST_NAMED:
@@ -108,6 +111,12 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     )
     channel.send(talk, report)
     tensor_questions.serve(talk, state, HANDLERS)
+
+
+def _has_numbers(state: RunState, item: NamedTensor) -> bool:
+    """Return whether a named tensor has numbers of its own; a variable of the program may be of another kind now."""
+    value = state.namespace.get(item.label)
+    return not isinstance(value, torch.Tensor) or plain_region(value) is not None
 
 
 def find_nonfinite(run: RunState, question: FindNonfinite) -> NonfiniteFound:
@@ -205,8 +214,8 @@ def _as_own(job: RunProgram, state: RunState) -> Iterator[None]:
     sys.argv[:] = [job.path, *job.arguments]
     sys.path.insert(0, str(Path(job.path).parent))
     state.namespace["__file__"] = job.path
-    # Python's own generator starts anywhere in each process: two runs would differ by more than a change between them.
-    random.seed(0)
+    # Generators start anywhere in each process: two runs would differ by more than a change between them.
+    lesson_run.seed(0)
     if (numpy := sys.modules.get("numpy")) is not None:
         numpy.random.seed(0)
     yield

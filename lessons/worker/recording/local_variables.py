@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 from weakref import WeakSet
 
@@ -18,7 +18,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from lessons.worker.recording.record import Variables
 from lessons.worker.recording.recorder import Recorder
-from lessons.worker.recording.regions import Region
+from lessons.worker.recording.regions import plain_region
 
 MOST_ITEMS = 8
 """Items of a list, tuple or dictionary up to which its tensors are named one by one."""
@@ -35,6 +35,8 @@ class LocalVariables:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._named: WeakSet[torch.nn.Module] = WeakSet()
+        self._entered: dict[int, tuple[int, CodeType]] = {}
+        """By identity, each watched function with how many of them were called first. It keeps the functions alive."""
 
     @contextmanager
     def noting(self) -> Iterator[None]:
@@ -56,22 +58,27 @@ class LocalVariables:
             hook.remove()
 
     def _profile(self, frame: FrameType, event: str, arg: object) -> None:
-        # The variables of a comprehension are gone when it ends, as those of a file are not.
         code = frame.f_code
-        if event == "return" and not code.co_name.startswith("<") and self._recorder.is_watched(code):
-            self._note(frame)
+        # The variables of a comprehension are gone when it ends, as those of a file are not.
+        if event == "return":
+            if not code.co_name.startswith("<") and self._recorder.is_watched(code):
+                self._note(frame)
+        elif event == "call" and id(code) not in self._entered and self._recorder.is_watched(code):
+            self._entered[id(code)] = len(self._entered), code
 
     def _note(self, frame: FrameType) -> None:
         record, code = self._recorder.record, frame.f_code
         if record.stopped:
             return
         found = {
-            name: Region.of(tensor)
+            name: region
             for variable, value in frame.f_locals.items()
             for name, tensor in tensors_in(variable, value)
+            if (region := plain_region(tensor)) is not None
         }
         before = record.variables.get(code)
-        record.variables[code] = Variables(found, record.time, before.calls + 1 if before is not None else 1)
+        order = self._entered.get(id(code), (-1, code))[0]
+        record.variables[code] = Variables(found, record.time, before.calls + 1 if before is not None else 1, order)
 
     def _before_call(self, module: torch.nn.Module, args: Any) -> None:
         """Name the parameters of modules by the variables of the watched function that calls one of them first."""
@@ -91,8 +98,7 @@ class LocalVariables:
 def tensors_in(name: str, value: object) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield the tensors that a variable is or holds, each as code calls it; of an object only its own attributes."""
     if isinstance(value, torch.Tensor):
-        if value.layout == torch.strided and not value.is_meta and not value.is_quantized:
-            yield name, value
+        yield name, value
     elif type(value) in (list, tuple) and len(value) <= MOST_ITEMS:  # type: ignore[arg-type]
         for position, item in enumerate(value):  # type: ignore[arg-type,var-annotated]
             if isinstance(item, torch.Tensor):

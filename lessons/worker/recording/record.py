@@ -422,11 +422,19 @@ class Binding:
 
 @dataclass(slots=True, frozen=True)
 class Variables:
-    """The tensors among the variables of a function when its last call returned, and how often it was called."""
+    """The tensors among the variables of a function when its last call returned.
+
+    Attributes:
+        regions: the tensors by what code calls them.
+        time: when it returned.
+        calls: how often it was called.
+        order: how many functions were called for the first time before this one.
+    """
 
     regions: dict[str, Region]
     time: int
     calls: int
+    order: int
 
 
 @dataclass(slots=True, weakref_slot=True)

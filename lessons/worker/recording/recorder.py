@@ -45,7 +45,7 @@ from lessons.worker.recording.record import (
     Site,
     layouts,
 )
-from lessons.worker.recording.regions import OPAQUE, Layout, Region, layout
+from lessons.worker.recording.regions import OPAQUE, Layout, Region, layout, plain_region
 from lessons.worker.recording.rematerialization import Rematerializer
 
 say = Wording("explaining/recording")
@@ -172,21 +172,26 @@ class Recorder(TorchDispatchMode):
 
     def name_module(self, name: str, module: torch.nn.Module) -> None:
         """Record which tensors the parameters and buffers of a module are, by the name of the module."""
-        for kind in (module.named_parameters, module.named_buffers):
-            for path, tensor in kind():
-                self._bind(f"{name}.{path}", tensor)
+        seen: set[int] = set()
+        for path, part in module.named_modules(prefix=name):
+            for key, tensor in (*part._parameters.items(), *part._buffers.items()):
+                if tensor is not None and id(tensor) not in seen:
+                    seen.add(id(tensor))
+                    self._bind(f"{path}.{key}", tensor)
 
     def _bind(self, name: str, tensor: torch.Tensor) -> None:
-        if self.record.stopped or tensor.layout != torch.strided or tensor.is_meta:
+        if self.record.stopped:
+            return
+        region = plain_region(tensor)
+        if region is None:
             return
         # A tensor can get a different storage (`.data = ...`), and become a parameter (`requires_grad_`).
         leaf = tensor.requires_grad and tensor.is_leaf
-        known = (tensor, tensor.untyped_storage()._cdata, leaf)
+        known = (tensor, region.storage, leaf)
         before = self._known.get(name)
         if before is not None and before[0] is known[0] and before[1:] == known[1:]:
             return
         self._known[name] = known
-        region = Region.of(tensor)
         binding = Binding(self.record.time, name, region, True, leaf)
         self.record.bindings.setdefault(region.storage, []).append(binding)
 
@@ -248,7 +253,7 @@ class Recorder(TorchDispatchMode):
                             value.stride(),
                             value.dtype,
                         )
-                    except NotImplementedError:
+                    except RuntimeError:
                         raw.append(OPAQUE)
                 elif kind in _NUMBERS:
                     raw.append(value)
@@ -284,7 +289,7 @@ class Recorder(TorchDispatchMode):
                     if memory not in self._storages:
                         self._storages[memory] = None
                         self.kept += memory.nbytes()
-                except NotImplementedError:
+                except RuntimeError:
                     raw.append(OPAQUE)
             else:
                 outs = (out,) if isinstance(out, _TENSOR) else out if isinstance(out, list | tuple) else ()
@@ -447,7 +452,7 @@ def _plain(value: Any) -> Layout | Any:
     if isinstance(value, torch.Tensor):
         try:
             return layout(value)
-        except NotImplementedError:
+        except RuntimeError:
             return OPAQUE
     # The storage of `set_` is no part of a layout.
     return (

@@ -149,8 +149,24 @@ class Region:
         return map(self.at, self.indices())
 
 
+def plain_region(tensor: torch.Tensor) -> Region | None:
+    """Return the region of a tensor whose numbers lie in a storage; None for one that has others in place of numbers.
+
+    These are sparse, nested and quantized tensors, those of the meta device, those that stand for several tensors, as
+    inside of `torch.vmap`, and those of classes that do operations in their own way.
+    """
+    special = tensor.is_meta or tensor.is_quantized or tensor.is_nested or tensor.layout != torch.strided
+    if special or type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        return None
+    try:
+        found = Region.of(tensor)
+        return found if found.memory.data_ptr() or 0 in found.shape else None
+    except RuntimeError:
+        return None
+
+
 def layout(tensor: torch.Tensor) -> Layout:
-    """Return the layout of a tensor that has a storage. Raises `NotImplementedError` for a sparse one."""
+    """Return the layout of a tensor that has a storage. Raises `RuntimeError` for any other."""
     plain = tensor.untyped_storage(), tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
     conj, neg = tensor.is_conj(), tensor.is_neg()
     return (*plain, conj, neg) if conj or neg else plain

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,11 @@ from lessons.engine.launchers import ForkServerLauncher
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson, Limits
+from lessons.results.code_unit import CodeUnit
+from lessons.results.explanation import Explanation
 from lessons.results.line_shapes import LineShapes, Shape
 from lessons.results.result import Failure, StepResult, Tensor, Window
+from lessons.results.tensor_questions import ExplainQuestion
 from tests.lessons import run_questions
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 from tests.lessons.processes import at_work, fork_server_pid, wait_for_end, wait_until
@@ -178,7 +182,7 @@ def test_no_bounds_without_finite_values(worker: Session, expression: str) -> No
         ("None", "x cannot be shown: TypeError: it is a NoneType, not a tensor"),
         ("[[1], [2, 3]]", "x cannot be shown: ValueError: expected sequence of length 1 at dim 1 (got 2)"),
         ("torch.zeros(2, device='meta')", "x cannot be shown: "),
-        ("torch.zeros(2, dtype=torch.complex64)", "x cannot be shown: TypeError: its numbers are complex"),
+        ("torch.zeros(2, dtype=torch.complex64).conj()", "x cannot be shown: TypeError: its numbers are complex"),
         ("torch.zeros(2, 2).to_sparse()", "x cannot be shown: "),
     ],
 )
@@ -188,6 +192,17 @@ def test_failure_to_show_a_value(worker: Session, expression: str, message: str)
     assert outcome.error.kind == "error"
     assert outcome.error.message.startswith(message)
     assert outcome.tensors == ()
+
+
+def test_a_complex_tensor_is_shown_and_explained_in_parts(worker: Session) -> None:
+    shown = {"name": "x", "kind": "vector"}
+    lesson = lesson_of(code_step("one", "import torch\nx = torch.tensor([3 + 4j, 5j]) * 2", shown))
+    with closing(worker.run(lesson)) as run:
+        (x,) = run.steps[0].tensors
+        assert (x.shape, x.values) == ((2, 2), (6.0, 8.0, 0.0, 10.0))
+        explanation = run.ask(ExplainQuestion("x", (0, 1), CodeUnit.step("one")))
+    assert isinstance(explanation, Explanation)
+    assert (explanation.name, explanation.index, explanation.value) == ("x.imag", (0,), 8.0)
 
 
 def test_labels_of_axes(worker: Session) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
+from lessons.worker.recording.local_variables import LocalVariables
 from tests.lessons.recorded_code import Traced
 
 PROGRAM = """\
@@ -29,6 +30,14 @@ second += 1
 def found(program: Traced) -> dict[str, NamedTensor]:
     """Return the named tensors by label."""
     return {item.label: item for item in named_tensors(program.explainer, "<code>")}
+
+
+def noted(code: str) -> Traced:
+    """Run code while the variables of its functions are noted."""
+    program = Traced()
+    with LocalVariables(program.recorder).noting():
+        program.run(code)
+    return program
 
 
 def test_variables_come_first_then_those_of_functions_then_parameters() -> None:
@@ -59,3 +68,81 @@ def test_functions_of_one_name_are_told_apart() -> None:
     program = Traced("def f(x):\n    y = x + 1\n    return y\n\nf(torch.ones(2))\n")
     program.run("def f(x):\n    y = x + 2\n    return y\n\nf(torch.ones(2))\n", "other")
     assert list(found(program)) == ["<code>.f.y", "<other>.f.y"]
+
+
+def test_functions_come_in_the_order_in_which_they_first_ran() -> None:
+    code = """\
+def inner(x):
+    i = x + 1
+    return i
+
+def train(x):
+    t = inner(x)
+    return t
+
+def test(x):
+    e = x * 2
+    return e
+
+def main():
+    x = torch.ones(2)
+    for epoch in range(2):
+        train(x)
+        test(x)
+
+main()
+"""
+    assert list(found(noted(code))) == ["main.x", "train.t", "inner.i", "test.e"]
+
+
+def test_what_a_function_was_only_given_is_listed_once() -> None:
+    code = """\
+class Data:
+    def __init__(self):
+        self.items = torch.ones(4, 2)
+
+    def __len__(self):
+        return len(self.items)
+
+    def rows(self):
+        for row in self.items:
+            yield row, 0
+
+def norm(module):
+    total = 0.0
+    for p in module.parameters():
+        total = total + p.norm()
+    return total
+
+data = Data()
+len(data)
+first, _ = next(data.rows())
+model = torch.nn.Linear(2, 1)
+also = model
+length = norm(model)
+"""
+    assert list(found(noted(code))) == [
+        "first",
+        "length",
+        "Data.__init__.self.items",
+        "norm.total",
+        "model.weight",
+        "model.bias",
+    ]
+
+
+def test_buffers_stand_beside_the_parameters_of_their_module() -> None:
+    tensors = found(Traced("model = torch.nn.Sequential(torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 1))\n"))
+    names = [name.removeprefix("model.") for name in tensors]
+    assert names[:2] == ["0.weight", "0.bias"]
+    assert (names[2:5], names[5:]) == (
+        ["0.running_mean", "0.running_var", "0.num_batches_tracked"],
+        ["1.weight", "1.bias"],
+    )
+
+
+def test_variables_that_are_bound_together_are_variables_of_the_function() -> None:
+    # One instruction binds two of them from Python 3.13 on.
+    code = "def split(x):\n    q, k = x.split(2)\n    for row in q: pass\n    return k\n\ns = split(torch.ones(4, 2))\n"
+    lines = {name: item.line for name, item in found(noted(code)).items()}
+    assert lines == {"s": 6, "split.x": 1, "split.q": 2, "split.k": 2, "split.row": 3}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from lessons.engine.run import Run
 from lessons.engine.running_program import OwnProgram
@@ -158,6 +160,35 @@ def test_without_limits_a_program_may_write(folder: Path) -> None:
         assert (folder / "made.pt").stat().st_size
     finally:
         session.close()
+
+
+def test_what_has_no_storage_is_passed_over(worker: Session, folder: Path) -> None:
+    code = """\
+import torch
+
+def f(row):
+    double = row * 2
+    return double
+
+x = torch.vmap(f)(torch.ones(3, 2))
+nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+masked = torch.masked.masked_tensor(torch.ones(3), torch.tensor([True, False, True]))
+quantized = torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8)
+y = torch.ones(2) + 1
+"""
+    with ran(worker, folder, code) as (run, result):
+        assert (result.error, result.stopped) == (None, "")
+        assert [item.label for item in result.named] == ["x", "y"]
+        assert tensor_of(run, "x").values == (2.0,) * 6
+
+
+def test_random_numbers_are_the_same_in_each_run(worker: Session, folder: Path) -> None:
+    code = "import random, torch\nx = torch.rand(2) + random.random()\n"
+    with ran(worker, folder, code) as (run, _):
+        first = tensor_of(run, "x").values
+    torch.manual_seed(0)
+    random.seed(0)
+    assert first == tuple((torch.rand(2) + random.random()).tolist())
 
 
 def test_the_worker_itself_is_not_moved(worker: Session, folder: Path) -> None:

@@ -72,7 +72,7 @@ def build(
         finally:
             run.close()
     about = say("about", "What you read, wrote and saw in attn-tutor. The numbers are from a run on this machine.")
-    return Document(say("title", "Attention, step by step"), about, tuple(chapters))
+    return Document(course.title or say("title", "Attention, step by step"), about, tuple(chapters))
 
 
 def _chapter(lesson: Lesson, read: tuple[Step, ...], work: LearnerWork, run: Run, explain: bool) -> Chapter:

@@ -32,6 +32,7 @@ EXEMPT = {
     "lessons/results/formula.py": "operators of Python",
     "lessons/takehome/module_check.py": "Python, whose sentences are said",
     "lessons/takehome/top_level.py": "statements of Python",
+    "lessons/takehome/notebook_tools.py": "Python, whose sentences are said",
     "lessons/texts/po_file.py": "complaints for translators",
     "lessons/trace/notebook_html.py": "HTML",
     "lessons/what_if/relevance.py": "names of functions",

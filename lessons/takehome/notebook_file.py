@@ -1,0 +1,205 @@
+"""A document as a Jupyter notebook, which runs from top to bottom with PyTorch and nothing of ours."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Sequence
+
+from lessons.engine import scratch_run
+from lessons.format.exercises import ExerciseStep
+from lessons.format.lesson import RunningStep, ShownTensor, TrainStep
+from lessons.results.result import Tensor
+from lessons.takehome import global_names, markdown_file, notebook_tools
+from lessons.takehome.taken_document import Chapter, Code, Document, Matrix, Output, Section
+from lessons.takehome.without_package import NeedsPackage, PlacedDefinitions
+from lessons.texts.wording import Wording
+
+say = Wording("take-home/notebook")
+
+LABELED_AXES = ("token", "query", "key")
+"""The axes whose labels are words; those of others say no more than their position."""
+
+MOST_LABELS = 16
+LONGEST_ID = 64
+"""What the format allows for the id of a cell."""
+
+Cell = dict[str, object]
+
+
+def write(document: Document) -> str:
+    """Return a document as a notebook, in the format 4.5."""
+    cells = _Cells()
+    about = say(
+        "about",
+        "Run all cells from top to bottom. They need PyTorch and nothing else. Trainings are run again, which may take "
+        "minutes.",
+    )
+    cells.markdown("about", f"# {markdown_file.escaped(document.title)}", markdown_file.escaped(document.about), about)
+    cells.code("tools", f"# {say('tools', 'What the cells below call.')}\n{notebook_tools.code()}")
+    for chapter in document.chapters:
+        _ChapterCells(chapter, cells).add()
+    notebook = {
+        "cells": cells.cells,
+        "metadata": {
+            "kernelspec": notebook_tools.KERNEL,
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+class _Cells:
+    """The cells of a notebook, as they are added."""
+
+    def __init__(self) -> None:
+        self.cells: list[Cell] = []
+
+    def markdown(self, name: str, *parts: str) -> None:
+        """Add a cell of text, unless there is none."""
+        if text := "\n\n".join(filter(None, parts)):
+            self.cells.append({"cell_type": "markdown", **self._head(name), "source": _lines(text)})
+
+    def code(self, name: str, *parts: str) -> None:
+        """Add a cell of code, unless there is none."""
+        if text := "\n".join(filter(None, (part.strip("\n") for part in parts))):
+            cell = {"cell_type": "code", **self._head(name), "source": _lines(text)}
+            self.cells.append({**cell, "execution_count": None, "outputs": []})
+
+    def _head(self, name: str) -> Cell:
+        return {"id": f"{len(self.cells)}-{name}"[:LONGEST_ID], "metadata": {}}
+
+
+def _lines(text: str) -> list[str]:
+    """Return a text as the format has it, which a tool for versions compares line by line."""
+    return text.encode("utf-8", "replace").decode().splitlines(keepends=True)
+
+
+class _ChapterCells:
+    """The cells of one lesson."""
+
+    def __init__(self, chapter: Chapter, cells: _Cells) -> None:
+        self._chapter, self._lesson, self._cells = chapter, chapter.lesson, cells
+        self._placed = PlacedDefinitions()
+
+    def add(self) -> None:
+        """Add the lesson: its opening, then its steps."""
+        texts = [block for block in self._chapter.opening if not isinstance(block, Code)]
+        title = f"## {markdown_file.escaped(self._chapter.title)}"
+        self._cells.markdown(self._lesson.id, title, *map(markdown_file.block_text, texts))
+        self._cells.code(f"{self._lesson.id}-begin", "begin_lesson()", f"begin_step({self._lesson.seed})")
+        self._run(f"{self._lesson.id}-setup", self._lesson.setup)
+        for section in self._chapter.sections:
+            if section.was_read:
+                self._section(section)
+            else:
+                self._unread(section)
+
+    def _section(self, section: Section) -> None:
+        """Add a step that was read: texts in one cell up to the next piece of code that runs."""
+        name = f"{self._lesson.id}-{section.step.id}"
+        texts = [f"### {markdown_file.escaped(section.title)}"]
+        shown = [block.tensor for block in section.blocks if isinstance(block, Matrix)]
+        ran = False
+        for block in section.blocks:
+            if isinstance(block, Output | Matrix) and isinstance(section.step, RunningStep):
+                if not ran:
+                    self._flush(name, texts)
+                    self._step(section, name, shown)
+                    ran = True
+            elif isinstance(block, Code) and block.role in ("step", "training", "answer"):
+                texts += [markdown_file.escaped(block.title)] if block.title else []
+                self._flush(name, texts)
+                self._code(section, name, block, shown)
+                ran = ran or block.role == "step"
+            else:
+                texts.append(markdown_file.block_text(block))
+        self._flush(name, texts)
+
+    def _flush(self, name: str, texts: list[str]) -> None:
+        self._cells.markdown(name, *texts)
+        texts.clear()
+
+    def _unread(self, section: Section) -> None:
+        """Add the code of a step that was not read, since later steps may build on it."""
+        if not isinstance(section.step, RunningStep) or not section.step.code:
+            return
+        name = f"{self._lesson.id}-{section.step.id}"
+        why = say("unread", "You have not read this one; later steps may need what it computes.")
+        self._cells.markdown(name, f"*{markdown_file.escaped(f'{section.title}. {why}')}*")
+        if isinstance(section.step, TrainStep):
+            self._training(section.step, name)
+        self._step(section, name, ())
+
+    def _code(self, section: Section, name: str, block: Code, shown: Sequence[Tensor]) -> None:
+        match block.role, section.step:
+            case "training", TrainStep() as step:
+                self._training(step, name)
+            case "answer", ExerciseStep() as step:
+                self._answer(step, name, block)
+            case _:
+                self._step(section, name, shown)
+
+    def _step(self, section: Section, name: str, shown: Sequence[Tensor]) -> None:
+        """Add the cell that runs a step and shows its tensors."""
+        step = section.step
+        assert isinstance(step, RunningStep)
+        specs = {spec.name: spec for spec in step.tensors}
+        shows = [_show(specs[tensor.name], tensor) for tensor in shown if tensor.name in specs]
+        self._run(name, f"begin_step({self._lesson.seed_of(step)})", step.code, *shows)
+
+    def _training(self, step: TrainStep, name: str) -> None:
+        """Add the cell that trains, with a `frame` that prints the curves, and keeps what the next cell needs."""
+        seed = f"begin_step({self._lesson.seed_of(step)})"
+        self._run(
+            f"{name}-training", seed, notebook_tools.frame_code(step), step.training, notebook_tools.kept_code(step)
+        )
+
+    def _answer(self, step: ExerciseStep, name: str, block: Code) -> None:
+        """Add the cell with the learner's code, tried out on the lesson's values, apart from all others."""
+        code = scratch_run.code_of(step, block.text.removeprefix("\ufeff"))
+        try:
+            before, rest = PlacedDefinitions().add(code)
+        except (NeedsPackage, SyntaxError, ValueError, RecursionError):
+            self._cells.markdown(name, markdown_file.fenced(block.text, "python"))
+            return
+        names = _assigned(step.attempt)
+        shows = [f"show({each!r}, {each})" for each in names]
+        seed = f"begin_step({self._lesson.seed})"
+        self._cells.code(f"{name}-answer", "%%on_copies", seed, before, rest, *shows)
+
+    def _run(self, name: str, *parts: str) -> None:
+        """Add a cell of the lesson's own code, and before it one with what it takes from the package."""
+        before, rest = self._placed.add("\n".join(filter(None, (part.strip("\n") for part in parts))))
+        if before:
+            comment = say("package", "From the package `attention` of the course.")
+            self._cells.code(f"{name}-package", f"# {comment}", before)
+        self._cells.code(name, rest)
+
+
+def _show(spec: ShownTensor, tensor: Tensor) -> str:
+    """Return the line that shows a tensor, with words at its rows and columns."""
+    parts = [repr(spec.name), spec.expression]
+    axes = dict(zip(tensor.axes, tensor.labels, strict=True))
+    for keyword, axis in zip(("columns", "rows"), reversed(tensor.axes[-2:]), strict=False):
+        labels = tensor.labels[-1] if keyword == "columns" else axes[axis]
+        if axis in LABELED_AXES and len(labels) <= MOST_LABELS:
+            parts.append(f"{keyword}={list(labels)!r}")
+    return f"show({', '.join(parts)})"
+
+
+def _assigned(code: str) -> list[str]:
+    """Return the variables that a piece of code sets at its top level, in order."""
+    found: list[str] = []
+    for node in ast.parse(code).body:
+        if isinstance(node, ast.Assign):
+            bound = global_names.of_statement(node).binds
+            found += [
+                part.id
+                for target in node.targets
+                for part in ast.walk(target)
+                if isinstance(part, ast.Name) and part.id in bound and isinstance(part.ctx, ast.Store)
+            ]
+    return list(dict.fromkeys(found))

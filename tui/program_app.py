@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, cast
 
 from textual import work
@@ -13,13 +12,13 @@ from lessons.engine.program_session import ProgramRun, ProgramSession
 from lessons.engine.running_program import OwnProgram
 from lessons.format.lesson import Course, Lesson
 from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
-from lessons.results.program_result import Named
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from tui.app import TutorApp
 from tui.controllers.frame import MAP
 from tui.controllers.learning_state import LearningState, MapState
 from tui.screens.program_map import ProgramMap
+from tui.state import program_rows
 from tui.state.async_session import AsyncSession
 from tui.state.program_results import NoProgress, ProgramResults
 from tui.state.purpose import Purpose
@@ -29,6 +28,7 @@ from tui.tty.terminal import Terminal
 
 if TYPE_CHECKING:
     from tui.screens.map_view import MapView
+    from tui.state.tensor_rows import TensorRow
 
 say = Wording("screen/program")
 
@@ -52,7 +52,8 @@ class ProgramApp(TutorApp):
 
     def make_map(self) -> MapView:
         """Return the list of the program's tensors."""
-        return ProgramMap(self.terminal, id=MAP)
+        self.tensor_list = ProgramMap(self.terminal, id=MAP)
+        return self.tensor_list
 
     @property
     def opened(self) -> ProgramRun:
@@ -63,7 +64,12 @@ class ProgramApp(TutorApp):
 
     def read(self) -> MapState:
         """Return the pages, and progress that is in no file."""
+        self.tensor_list.list_tensors(self.opened.lesson.name, self.rows())
         return MapState(outline(self.opened), self._course, NoProgress())
+
+    def rows(self) -> tuple[TensorRow, ...]:
+        """Return the tensors for the list of them."""
+        return tuple(program_rows.rows_of(self.opened))
 
     def _course(self) -> Course:
         return cast(Course, Pages(self.program_session))
@@ -71,24 +77,48 @@ class ProgramApp(TutorApp):
     def add_session(self, shown: MapState) -> LearningState:
         """Return the program as a course of one lesson."""
         async_session = AsyncSession(self.program_session)
-        return LearningState(
-            self._course(), shown.progress, async_session, ProgramResults(async_session), TrainingReplays()
-        )
+        results = self.results(async_session)
+        return LearningState(self._course(), shown.progress, async_session, results, TrainingReplays())
+
+    def results(self, async_session: AsyncSession) -> ProgramResults:
+        """Return the results of the pages."""
+        return ProgramResults(async_session)
 
     def _show_first(self, shown: MapState | str) -> None:
         super()._show_first(shown)
-        index = program_session.first_page(self.opened)
-        self.open_when_made("", self.opened.lesson.steps[index].id)
+        self.show_first_page()
         if self._watch:
             self.set_interval(EVERY, self._look)
 
+    def show_first_page(self) -> None:
+        """Open the page at which the learner starts."""
+        index = program_session.first_page(self.opened)
+        self.open_when_made("", self.opened.lesson.steps[index].id)
+
     @work(exclusive=True, group="open")
-    async def open_when_made(self, lesson_id: str, step: str, purpose: Purpose = Purpose.WORK) -> None:
-        """Open a page as soon as the views are assembled; hold the keys that are pressed before that."""
+    async def open_when_made(
+        self, lesson_id: str, step: str, purpose: Purpose = Purpose.WORK, *, name: str = ""
+    ) -> None:
+        """Open a page as soon as the views are assembled, at the tensor of this name; hold the keys until then."""
         with self.input_held():
             await self.assembled.wait()
         lesson = self.opened.lesson
-        self.parts.steps.open(lesson, lesson.index(step))
+        self._open(lesson.index(step), name)
+
+    def _open(self, index: int, name: str = "") -> None:
+        """Open a page, at the tensor of this name."""
+        from tui.screens.lesson_view import LessonView
+
+        view = self.parts.step_views["run"]
+        assert isinstance(view, LessonView)
+        view.prefer(name)
+        self.parts.steps.open(self.opened.lesson, index)
+
+    def on_map_view_open(self, event: MapView.Open) -> None:
+        """Open the page of the tensor that was chosen, at this tensor."""
+        event.prevent_default()
+        if (row := self.tensor_list.row) is not None:
+            self.open_when_made("", row.page, name=row.name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now: none that needs a course."""
@@ -130,7 +160,7 @@ class ProgramApp(TutorApp):
         program = self._saved.read(self.program_session.program)
         if program is None:
             return
-        self.frame.notify(say("again", "Running {file} again.", file=self._saved.name), timeout=2)
+        self.frame.notify(self.said_while_running(), timeout=2)
         try:
             changed = await self.state.async_session.work(partial(self._run, program, self._shown))
         except WorkerError as error:
@@ -141,6 +171,7 @@ class ProgramApp(TutorApp):
         assert isinstance(results, ProgramResults)
         results.compare_with(self._shown)
         self._shown = self.opened
+        self.tensor_list.list_tensors(self.opened.lesson.name, self.rows())
         self.map.replace(outline(self.opened))
         lesson = self.opened.lesson
         labels = {shown.name: index for index, step in enumerate(lesson.steps) for shown in getattr(step, "show", ())}
@@ -148,8 +179,16 @@ class ProgramApp(TutorApp):
             index = program_session.first_page(self.opened)
         else:
             index = labels.get(changed, min(self.parts.steps.index, len(lesson.steps) - 1))
-        self.parts.steps.open(lesson, index)
-        self.frame.notify(difference(self.opened, changed), timeout=10)
+        self._open(index, changed)
+        self.frame.notify(self.said_again(changed), timeout=10)
+
+    def said_while_running(self) -> str:
+        """Say that the program runs again."""
+        return say("again", "Running {file} again.", file=self._saved.name)
+
+    def said_again(self, changed: str) -> str:
+        """Say what running the program again has changed, from the first tensor that differs; "" if none does."""
+        return difference(self.opened, changed)
 
     def _run(self, program: OwnProgram, before: ProgramRun) -> str:
         """Run a program in a thread. Returns the first tensor that differs from a run before; "" if none does."""
@@ -185,22 +224,6 @@ def difference(run: ProgramRun, changed: str) -> str:
 
 
 def outline(run: ProgramRun) -> CourseOutline:
-    """Return the pages of a program as the map shows them: each file or function is a lesson."""
-    pairs = list(zip(run.groups, run.lesson.steps, strict=False))
-    families: list[LessonOutline] = []
-    for number, (scope, members) in enumerate(groupby(pairs, key=lambda pair: pair[0].title)):
-        found, title = list(members), scope or run.lesson.name
-        steps = tuple(StepOutline(step.id, step.title, step.noun, is_exercise=False) for _, step in found)
-        goal = "\n".join(_line_of(item) for group, _ in found for item in group.items)
-        families.append(LessonOutline(f"family-{number}", number, title, goal, None, steps))
-    if not families:
-        (step,) = run.lesson.steps
-        empty = StepOutline(step.id, step.title, step.noun, is_exercise=False)
-        families.append(LessonOutline("family-0", 0, run.lesson.title, "", None, (empty,)))
-    return CourseOutline(tuple(families))
-
-
-def _line_of(item: Named) -> str:
-    shape = ", ".join(map(str, item.shape))
-    line = say("line", "line {line}", line=item.line) if item.line is not None else ""
-    return "  ".join(filter(None, (item.label, f"({shape})", item.dtype, line)))
+    """Return the pages of a program as the one lesson of a course."""
+    steps = tuple(StepOutline(step.id, step.title, step.noun, is_exercise=False) for step in run.lesson.steps)
+    return CourseOutline((LessonOutline(run.lesson.id, 0, run.lesson.name, "", None, steps),))

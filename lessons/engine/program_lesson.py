@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from lessons.engine.tensor_groups import TOGETHER, by_module
 from lessons.format import main_path
 from lessons.format.lesson import Lesson, RunStep, ShownTensor
 from lessons.results.code_unit import PROGRAM
@@ -16,9 +17,6 @@ from lessons.texts.wording import Wording
 from lessons.what_if import literals
 
 say = Wording("engine/program")
-
-TOGETHER = 4
-"""Tensors that one step shows."""
 
 
 class Page(RunStep):
@@ -63,44 +61,14 @@ def groups_of(named: Sequence[Named]) -> Iterator[Group]:
     """Divide the named tensors of a program into groups of at most `TOGETHER`."""
     for (kind, scope, file), items in itertools.groupby(named, key=_family):
         if kind == "parameter":
-            yield from (Group(_common(chunk) or _parameters(), file, chunk) for chunk in _chunks(items))
+            left = list(items)
+            for module, names in by_module([item.label for item in left]):
+                title = module or say("parameters", "parameters")
+                yield Group(title, file, tuple(left[: len(names)]))
+                del left[: len(names)]
             continue
         while chunk := tuple(itertools.islice(items, TOGETHER)):
             yield Group(scope, file, chunk)
-
-
-def _parameters() -> str:
-    return say("parameters", "parameters")
-
-
-def _chunks(parameters: Iterable[Named]) -> Iterator[tuple[Named, ...]]:
-    """Divide parameters so that those of one numbered layer begin a new chunk, unless they fit with those before."""
-    chunk: list[Named] = []
-    for _, layer in itertools.groupby(parameters, key=_layer):
-        items = list(layer)
-        if chunk and len(chunk) + len(items) > TOGETHER:
-            yield tuple(chunk)
-            chunk = []
-        chunk += items
-        while len(chunk) > TOGETHER:
-            yield tuple(chunk[:TOGETHER])
-            chunk = chunk[TOGETHER:]
-    if chunk:
-        yield tuple(chunk)
-
-
-def _layer(parameter: Named) -> tuple[str, ...]:
-    """Return the path of the outermost numbered layer that a parameter is in; that of its module if there is none."""
-    path = parameter.label.split(".")
-    number = next((at for at, part in enumerate(path) if part.isdigit()), len(path) - 2)
-    return tuple(path[: number + 1])
-
-
-def _common(parameters: Sequence[Named]) -> str:
-    """Return the module that several parameters are in; "" if they are in none together."""
-    paths = [item.label.split(".")[:-1] for item in parameters]
-    together = itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False))
-    return ".".join(parts[0] for parts in together)
 
 
 def _family(item: Named) -> tuple[str, str, str]:
@@ -128,7 +96,7 @@ def lesson_of(
                 kind="run",
                 id=step,
                 title=": ".join(filter(None, (group.title, parts))) or name,
-                prose=_escaped("\n\n".join(filter(None, (about if number == 1 else "", *_places(group, name))))),
+                prose=escaped("\n\n".join(filter(None, (about if number == 1 else "", *_places(group, name))))),
                 code=source,
                 show=tuple(map(_spec, group.items)),
             )
@@ -173,7 +141,7 @@ def _places(group: Group, name: str) -> Iterator[str]:
         )
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Return a text as a template without fields."""
     return text.replace("{", "{{").replace("}", "}}")
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 from lessons.engine import program_lesson, replies
 from lessons.engine.launchers import Launcher
@@ -36,11 +36,18 @@ LAST_LINES = 2
 """Lines of the output of a program that has failed."""
 
 
+class HasPages(Protocol):
+    """What has pages: the lesson, and the tensors of each."""
+
+    lesson: Lesson
+    groups: list[program_lesson.Group]
+
+
 class ProgramRun(Run):
     """A run of a program, whose steps are pages of its lesson."""
 
-    def __init__(self, run: Run, program: OwnProgram, opened: ProgramRun | None = None) -> None:
-        """Take over a run of a program; its pages are those of the run that was `opened`, if there is one."""
+    def __init__(self, run: Run, program: OwnProgram, opened: HasPages | None = None) -> None:
+        """Take over a run of a program; its pages are those that were `opened`, if there are some."""
         (result,) = run.steps
         assert isinstance(result, ProgramResult)
         super().__init__([], run.hand_over())

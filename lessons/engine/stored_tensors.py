@@ -5,8 +5,6 @@ A child of the worker reads the file, so that one which is damaged, or made to d
 
 from __future__ import annotations
 
-import keyword
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,12 +14,12 @@ from typing import TypeVar
 
 from lessons.engine import replies
 from lessons.engine.launchers import ChildProcess
-from lessons.engine.running_program import OwnProgram, with_room_for
+from lessons.engine.running_program import with_room_for
 from lessons.engine.session import Session
 from lessons.format.lesson import Limits
 from lessons.results.clean_text import clean
-from lessons.results.result import LONGEST_AXIS, Tensor
-from lessons.results.tensor_file import ListedTensor, TensorList, TensorStatistics
+from lessons.results.result import Tensor
+from lessons.results.tensor_file import TensorList, TensorStatistics
 from lessons.results.tensor_questions import Refusal
 from lessons.texts.wording import Wording
 from lessons.worker import channel, wire
@@ -32,10 +30,6 @@ say = Wording("engine/stored-tensors")
 SECONDS = 20.0
 """The longest time that a file may take to be listed, or the numbers of a tensor besides its statistics."""
 LIMITS = Limits(cpu=2 * SECONDS, wall=SECONDS, memory=1024)
-
-
-OPEN = "open_tensors"
-IMPORTS = f"from lessons.trace import {OPEN}"
 
 Report = TypeVar("Report")
 
@@ -67,23 +61,6 @@ def opened(session: Session, path: Path) -> Iterator[StoredTensors]:
     with session.start_child(with_room_for(path, LIMITS)) as job:
         report = _asked(job, path, ReadTensorFile(str(path)), TensorFileReport, SECONDS)
         yield StoredTensors(path, job, _cleaned(report.found))
-
-
-def program_of(path: Path, listed: ListedTensor, about: str, heads: int | None = None) -> OwnProgram:
-    """Return a program that reads a tensor of a file, for a page that says `about` it what is given.
-
-    Of an axis that is too long to be shown it reads the first part. The rows of a matrix may be split into `heads`.
-    """
-    word = re.sub(r"\W", "_", listed.name.rpartition(".")[2])
-    variable = word if word.isidentifier() and not keyword.iskeyword(word) and word != OPEN else "tensor"
-    read = f"{OPEN}({str(path)!r})[{listed.name!r}]"
-    if any(size > LONGEST_AXIS for size in listed.shape):
-        read += "[" + ", ".join(f":{LONGEST_AXIS}" if size > LONGEST_AXIS else ":" for size in listed.shape) + "]"
-    if listed.dtype.startswith("complex"):
-        read += ".abs()"
-    if heads is not None:
-        read += f".unflatten(0, ({heads}, -1))"
-    return replace(OwnProgram.here(path, f"{IMPORTS}\n\n{variable} = {read}\n"), data=about)
 
 
 def _cleaned(found: TensorList) -> TensorList:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rich.cells import cell_len
@@ -19,6 +19,8 @@ say = Wording("linear/tensor-file")
 WIDTH = 80
 NAME_WIDTH = 60
 """Columns of a name in a list; longer ones push the rest to the right, since a cut name cannot be typed."""
+LONGEST = 24
+"""Columns of a name in a table of statistics."""
 MOST_OTHERS = 20
 MOST_NUMBERS = 256
 """Numbers of a tensor up to which all of them are printed."""
@@ -68,32 +70,6 @@ def tensor_lines(
     yield from linear_matrix.matrix(tensor if tensor.size <= MOST_NUMBERS else _corner(tensor), width)
 
 
-def about(file: str, listed: ListedTensor, found: TensorStatistics) -> str:
-    """Describe a tensor of a file of this name in a paragraph of prose."""
-    said = [
-        say(
-            "tensor-of", "`{name}` of {file}: {shape} numbers of type {type}, {size}.",
-            name=visible(listed.name), file=file, shape=_shape(listed), type=listed.dtype, size=size(listed.nbytes),
-        )
-    ]  # fmt: skip
-    if found.seen < found.count:
-        share = found.seen / found.count
-        said.append(say("share", "Only {share:.2%} of them, spread over all, were looked at for this:", share=share))
-    if found.low is not None and found.high is not None:
-        low, high = readable(found.low), readable(found.high)
-        said.append(say("between", "They lie between {low} and {high}.", low=low, high=high))
-    if found.mean is not None and found.std is not None:
-        mean, std = readable(found.mean), readable(found.std)
-        said.append(say("spread", "Their mean is {mean}, their standard deviation {std}.", mean=mean, std=std))
-    said.append(
-        say(
-            "special", "{zeros} of them are zero, {nans} NaN, {infinities} infinite.",
-            zeros=found.zeros, nans=found.nans, infinities=found.infinities,
-        )
-    )  # fmt: skip
-    return " ".join(said)
-
-
 def _corner(tensor: Tensor) -> Tensor:
     """Return a tensor of which only the first rows can be seen."""
     if tensor.values is None:
@@ -119,6 +95,36 @@ def statistic_lines(found: TensorStatistics) -> Iterator[str]:
     name_width = max(cell_len(name) for name, _ in lines)
     for name, text in lines:
         yield f"  {_left(name, name_width)}  {text}"
+
+
+def table(found: Sequence[tuple[str, TensorStatistics]]) -> Iterator[str]:
+    """Yield the statistics of some tensors, a line for each under a heading, and how much was looked at."""
+    head = ("", say("low", "least"), say("high", "greatest"), say("mean", "mean"), say("std-short", "std"),
+            say("zeros", "zeros"), say("nonfinite", "not finite"))  # fmt: skip
+    rows = [head, *((_end(visible(name)), *_cells(item)) for name, item in found)]
+    widths = [max(cell_len(row[column]) for row in rows) for column in range(len(head))]
+    for first, *rest in rows:
+        numbers = (" " * (width - cell_len(text)) + text for text, width in zip(rest, widths[1:], strict=True))
+        yield "  ".join([_left(first, widths[0]), *numbers]).rstrip()
+    for name, item in found:
+        if item.seen < item.count:
+            share = item.seen / item.count
+            yield say(
+                "share-of",
+                "Of {name}, {share:.2%} of the numbers were looked at, spread over all of it.",
+                name=visible(name),
+                share=share,
+            )
+
+
+def _cells(found: TensorStatistics) -> tuple[str, ...]:
+    values = (readable(value) if value is not None else "-" for value in (found.low, found.high, found.mean, found.std))
+    return *values, str(found.zeros), str(found.nans + found.infinities)
+
+
+def _end(name: str) -> str:
+    """Return the end of a long name, which tells it from others."""
+    return name if cell_len(name) <= LONGEST else f"...{name[-(LONGEST - 3) :]}"
 
 
 def _facts(found: TensorStatistics) -> list[tuple[str, str]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from tui.actions.help_layout import BLANK, Lines, Note, row, rows_of, says
 
 PROGRAM: Lines = (
-    Note("title", "A page of your program: code, and tensors that it names"),
+    Note("title", "A page of your program, or of your file: code, and tensors that it names"),
     BLANK,
     row(says("go to the next page", "tutor.next"), says("previous page", "tutor.back")),
     row("screen.pane"),
     row(says("list all tensors", "tutor.map"), says("quit", "tutor.quit")),
-    row(says("read the file and run it again", "tutor.rerun"), "tutor.stop"),
+    row(says("read the file again, and run it", "tutor.rerun"), "tutor.stop"),
     row(says("open a Python prompt with the variables of the program and of this page", "tutor.prompt")),
     row("tutor.flow"),
     BLANK,
@@ -37,7 +37,7 @@ PROGRAM: Lines = (
 )
 
 PROGRAM_MAP: Lines = (
-    Note("title", "The tensors that your program names"),
+    Note("title", "The tensors of your program, or of your file"),
     BLANK,
     row(says("choose a tensor", "list.move")),
     row(says("open its page", "map.open")),

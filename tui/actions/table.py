@@ -111,10 +111,10 @@ TABLE: tuple[Action, ...] = (
     ),
     _action(
         "list.jump",
-        Stroke("home", "move(-1000)"),
-        Stroke("end", "move(1000)"),
-        Stroke("pageup", "move(-5)"),
-        Stroke("pagedown", "move(5)"),
+        Stroke("home", "edge(-1)"),
+        Stroke("end", "edge(1)"),
+        Stroke("pageup", "turn(-1)"),
+        Stroke("pagedown", "turn(1)"),
     ),
     _action("list.choose", Stroke("enter,space", "choose")),
     _action(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from lessons.engine.program_session import ProgramSession
 from lessons.format import main_path
@@ -17,6 +19,10 @@ from tui.commands.errors import CommandError
 from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import Terminal, prepare, this_terminal
+
+if TYPE_CHECKING:
+    from lessons.engine.tensor_file_session import TensorFileSession
+    from tui.app import TutorApp
 
 say = Wording("command/open")
 
@@ -46,22 +52,35 @@ def open_pages(terminal: Terminal, session: ProgramSession, *, watch: bool = Fal
     prepare(terminal, os.environ)
     try:
         session.open(session.program)
-        return _draw(terminal, session, watch=watch)
+        # Textual reads the environment as soon as it is imported.
+        from tui.program_app import ProgramApp
+
+        return _run_app(lambda: ProgramApp(terminal, session, watch=watch))
     except WorkerError as error:
         raise CommandError(str(error)) from None
     finally:
         session.close()
 
 
-def _draw(terminal: Terminal, session: ProgramSession, *, watch: bool) -> int:
-    # Textual reads the environment as soon as it is imported.
-    from tui.program_app import ProgramApp
+def open_file(terminal: Terminal, session: TensorFileSession, name: str = "") -> int:
+    """Open the pages of a file at a tensor of this name. Closes the session, and returns the exit code."""
+    prepare(terminal, os.environ)
+    try:
+        from tui.tensor_file_app import TensorFileApp
+
+        return _run_app(lambda: TensorFileApp(terminal, session, name=name))
+    finally:
+        session.close()
+
+
+def _run_app(make: Callable[[], TutorApp]) -> int:
+    """Make an app, run it until the learner quits, and return the exit code."""
     from tui.tty import hangup_guard
     from tui.tty.textual_patches import apply_patches
 
     apply_patches()
     hangup_guard.guard()
-    app = ProgramApp(terminal, session, watch=watch)
+    app = make()
     try:
         app.run()
     finally:

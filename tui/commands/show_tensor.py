@@ -7,8 +7,8 @@ import difflib
 from pathlib import Path
 from typing import Any
 
-from lessons.engine.program_session import ProgramSession
-from lessons.engine.stored_tensors import StoredTensors, UnreadableTensors, opened, program_of
+from lessons.engine.stored_tensors import StoredTensors, UnreadableTensors, opened
+from lessons.engine.tensor_file_session import TensorFileSession
 from lessons.render import tensor_file_text
 from lessons.results.clean_text import clean
 from lessons.results.json_numbers import nested, number
@@ -33,7 +33,7 @@ MOST_KNOWN = 5
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the list of a file, or one of its tensors; on a terminal, open the tensor."""
+    """Open the tensors of a file on a terminal, at one of them if it is named; else print their list, or the one."""
     terminal = this_terminal()
     on_screen = terminal.interactive and not options.json and not options.plain
     path = Path(options.file)
@@ -41,22 +41,22 @@ def run(options: argparse.Namespace) -> int:
         try:
             with opened(session, path) as file:
                 found = file.found
-                name = options.name
-                if name is None and len(found.tensors) == 1 and not found.more_tensors and not found.others:
-                    name = found.tensors[0].name
-                if name is None:
-                    _print_list(options, found)
-                    return ExitCode.OK
-                listed = _find(file, name)
+                listed = _chosen(file, options.name)
                 if options.heads is not None:
                     _check_heads(options.heads, listed, on_screen=on_screen)
-                tensor, statistics = file.show(listed.name, SECONDS)
+                if on_screen:
+                    heads = {listed.name: options.heads} if listed is not None and options.heads is not None else {}
+                    pages = TensorFileSession(path, found, heads, session.launcher)
+                elif listed is None:
+                    _print_list(options, found)
+                    return ExitCode.OK
+                else:
+                    tensor, statistics = file.show(listed.name, SECONDS)
         except UnreadableTensors as error:
             raise UsageError(str(error)) from None
         if on_screen:
-            about = tensor_file_text.about(clean(path.name, keep=""), listed, statistics)
-            program = program_of(path, listed, about, options.heads)
-            return open_program.open_pages(terminal, ProgramSession(program, session.launcher))
+            return open_program.open_file(terminal, pages, listed.name if listed is not None else "")
+    assert listed is not None
     if options.json:
         print_json(_tensor_document(options.file, listed, tensor, statistics))
     else:
@@ -64,8 +64,18 @@ def run(options: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _check_heads(heads: int, listed: ListedTensor, *, on_screen: bool) -> None:
+def _chosen(file: StoredTensors, name: str | None) -> ListedTensor | None:
+    """Return the tensor that was named, or the only one of a file; None for all of them. Raises `UsageError`."""
+    found = file.found
+    if name is not None:
+        return _find(file, name)
+    return found.tensors[0] if len(found.tensors) == 1 and not found.more_tensors and not found.others else None
+
+
+def _check_heads(heads: int, listed: ListedTensor | None, *, on_screen: bool) -> None:
     """Raise `UsageError` if the rows of a tensor cannot be split into so many heads, or nobody would see them."""
+    if listed is None:
+        raise UsageError(say("heads-of-what", "--heads needs the NAME of the tensor whose rows are split."))
     if not on_screen:
         raise UsageError(say("heads-unseen", "--heads is for a terminal, where heads are drawn side by side."))
     rows = listed.shape[0] if len(listed.shape) == 2 else 0

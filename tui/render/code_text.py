@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cache
+from functools import cache, lru_cache
 
 from rich.style import Style
 from rich.syntax import Syntax
@@ -23,6 +23,12 @@ def rich_code(code: str, theme: str, numbered: bool = True) -> Text:
 
     The theme's background is left out, so that the screen's own shows through, which also costs fewer bytes.
     """
+    return _highlighted(code, theme, numbered).copy()
+
+
+@lru_cache(maxsize=8)
+def _highlighted(code: str, theme: str, numbered: bool) -> Text:
+    # The pages of a program have the same code, and a file of a thousand lines takes as long as all else on a page.
     colored = _highlighter(theme).highlight(code.rstrip("\n"))
     text = Text(colored.plain.rstrip("\n"))
     for start, end, style in colored.spans:

@@ -248,9 +248,9 @@ class FlowView(ExplainingView):
         if self._why_not:
             self._detail.set(Text(f" {self._why_not}", DIM))
         elif box is None:
-            self._detail.set(
-                Text("" if self._loaded else f" {say('loading', 'Loading')}{self._terminal.ellipsis}", DIM)
-            )
+            nothing = say("nothing", "Nothing was computed here.")
+            loading = f"{say('loading', 'Loading')}{self._terminal.ellipsis}"
+            self._detail.set(Text(f" {nothing if self._loaded else loading}", DIM))
         else:
             self._detail.set(Text(f" {_line(box, self._where(box), self._terminal, self.size.width - 2)}"))
 

@@ -484,11 +484,11 @@ class LessonView(QuietStepView, ExplainingView):
             return [*panes, hint("matrix.cells"), *others]
         if self.explaining:
             return [*panes, explain, hint("number.back"), hint("step.close"), hint("tutor.help")]
-        if self._content.base is not None:
+        if self._content.changes:
             change = [hint("step.what-if", say("change", "change")), hint("step.close", say("restore", "restore"))]
             return [*panes, *flip, *change, next_step, hint("tutor.help")]
         if isinstance(self._step, RunningStep) and self._active >= 0:
-            return [*panes, explain, hint("step.what-if"), *others]
+            return [*panes, explain, *flip, hint("step.what-if"), *others]
         return [next_step, hint("tutor.back"), *panes, hint("tutor.map"), hint("tutor.help"), hint("tutor.quit")]
 
     def _pane_keys(self) -> list[str]:

@@ -66,7 +66,11 @@ def _state_in_words(state: str) -> str:
 class MapView(Box):
     """The list of lessons and the description of the selected one. Enter opens the lesson from either pane."""
 
-    title = "attn-tutor"
+    @property
+    def title(self) -> str:
+        """The text of the title line."""
+        return "attn-tutor"
+
     flow_subject = None
     topic = "map"
 

@@ -1,4 +1,4 @@
-"""The list of a program's tensors, which takes the place of the course map: files and functions, with their pages."""
+"""The list of a program's tensors, which takes the place of the course map; below it, what is known of one of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 from rich.style import Style
 from rich.text import Text
+from textual.app import ComposeResult
 
+from lessons.render.numbers import visible
 from lessons.texts.wording import Wording
 from tui.actions.hints import hint
 from tui.screens.map_view import MapView
-from tui.widgets.lesson_list import LessonEntry
+from tui.state.tensor_rows import TensorRow
+from tui.tty.terminal import Terminal
+from tui.widgets.lesson_list import LessonList
+from tui.widgets.tensor_list import TensorList
 
 if TYPE_CHECKING:
     from lessons.learner.progress import Progress
@@ -23,23 +28,47 @@ BOLD = Style(bold=True)
 
 
 class ProgramMap(MapView):
-    """One line for each page of tensors; what is described is the family that a page belongs to."""
+    """One line for each tensor. What stands on the page that was shown last has a mark."""
+
+    topic = "program-map"
+
+    def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
+        super().__init__(terminal, id=id)
+        self._tensors = TensorList(ellipsis=terminal.ellipsis, id="tensors")
+        self.list = self._tensors
+        self._rows: tuple[TensorRow, ...] = ()
+        self._title = ""
+
+    def compose(self) -> ComposeResult:
+        """Compose the list and, below it, the description of the tensor under the cursor."""
+        yield self.list
+        yield self._about
+
+    def list_tensors(self, title: str, rows: Sequence[TensorRow]) -> None:
+        """Show these tensors from now on, under this title."""
+        self._title, self._rows = title, tuple(rows)
+
+    @property
+    def title(self) -> str:
+        """The name of the file."""
+        return self._title
+
+    @property
+    def row(self) -> TensorRow | None:
+        """The tensor under the cursor."""
+        return self._rows[self.list.cursor] if self._rows else None
 
     def show(self, course: CourseOutline, progress: Progress) -> None:
-        """Show the pages of a program: each lesson of the outline is one of its files or functions."""
-        entries: list[LessonEntry] = []
-        self._targets = []
+        """Show the tensors of a program, whose pages are the one lesson of an outline."""
+        (pages,) = course.lessons
         position = progress.position()
-        for family in course.lessons:
-            for step in family.steps:
-                here = position is not None and position[1] == step.id
-                entries.append(
-                    LessonEntry("▶" if here and self._terminal.unicode else ">" if here else " ", step.title)
-                )
-                self._targets.append((family, step.id))
-                if here:
-                    self.list.cursor = len(entries) - 1
-        self.list.show(tuple(entries))
+        here = position[1] if position is not None else ""
+        self._targets = [(pages, row.page) for row in self._rows]
+        mark = "▶" if self._terminal.unicode else ">"
+        self._tensors.show_rows(self._rows, [mark if row.page and row.page == here else " " for row in self._rows])
+        found = [number for number, row in enumerate(self._rows) if here and row.page == here]
+        if found and self.list.cursor not in found:
+            self.list.cursor = found[0]
 
     def about(
         self,
@@ -47,10 +76,14 @@ class ProgramMap(MapView):
         progress: Progress,
         due: Sequence[tuple[LessonOutline, StepOutline]] = (),
     ) -> None:
-        """Describe the tensors of a family, with their shapes and where they were named."""
-        text = Text(f"{lesson.title}\n\n", BOLD)
-        text.append(lesson.goal)
-        self._about.show(text)
+        """Describe the tensor under the cursor."""
+        row = self.row
+        self._about.show(Text.assemble((visible(row.label), BOLD), "\n", row.about) if row is not None else Text())
+
+    def on_lesson_list_chosen(self, event: LessonList.Chosen) -> None:
+        """Open the page of a tensor, unless none shows it."""
+        if not self._rows[event.index].page:
+            event.prevent_default()
 
     @property
     def hints(self) -> list[str]:

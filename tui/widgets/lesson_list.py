@@ -106,17 +106,35 @@ class LessonList(LineWidget, can_focus=True):
         if index >= len(self._entries):
             return Strip([Segment(" " * width, base)], width)
         entry = self._entries[index]
-        word = fitting_word(entry, width)
-        left = truncated(f" {entry.glyph} {entry.text}", max(0, width - len(word)), self._ellipsis)
-        text = left.ljust(width - len(word))
+        left, word = self._fitted(index, width)
+        text = left + " " * (width - cell_len(left) - cell_len(word))
         if index == self.cursor:
             return Strip([Segment(text + word, self.over(CURSOR))], width)
         segments = [Segment(text, self.over(FIRST if entry.strong else None)), Segment(word, self.over(DIM))]
         return Strip(segments, width).simplify()
 
+    def _fitted(self, index: int, width: int) -> tuple[str, str]:
+        """Return the left and the right part of a line, which together are at most `width` columns wide."""
+        entry = self._entries[index]
+        word = fitting_word(entry, width)
+        return truncated(f" {entry.glyph} {entry.text}", max(0, width - cell_len(word)), self._ellipsis), word
+
+    @property
+    def page(self) -> int:
+        """The lines that the keys for pages move the cursor by."""
+        return 5
+
     def action_move(self, lines: int) -> None:
         """Move the cursor."""
         self.cursor += lines
+
+    def action_turn(self, pages: int) -> None:
+        """Move the cursor by whole pages."""
+        self.cursor += pages * self.page
+
+    def action_edge(self, to: int) -> None:
+        """Move the cursor to the first line, or to the last."""
+        self.cursor = 0 if to < 0 else len(self._entries) - 1
 
     def action_choose(self) -> None:
         """Open the line under the cursor."""

@@ -23,10 +23,11 @@ def test_parameters_stand_together_by_layers_under_the_name_of_their_module() ->
     )
     assert found == [
         ("model.embedding", ["weight"]),
-        ("model.h.0", ["ln.weight", "ln.bias", "att.q.weight", "att.k.weight"]),
-        ("model.h.0.att.v", ["weight"]),
-        ("model.h.1", ["ln.weight", "ln.bias", "att.q.weight", "att.k.weight"]),
-        ("model", ["h.1.att.v.weight", "head.bias"]),
+        ("model.h.0.ln", ["weight", "bias"]),
+        ("model.h.0.att", ["q.weight", "k.weight", "v.weight"]),
+        ("model.h.1.ln", ["weight", "bias"]),
+        ("model.h.1.att", ["q.weight", "k.weight", "v.weight"]),
+        ("model.head", ["bias"]),
     ]
 
 

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import struct
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 import torch
 
-from lessons.engine.program_session import ProgramSession
-from lessons.engine.running_program import OwnProgram
-from lessons.engine.session import Session
-from lessons.engine.stored_tensors import program_of
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.result import Tensor
-from lessons.results.tensor_file import ListedTensor
-from lessons.results.tensor_questions import ExplainQuestion, ShowQuestion
+from lessons.engine.tensor_file_session import TensorFileSession
 from tests.lessons.worker.programs.tensor_file_builders import npy, safetensors
 from tests.tui.commands.command_line import Command, document
 from tui.commands import open_program, show_tensor
@@ -128,55 +119,24 @@ def test_names_that_a_file_does_not_have(command: Command, checkpoint: Path) -> 
 # Its page ------------------------------------------------------------------------------------------------------------
 
 
-def test_on_a_terminal_a_tensor_opens(command: Command, checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[OwnProgram] = []
+def test_on_a_terminal_a_file_opens(command: Command, checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[tuple[TensorFileSession, str]] = []
 
-    def note(terminal: Terminal, session: ProgramSession) -> int:
-        opened.append(session.program)
+    def note(terminal: Terminal, session: TensorFileSession, name: str = "") -> int:
+        opened.append((session, name))
         return 0
 
     monkeypatch.setattr(show_tensor, "this_terminal", Terminal)
-    monkeypatch.setattr(open_program, "open_pages", note)
+    monkeypatch.setattr(open_program, "open_file", note)
     assert command("show", checkpoint, "weight", "--heads", "2") == (0, "", "")
-    [program] = opened
-    assert program.code.splitlines()[-1] == (
-        f"weight = open_tensors({str(checkpoint)!r})['layer.0.weight'].unflatten(0, (2, -1))"
-    )
-    assert program.data == (
-        "`layer.0.weight` of model.pt: 2×3 numbers of type float32, 24 bytes. They lie between 0 and 5. Their mean is "
-        "2.5, their standard deviation 1.7078. 1 of them are zero, 0 NaN, 0 infinite."
-    )
-    assert SavedProgram(program).read(program) is program
-    assert command("show", checkpoint)[1].startswith(str(checkpoint))
+    assert command("show", checkpoint) == (0, "", "")
+    (with_heads, name), (plain, none) = opened
+    assert (name, none) == ("layer.0.weight", "")
+    (page,) = with_heads.pages.pages
+    assert f"weight = tensors['{name}'].unflatten(0, (2, -1))\n" in page.step.code
+    assert "unflatten" not in plain.pages.pages[0].step.code
+    assert SavedProgram(plain.program).read(plain.program) is plain.program
     assert "cannot be split into 4 heads" in command("show", checkpoint, "weight", "--heads", "4")[2]
+    assert "--heads needs the NAME" in command("show", checkpoint, "--heads", "4")[2]
     assert command("show", checkpoint, "weight", "--plain")[1].startswith("layer.0.weight")
-
-
-def test_the_program_of_a_page(session: Session, checkpoint: Path) -> None:
-    listed = ListedTensor("layer.0.weight", (2, 3), "float32", 24, None, "")
-    with closing(session.run_program(program_of(checkpoint, listed, "A matrix.", heads=2))) as run:
-        unit = CodeUnit.step("page-1")
-        shown = run.ask(ShowQuestion("weight", unit))
-        assert isinstance(shown, Tensor)
-        assert (shown.shape, shown.values) == ((2, 1, 3), (0, 1, 2, 3, 4, 5))
-        explained = run.ask(ExplainQuestion("weight", (1, 0, 2), unit))
-        assert isinstance(explained, Explanation)
-        assert explained.value == 5
-        assert explained.notes[0].startswith(f"Read from {checkpoint}, byte offset ")
-
-
-@pytest.mark.parametrize(
-    ("name", "shape", "dtype", "line"),
-    [
-        ("0", (3,), "float32", "tensor = open_tensors({path})['0']"),
-        ("a.class", (3,), "float32", "tensor = open_tensors({path})['a.class']"),
-        ("open_tensors", (3,), "float32", "tensor = open_tensors({path})['open_tensors']"),
-        ("it's", (3,), "float32", 'it_s = open_tensors({path})["it\'s"]'),
-        ("x", (2, 1 << 20), "float32", "x = open_tensors({path})['x'][:, :262144]"),
-        ("x", (2,), "complex64", "x = open_tensors({path})['x'].abs()"),
-    ],
-)
-def test_the_line_that_reads_a_tensor(name: str, shape: tuple[int, ...], dtype: str, line: str) -> None:
-    path = Path("/nowhere/it's.pt")
-    program = program_of(path, ListedTensor(name, shape, dtype, 0, 0, ""), "")
-    assert program.code.splitlines()[-1] == line.format(path=repr(str(path)))
+    assert command("show", checkpoint, "--plain")[1].startswith(str(checkpoint))

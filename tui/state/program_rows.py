@@ -1,0 +1,70 @@
+"""The tensors of a program as the list of them shows each: where it was named, and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lessons.engine.program_session import ProgramRun
+from lessons.results.code_unit import PROGRAM
+from lessons.results.program_result import Named
+from lessons.texts.wording import Wording
+from tui.state.tensor_rows import TensorRow
+
+say = Wording("screen/program-rows")
+
+
+def rows_of(run: ProgramRun) -> Iterator[TensorRow]:
+    """Yield the tensors in the order of the pages; of a program without tensors, its page."""
+    for group, step in zip(run.groups, run.lesson.steps, strict=False):
+        for item in group.items:
+            yield TensorRow(step.id, item.label, _columns(item), item.label, _about(item, run))
+    if not run.groups:
+        (step,) = run.lesson.steps
+        none = say("none", "This program names no tensor.")
+        yield TensorRow(step.id, step.title, about=none)
+
+
+def shape(sizes: tuple[int, ...]) -> str:
+    """Return a shape as the pages write it."""
+    return "×".join(map(str, sizes)) or say("scalar", "one number")
+
+
+def _columns(item: Named) -> tuple[str, ...]:
+    line = say("line", "line {line}", line=item.line) if item.line is not None else ""
+    return shape(item.shape), item.dtype, line
+
+
+def _about(item: Named, run: ProgramRun) -> str:
+    """Say in sentences what is known of a tensor."""
+    said = [say("what", "{shape} of type {type}.", shape=_numbers(item), type=item.dtype)]
+    file = Path(run.program.path).name if item.file in ("", PROGRAM.filename) else item.file
+    match item.kind:
+        case "parameter":
+            said.append(say("parameter", "A parameter or buffer of a module."))
+        case "local":
+            said.append(
+                say.count(
+                    "variable-of-function",
+                    item.count,
+                    "A variable of {scope}, which has run once, as it was when that returned.",
+                    "A variable of {scope}, which has run {count} times, as it was when that last returned.",
+                    scope=item.scope,
+                )
+            )
+        case "variable":
+            said.append(
+                say.count(
+                    "variable",
+                    item.count,
+                    "A variable of the program, bound once.",
+                    "A variable of the program, bound {count} times; this is the last.",
+                )
+            )
+    if item.line is not None:
+        said.append(say("where", "It was named in {file}, line {line}.", file=file, line=item.line))
+    return " ".join(said)
+
+
+def _numbers(item: Named) -> str:
+    return say("numbers", "{shape} numbers", shape=shape(item.shape)) if item.shape else shape(item.shape).capitalize()

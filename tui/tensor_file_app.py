@@ -1,0 +1,76 @@
+"""The app for a file of tensors: a list of all of them, and pages that read a few from the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lessons.engine.tensor_file_session import TensorFileSession
+from lessons.render.tensor_file_text import size
+from lessons.results.clean_text import clean
+from lessons.results.tensor_file import ListedTensor
+from lessons.texts.wording import Wording
+from tui.program_app import ProgramApp
+from tui.state.async_session import AsyncSession
+from tui.state.program_results import FileResults, ProgramResults
+from tui.state.program_rows import shape
+from tui.state.tensor_rows import TensorRow
+from tui.tty.terminal import Terminal
+
+say = Wording("screen/tensor-file")
+
+
+class TensorFileApp(ProgramApp):
+    """The tutor with a file of tensors in place of the course."""
+
+    def __init__(self, terminal: Terminal, session: TensorFileSession, *, name: str = "") -> None:
+        """Initialize; the page with the tensor `name` is opened first, or else the list."""
+        self.file_session = session
+        super().__init__(terminal, session)
+        self._first = name
+        found = session.found
+        count = len(found.tensors) + found.more_tensors
+        facts = say.count("tensors", count, "{count} tensor", "{count} tensors")
+        self.frame.map_title = f"{found.kind}, {size(found.size)}, {facts}"
+
+    def rows(self) -> tuple[TensorRow, ...]:
+        """Return the tensors of the file, then what else is in it."""
+        return tuple(self._rows())
+
+    def _rows(self) -> Iterator[TensorRow]:
+        found, pages = self.file_session.found, self.file_session.pages
+        for item in found.tensors:
+            page, name = pages.page_of(item.name)
+            columns = (shape(item.shape) if not item.problem or item.shape else "", item.dtype, size(item.nbytes))
+            yield TensorRow(page, item.name, columns, name, self._about(item))
+        for name, text in found.others:
+            about = say("no-tensor", "This is no tensor: {text}", text=clean(text, keep=""))
+            yield TensorRow("", name, about=about)
+        if more := found.more_tensors + found.more_others:
+            yield TensorRow("", say.count("more", more, "{count} more is not listed", "{count} more are not listed"))
+
+    def _about(self, item: ListedTensor) -> str:
+        if item.problem:
+            return item.problem
+        what = say("what", "{shape}, {type}, {size}.", shape=shape(item.shape), type=item.dtype, size=size(item.nbytes))
+        if item.offset is None:
+            return what
+        where = say("where", "Its first number lies at byte {offset} of the file.", offset=item.offset)
+        return f"{what} {where}"
+
+    def results(self, async_session: AsyncSession) -> ProgramResults:
+        """Return the results of the pages, with statistics."""
+        return FileResults(async_session, self.file_session)
+
+    def show_first_page(self) -> None:
+        """Open the page of the tensor that was asked for; else the list stays."""
+        page, name = self.file_session.pages.page_of(self._first)
+        if page:
+            self.open_when_made("", page, name=name)
+
+    def said_while_running(self) -> str:
+        """Say that the file is read again."""
+        return say("reading", "Reading {file} again.", file=self.file_session.path.name)
+
+    def said_again(self, changed: str) -> str:
+        """Say that the file was read again."""
+        return say("again", "The list of the file was read again.")

@@ -158,7 +158,7 @@ class TutorApp(OrderedInputApp):
 
     # Loading -----------------------------------------------------------------------------------------------------
 
-    def _map_title(self, outline: CourseOutline) -> str:
+    def map_title(self, outline: CourseOutline) -> str:
         """Return what stands above the map: the tutor's name, or that of another course than the first."""
         return MapView.title if self.course == FIRST else outline.title
 
@@ -170,7 +170,7 @@ class TutorApp(OrderedInputApp):
                 self.exit(return_code=ExitCode.FAILURE)
                 return
             self.progress = shown.progress
-            self.map_view.title = self._map_title(shown.outline)
+            self.map_view.title = self.map_title(shown.outline)
             self.frame.watch_progress(shown.progress)
             self.map = MapController(self.frame, shown, self.map_view, self.open_when_made)
             self.loaded.set()

@@ -12,7 +12,7 @@ from lessons.engine.program_session import ProgramRun, ProgramSession
 from lessons.engine.running_program import OwnProgram
 from lessons.format.lesson import Course, Lesson
 from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
-from lessons.results.result import WorkerError
+from lessons.results.result import Failure, WorkerError
 from lessons.texts.wording import Wording
 from tui.app import TutorApp
 from tui.controllers.frame import MAP
@@ -64,8 +64,12 @@ class ProgramApp(TutorApp):
 
     def read(self) -> MapState:
         """Return the pages, and progress that is in no file."""
-        self.tensor_list.list_tensors(self.opened.lesson.name, self.rows())
+        self.tensor_list.list_tensors(self.rows())
         return MapState(outline(self.opened), self._course, NoProgress())
+
+    def map_title(self, outline: CourseOutline) -> str:
+        """Return the name of the file."""
+        return outline.title
 
     def rows(self) -> tuple[TensorRow, ...]:
         """Return the tensors for the list of them."""
@@ -146,8 +150,13 @@ class ProgramApp(TutorApp):
 
     def _look(self) -> None:
         """Run the program again if one of its files was saved."""
-        if self.assembled.is_set() and self._saved.changed(self.opened.whole.imported, self.program_session.began):
+        if not self.assembled.is_set():
+            return
+        if self._saved.changed(self.opened.whole.imported, self.program_session.began):
             self.run_again()
+        elif self._saved.vanished():
+            gone = say("gone", "{file} is gone. What you see stays as it is.", file=self._saved.name)
+            self.frame.notify(gone, "warning", timeout=10)
 
     def action_rerun(self) -> None:
         """Read the file and run the program again."""
@@ -159,19 +168,46 @@ class ProgramApp(TutorApp):
         """Run the program as its file is now; show what has changed, from the first tensor that differs."""
         program = self._saved.read(self.program_session.program)
         if program is None:
+            self.frame.notify(say("unreadable", "{file} cannot be read.", file=self._saved.name), "warning")
             return
         self.frame.notify(self.said_while_running(), timeout=2)
         try:
-            changed = await self.state.async_session.work(partial(self._run, program, self._shown))
-        except WorkerError as error:
-            self.frame.problem = str(error)
+            error, changed = await self.state.async_session.work(partial(self._run, program, self._shown))
+        except WorkerError as failure:
+            self.frame.problem = str(failure)
             self.frame.show_title()
             return
+        self.frame.note = say("older", "older version") if error is not None else ""
+        if error is not None:
+            self.frame.show_title()
+            self.frame.notify(unrun(self._saved.name, error), "error", timeout=15)
+            return
+        self._show_again(changed)
+
+    def _run(self, program: OwnProgram, before: ProgramRun) -> tuple[Failure | None, str]:
+        """Run a program in a thread, and compare it with a run before.
+
+        Returns the failure of one that came to nothing, as while it is being written: then the pages stay. Otherwise
+        returns the first tensor that differs, "" if none does.
+        """
+        earlier, run = self.opened, self.program_session.open(program)
+        if earlier is not before:
+            # A newer save came before it was shown.
+            earlier.release()
+        error = run.whole.error
+        if error is not None and not run.whole.named and before.whole.named:
+            self.program_session.reopen(before)
+            run.release()
+            return error, ""
+        return None, program_session.first_difference(before, run)
+
+    def _show_again(self, changed: str) -> None:
+        """Show the pages of the new version, at its error or at the first tensor that differs."""
         results = self.state.results
         assert isinstance(results, ProgramResults)
         results.compare_with(self._shown)
         self._shown = self.opened
-        self.tensor_list.list_tensors(self.opened.lesson.name, self.rows())
+        self.tensor_list.list_tensors(self.rows())
         self.map.replace(outline(self.opened))
         lesson = self.opened.lesson
         labels = {shown.name: index for index, step in enumerate(lesson.steps) for shown in getattr(step, "show", ())}
@@ -189,10 +225,6 @@ class ProgramApp(TutorApp):
     def said_again(self, changed: str) -> str:
         """Say what running the program again has changed, from the first tensor that differs; "" if none does."""
         return difference(self.opened, changed)
-
-    def _run(self, program: OwnProgram, before: ProgramRun) -> str:
-        """Run a program in a thread. Returns the first tensor that differs from a run before; "" if none does."""
-        return program_session.first_difference(before, self.program_session.open(program))
 
 
 class Pages:
@@ -223,7 +255,13 @@ def difference(run: ProgramRun, changed: str) -> str:
     return say("differs-at", "The first tensor that differs is {name}, line {line}.", name=changed, line=item.line)
 
 
+def unrun(file: str, error: Failure) -> str:
+    """Say why a new version of a program came to nothing."""
+    where = file if error.line is None else say("at", "{file}, line {line}", file=file, line=error.line)
+    return say("unrun", "{where}: {message} What you see is the version before.", where=where, message=error.message)
+
+
 def outline(run: ProgramRun) -> CourseOutline:
     """Return the pages of a program as the one lesson of a course."""
     steps = tuple(StepOutline(step.id, step.title, step.noun, is_exercise=False) for step in run.lesson.steps)
-    return CourseOutline((LessonOutline(run.lesson.id, 0, run.lesson.name, "", None, steps),))
+    return CourseOutline((LessonOutline(run.lesson.id, 0, run.lesson.name, "", None, steps),), run.lesson.name)

@@ -52,6 +52,8 @@ class ProgramRun(Run):
         assert isinstance(result, ProgramResult)
         super().__init__([], run.hand_over())
         self.program, self.whole = program, result
+        self.kept = False
+        """Whether it is still asked about although something else has run since: closing it waits for `release`."""
         name = Path(program.path).name
         self._complex = {item.label for item in result.named if item.dtype.startswith("complex")}
         self.lesson: Lesson
@@ -61,6 +63,16 @@ class ProgramRun(Run):
             return
         self.lesson = program_lesson.lesson_of(name, program.code, result.named, about(program, result), result.sources)
         self.groups = list(program_lesson.groups_of(result.named))
+
+    def close(self) -> None:
+        """End the child, unless the run is kept."""
+        if not self.kept:
+            super().close()
+
+    def release(self) -> None:
+        """End the child of a run that was kept."""
+        self.kept = False
+        self.close()
 
     def show(self, step: RunStep) -> StepResult:
         """Return the result of a step: the tensors that it shows, as the program has left them."""
@@ -179,15 +191,27 @@ class ProgramSession(Session):
     def close(self) -> None:
         """End the worker, and let go of all runs."""
         super().close()
+        self.release_all()
+
+    def release_all(self) -> None:
+        """Let go of all runs."""
         for run in self._runs:
-            run.close()
+            run.release()
 
     def open(self, program: OwnProgram) -> ProgramRun:
-        """Run a program, and make its pages. Raises `WorkerError`."""
+        """Run a program, and make its pages. The run is kept: the next version is compared with it.
+
+        Raises `WorkerError`.
+        """
         self.program, self.began = program, time.time_ns()
-        self.opened = self._remembered(ProgramRun(self.run_program(program), program))
-        self._held = UNCHANGED, self.opened
-        return self.opened
+        run = self._remembered(ProgramRun(self.run_program(program), program))
+        run.kept = True
+        return self.reopen(run)
+
+    def reopen(self, run: ProgramRun) -> ProgramRun:
+        """Make a run the one that the pages show."""
+        self.opened, self._held = run, (UNCHANGED, run)
+        return run
 
     def run(self, lesson: Lesson, upto: str | None = None, changes: Changes = UNCHANGED) -> Run:
         """Run the program of the pages with changes, unless that has just been done. Raises as `Session.run` does."""

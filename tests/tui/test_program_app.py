@@ -32,8 +32,7 @@ class WarmProgram(ProgramSession):
     """A session for a program in the worker that all tests share, which stays."""
 
     def close(self) -> None:
-        for run in self._runs:
-            run.close()
+        self.release_all()
 
 
 @asynccontextmanager
@@ -65,12 +64,46 @@ async def test_a_program_is_looked_at_changed_and_saved(
         await learner.sees("scale: y", "mine.py   page 2 of 2", "8.0000")
         # What is on disk runs again; the first tensor that differs is in the function.
         file.write_text(SOURCE.replace("x * 2", "x * 10"))
-        await learner.sees("The first tensor that", "40.0000")
+        await learner.sees("The first tensor that", "•40.0000", "d difference")
+        await learner.press("d")
+        await learner.sees("scale.y  2×2  difference", "•32.0000")
         await learner.press("m")
-        await learner.sees("tensors", "a, b", "scale: y")
+        await learner.sees("tensors", "▶ scale.y", "b    ")
         await learner.press("question_mark")
-        await learner.sees(lambda: learner.app.help_pane.display)
+        await learner.sees(lambda: learner.app.help_pane.display, "The tensors of your program")
     assert not (tmp_path / "data").exists()
+
+
+async def test_what_a_save_changes_is_marked_on_every_page(worker: Session, tmp_path: Path) -> None:
+    helper, file = tmp_path / "factor_of_mine.py", tmp_path / "mine.py"
+    helper.write_text("FACTOR = 2.0\n")
+    source = SOURCE.replace("import torch", "import torch\nfrom factor_of_mine import FACTOR").replace(
+        "x * 2", "x * FACTOR"
+    )
+    async with opened(worker, file, source, watch=True) as learner:
+        await learner.sees(" a, b  ", "5.0000", "live", learner.app.assembled.is_set)
+        # An imported file that names no tensor, by an editor that puts a new file in the place of the old one. What-if
+        # has run the program in between.
+        await learner.press("w", "5", "enter")
+        await learner.sees("• a[0,0]", "11.0000")
+        await learner.press("escape")
+        replacement = tmp_path / "factor.tmp"
+        replacement.write_text("FACTOR = 3.0\n")
+        replacement.replace(helper)
+        await learner.sees("The first tensor that differs is scale.y", "• 3.0000", "•12.0000")
+        await learner.press("b")
+        await learner.sees("a  2×2  unchanged", "b  2×2  after", "• 4.0000", "•13.0000")
+        # A version that does not even begin leaves everything as it is, and says why.
+        file.write_text(f"{source}x = (\n")
+        await learner.sees("mine.py, line 10: This is not", "older version   mine.py", "•13.0000")
+        await learner.press("n")
+        await learner.sees("scale: y", "older version   mine.py", "•12.0000")
+        file.write_text(source.replace("+ 1", "+ 2"))
+        await learner.sees(
+            "The first tensor that differs is b", "•14.0000", lambda: "older version" not in learner.text
+        )
+        file.unlink()
+        await learner.sees("mine.py is gone. What you see stays as it is.", "•14.0000")
 
 
 MAIN = """\

@@ -20,8 +20,7 @@ class WarmFile(TensorFileSession):
     """A session for a file in the worker that all tests share, which stays."""
 
     def close(self) -> None:
-        for run in self._runs:
-            run.close()
+        self.release_all()
 
 
 async def test_a_file_is_listed_and_its_pages_are_opened(worker: Session, tmp_path: Path) -> None:

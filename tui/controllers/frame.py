@@ -75,6 +75,8 @@ class Frame:
         """What the title line calls the map."""
         self.problem = ""
         """The reason why the worker cannot run code, "" if it can."""
+        self.note = ""
+        """What the title line says of what is shown, "" for nothing."""
         self.covered_view_id = MAP
         """The id of the view that the glossary or the flow covers."""
 
@@ -174,6 +176,8 @@ class Frame:
             words = [say("cannot-run", "cannot run code")]
         elif not ready:
             words = [say("loading-pytorch", "loading PyTorch")]
+        if self.note:
+            words.append(self.note)
         if not self._progress.saved:
             words.append(say("not-saved", "not saved ({keys})", keys=mention("tutor.export")))
         return words

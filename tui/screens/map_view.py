@@ -66,11 +66,7 @@ def _state_in_words(state: str) -> str:
 class MapView(Box):
     """The list of lessons and the description of the selected one. Enter opens the lesson from either pane."""
 
-    @property
-    def title(self) -> str:
-        """The text of the title line."""
-        return "attn-tutor"
-
+    title = "attn-tutor"
     flow_subject = None
     topic = "map"
 

@@ -37,21 +37,15 @@ class ProgramMap(MapView):
         self._tensors = TensorList(ellipsis=terminal.ellipsis, id="tensors")
         self.list = self._tensors
         self._rows: tuple[TensorRow, ...] = ()
-        self._title = ""
 
     def compose(self) -> ComposeResult:
         """Compose the list and, below it, the description of the tensor under the cursor."""
         yield self.list
         yield self._about
 
-    def list_tensors(self, title: str, rows: Sequence[TensorRow]) -> None:
-        """Show these tensors from now on, under this title."""
-        self._title, self._rows = title, tuple(rows)
-
-    @property
-    def title(self) -> str:
-        """The name of the file."""
-        return self._title
+    def list_tensors(self, rows: Sequence[TensorRow]) -> None:
+        """Show these tensors from now on."""
+        self._rows = tuple(rows)
 
     @property
     def row(self) -> TensorRow | None:

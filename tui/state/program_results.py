@@ -47,8 +47,8 @@ class ProgramResults(StepResults):
 
     def compare_with(self, before: ProgramRun) -> None:
         """Compare what is shown with the results of an earlier version from now on."""
-        if self._before is not None:
-            self._before.close()
+        if self._before is not None and self._before is not before:
+            self._before.release()
         self._before = before
         self.forget()
 
@@ -70,7 +70,6 @@ class FileResults(ProgramResults):
 
     def compare_with(self, before: ProgramRun) -> None:
         """Forget what was read: a file that is read again is not compared."""
-        before.close()
         self.forget()
 
     async def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> StepContent:

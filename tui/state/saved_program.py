@@ -9,6 +9,9 @@ from pathlib import Path
 from lessons.engine.running_program import OwnProgram
 from tui.state.saved_file import FileFingerprint, Settling, look
 
+MISSING = 3
+"""Looks in a row that do not find a file which is gone."""
+
 
 class SavedProgram:
     """The files of a program that has run."""
@@ -17,6 +20,7 @@ class SavedProgram:
         self.path = Path(program.path)
         self._source = None if program.data else program.code
         self._files: dict[Path, Settling] = {}
+        self._looks_without = 0
 
     @property
     def name(self) -> str:
@@ -38,6 +42,11 @@ class SavedProgram:
                 self._files[file].judge(found)
                 changed = True
         return changed
+
+    def vanished(self) -> bool:
+        """Return True once when the file of the program is gone: an editor may replace it between two looks."""
+        self._looks_without = self._looks_without + 1 if look(self.path) is None else 0
+        return self._looks_without == MISSING
 
     def read(self, program: OwnProgram) -> OwnProgram | None:
         """Return the program with its source as it is now; None if it cannot be read, as while an editor saves it.

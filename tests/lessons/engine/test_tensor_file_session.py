@@ -33,8 +33,7 @@ def opened(worker: Session, path: Path, heads: Mapping[str, int] | None = None) 
     try:
         yield session
     finally:
-        for run in session._runs:
-            run.close()
+        session.release_all()
 
 
 def page_of(session: TensorFileSession, number: int, changes: Changes = UNCHANGED) -> StepResult:
@@ -126,7 +125,7 @@ def test_a_page_of_a_file_that_is_larger_than_the_memory(
     ("name", "shape", "dtype", "line"),
     [
         ("0", (3,), "float32", "tensor_0 = tensors['0']"),
-        ("a.class", (3,), "float32", "tensor_class = tensors['a.class']"),
+        ("a.class", (3,), "float32", "a_class = tensors['a.class']"),
         ("open_tensors", (3,), "float32", "tensor = tensors['open_tensors']"),
         ("it's", (3,), "float32", 'it_s = tensors["it\'s"]'),
         ("x", (2, 1 << 20), "float32", "x = tensors['x'][:, :262144]"),

@@ -21,6 +21,10 @@ import pyte
 SHELL = 'tty=$1; shift; exec "$@" 0<>"$tty" 1>&0 2>&0'
 
 
+MARK = "ATTN_TUTOR_TEST"
+"""A variable by which the processes of a learner are found. A worker keeps its `HOME` until it has loaded."""
+
+
 class Pty:
     """A program in a terminal of this size; `screen` is the state of the terminal.
 
@@ -182,3 +186,23 @@ class Pty:
         if callable(expect):
             return expect()
         return expect is None or any(expect in line for line in self.screen.display)
+
+
+def processes_of(home: Path) -> set[int]:
+    """Return all processes that were started with this home directory: see `environ`."""
+    mark, found = f"{MARK}={home}\0".encode(), set()
+    for folder in Path("/proc").iterdir():
+        try:
+            if folder.name.isdigit() and mark in (folder / "environ").read_bytes():
+                found.add(int(folder.name))
+        except OSError:  # it has ended, or belongs to somebody else
+            pass
+    return found
+
+
+def await_none(home: Path, seconds: float = 10) -> None:
+    """Wait until no process of this home directory is left."""
+    end = time.monotonic() + seconds
+    while left := processes_of(home):
+        assert time.monotonic() < end, f"these processes stay behind: {left}"
+        time.sleep(0.01)

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from lessons.format import main_path
 from lessons.format.lesson import Course, ExerciseStep, Lesson, RunningStep, RunStep, Step
 from lessons.learner.progress import Progress
 from tests.course import COURSE
-from tests.tui.pty_harness import Pty
+from tests.tui.pty_harness import MARK, Pty, await_none, processes_of
 
 ROOT = Path(__file__).parents[2]
 TUTOR = [sys.executable, "-m", "tui"]
@@ -43,10 +42,6 @@ LOADING = 90
 COLOR = re.compile(r"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[\d;]*)?m")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-
-
-MARK = "ATTN_TUTOR_TEST"
-"""A variable by which the processes of a learner are found. A worker keeps its `HOME` until it has loaded."""
 
 
 @pytest.fixture(scope="module")
@@ -150,26 +145,6 @@ def open_step(terminal: Pty, title: str, warm: bool = True) -> None:
     """Continue at a step, as soon as the worker is ready (`warm`) or at once."""
     terminal.send(b"", ready(terminal) if warm else LAST, LOADING, quiet=0.1)
     terminal.send(ENTER, lambda: terminal.screen.display[0].startswith(f" {title}"), quiet=0.1)
-
-
-def processes_of(home: Path) -> set[int]:
-    """Return all processes that were started with this home directory: see `environ`."""
-    mark, found = f"{MARK}={home}\0".encode(), set()
-    for folder in Path("/proc").iterdir():
-        try:
-            if folder.name.isdigit() and mark in (folder / "environ").read_bytes():
-                found.add(int(folder.name))
-        except OSError:  # it has ended, or belongs to somebody else
-            pass
-    return found
-
-
-def await_none(home: Path, seconds: float = 10) -> None:
-    """Wait until no process of this home directory is left."""
-    end = time.monotonic() + seconds
-    while left := processes_of(home):
-        assert time.monotonic() < end, f"these processes stay behind: {left}"
-        time.sleep(0.01)
 
 
 # Bytes --------------------------------------------------------------------------------------------------------------

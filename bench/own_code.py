@@ -1,6 +1,6 @@
-"""Open a program of one's own and write the screens into `docs/own-code.md`: `python -m bench.own_code`.
+"""Open a program and a file of one's own and write the screens into `docs/own-code.md`: `python -m bench.own_code`.
 
-Only what stands between the two marks of the document is written; the rest of it is written by hand.
+Only what stands between the marks of the document is written; the rest of it is written by hand.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +17,17 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from bench.screens import PATIENCE, text_of
+from lessons.engine import stored_tensors
 from lessons.engine.program_session import ProgramSession
 from lessons.engine.running_program import OwnProgram
+from lessons.engine.tensor_file_session import TensorFileSession
+from tui.commands.open_session import open_session
 from tui.program_app import ProgramApp
+from tui.tensor_file_app import TensorFileApp
 from tui.tty.terminal import Terminal
 
 FILE = Path(__file__).parents[1] / "docs" / "own-code.md"
-BEGIN, END = "<!-- screens of open -->\n", "<!-- end of screens -->\n"
+END = "<!-- end of screens -->\n"
 SIZE = (100, 36)
 
 MODEL = """\
@@ -69,7 +75,20 @@ if __name__ == "__main__":
     main()
 """
 
-STOPS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+SAVE = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+layers = [nn.TransformerEncoderLayer(16, 2, 32) for _ in range(2)]
+model = nn.ModuleDict({"embedding": nn.Embedding(50, 16), "layers": nn.ModuleList(layers), "out": nn.Linear(16, 50)})
+torch.save({"model": model.state_dict(), "epoch": 3, "lr": 0.001}, "model.pt")
+"""
+
+Stops = tuple[tuple[str, tuple[str, ...], str], ...]
+"""What the user does, the keys for that, and a text that is on the screen then."""
+
+OPEN: Stops = (
     (
         "The variables of `main`, as they were when it returned. What ran, and under which limits, stands on top",
         (),
@@ -80,21 +99,40 @@ STOPS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("`w` changes a cell, or any literal of the program, and runs it again", ("b", "w", "down", "down"), "What if"),
     ("`m` lists all tensors that the program names", ("escape", "m"), "tensors"),
 )
-"""What the user does, the keys for that, and a text that is on the screen then."""
+
+SHOW: Stops = (
+    ("The list", (), "tensors"),
+    ("Enter opens the page of a tensor, with those beside it", ("down",) * 7 + ("enter",), "live"),
+    ("Enter on a number says where in the file it lies", ("enter",), "byte offset"),
+)
 
 
-async def walk(folder: Path) -> list[tuple[str, tuple[str, ...], str]]:
-    """Return what is done at each stop, its keys, and its screen."""
+async def of_program(folder: Path) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return what is done at each stop of a program, its keys, and its screen."""
     (folder / "model.py").write_text(MODEL, encoding="utf-8")
     path = folder / "train.py"
     path.write_text(TRAIN, encoding="utf-8")
     session = ProgramSession(OwnProgram.here(path, TRAIN, ("--steps", "2")))
     session.open(session.program)
-    app = ProgramApp(Terminal(), session)
+    return await walk(ProgramApp(Terminal(), session), OPEN)
+
+
+async def of_file(folder: Path) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return what is done at each stop of a file of tensors, its keys, and its screen."""
+    subprocess.run([sys.executable, "-c", SAVE], cwd=folder, check=True)
+    path = Path("model.pt")
+    with open_session() as session:
+        with stored_tensors.opened(session, path) as file:
+            found = file.found
+        return await walk(TensorFileApp(Terminal(), TensorFileSession(path, found, launcher=session.launcher)), SHOW)
+
+
+async def walk(app: ProgramApp, stops: Stops) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return what is done at each stop, its keys, and its screen."""
     screens: list[tuple[str, tuple[str, ...], str]] = []
     try:
         async with app.run_test(size=SIZE) as pilot:
-            for does, keys, expected in STOPS:
+            for does, keys, expected in stops:
                 for key in keys:
                     await pilot.press(key)
                 screens.append((does, keys, await _settled(pilot, app, expected)))
@@ -134,11 +172,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"XDG_DATA_HOME": folder, "XDG_STATE_HOME": folder}
         os.chdir(folder)
-        screens = asyncio.run(walk(Path(folder)))
+        screens = {"open": asyncio.run(of_program(Path(folder))), "show": asyncio.run(of_file(Path(folder)))}
     text = FILE.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    FILE.write_text(before + BEGIN + "\n".join(markdown(screens)) + END + after, encoding="utf-8")
+    for verb, found in screens.items():
+        begin = f"<!-- screens of {verb} -->\n"
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(END)
+        text = before + begin + "\n".join(markdown(found)) + END + after
+    FILE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from lessons.format import template
 from lessons.format.fields import (
     CHECKED,
+    Alias,
     Expression,
     Model,
     Name,
@@ -113,6 +114,8 @@ class BaseStep(Model):
         noun: what a step of this kind is called in front of learners.
         side: whether the step is optional: off the main path, it belongs to the nearest main step before it and never
             counts.
+        aliases: the ids that the step had before, so that progress under them counts for it. If it is an exercise,
+            they may also be former ids of the exercise.
     """
 
     is_exercise: ClassVar[bool] = False
@@ -122,6 +125,7 @@ class BaseStep(Model):
     title: Text
     prose: Template
     side: bool = False
+    aliases: tuple[Alias, ...] = ()
 
     @property
     def templates(self) -> tuple[str, ...]:

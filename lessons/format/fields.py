@@ -68,6 +68,8 @@ IS_TEMPLATE = AfterValidator(_template)
 """What the types of templates carry, and no others."""
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$"), ReadBy.TUTOR]
+Alias = Annotated[str, StringConstraints(pattern=r"^([a-z0-9]+(-[a-z0-9]+)*/)?[a-z0-9]+(-[a-z0-9]+)*$"), ReadBy.TUTOR]
+"""The id that a step had in its lesson, or in another one: `lesson/step`."""
 Name = Annotated[str, StringConstraints(min_length=1), ReadBy.TUTOR]
 OptionalName = Annotated[str, ReadBy.TUTOR]
 Code = Annotated[Name, python_code("exec")]

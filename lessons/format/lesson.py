@@ -72,11 +72,13 @@ class LessonFile(Model):
     `flow` is the step whose flow of numbers stands beside the first and the last page of the lesson;
     `knobs` are what a learner may change in the code, to see the effect; `axes` names the axes of variables that no
     step shows, or not under their own name; `constants` are numbers that prose may contain although no run computes
-    them, each with its source.
+    them, each with its source; `aliases` are the slugs that its folder had before, so that progress under them counts
+    for it.
     """
 
     title: Text
     goal: Text
+    aliases: tuple[Slug, ...] = ()
     tokens: tuple[Text, ...] = ()
     seed: int = 123
     setup: OptionalCode = ""

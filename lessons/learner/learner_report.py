@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from lessons.learner import milestones
 from lessons.learner.records import GAVE_UP, HINT, RANK, SOLUTION, TOOK_BACK
+from lessons.learner.renames import renames_of
 from lessons.learner.tables import Row
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class LearnerReport:
 
 def learner_report(name: str, course: Course, rows: Mapping[str, Sequence[Row]]) -> LearnerReport:
     """Make the report of a learner from the rows of their progress."""
+    rows = renames_of(course).apply_to_all(rows)
     states = _states(rows.get("states", ()))
     attempts, help_rows = (_by_exercise(rows.get(table, ())) for table in ("attempts", "help"))
     exercises = [(lesson, step) for lesson in course.lessons for step in lesson.exercises]

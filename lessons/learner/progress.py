@@ -37,6 +37,7 @@ from lessons.learner.records import (
     Help,
     State,
 )
+from lessons.learner.renames import UNCHANGED, Renames
 from lessons.learner.tables import session_of
 from lessons.results.verdict import Verdict
 
@@ -56,7 +57,7 @@ class Progress:
 
     on_exchange: Callable[[tuple[Conflict, ...]], object] | None = None
 
-    def __init__(self, path: Path | None, *, background: bool = False) -> None:
+    def __init__(self, path: Path | None, *, renames: Renames = UNCHANGED, background: bool = False) -> None:
         """Start with an empty memory and an unopened file; use `Progress.open`."""
         self._lock = threading.RLock()
         self._last = datetime.min.replace(tzinfo=UTC)
@@ -69,30 +70,39 @@ class Progress:
 
         # Never acquire this lock while holding `_lock`, which the screen waits for.
         self._file_lock = threading.RLock()
-        self._file = ProgressFile(path, self._everything)
+        self._file = ProgressFile(path, self._everything, renames)
+        self._renames = renames
         self._unwritten: dict[str, list[dict[str, str]]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="progress") if background else None
         self._scheduled = False
         self._moved = False
 
     @classmethod
-    def open(cls, path: Path | None = None, *, state_folder: str = "", background: bool = False) -> Self:
+    def open(
+        cls,
+        path: Path | None = None,
+        *,
+        state_folder: str = "",
+        renames: Renames = UNCHANGED,
+        background: bool = False,
+    ) -> Self:
         """Open the learner's file, or the one at `path`; when that fails, go on in memory and say so.
 
         Args:
             path: the file; without one the learner's own.
             state_folder: of which course, as `lessons.reading.folders.CourseFolder` has it.
+            renames: the ids that the course has in place of others that may stand in the file.
             background: whether a thread shall read and write the file from then on.
         """
         ours = path is None
         try:
             path = (path or default_path(state_folder)).absolute()
         except TROUBLE:
-            return cls(None, background=background)
+            return cls(None, renames=renames, background=background)
         if ours:
             with suppress(OSError):
                 _make_private(path.parent, levels=len(Path(state_folder).parts))
-        progress = cls(path, background=background)
+        progress = cls(path, renames=renames, background=background)
         progress._flush()
         if not progress.saved:
             tables.merge(progress._memory, progress._file.salvage())
@@ -297,7 +307,7 @@ class Progress:
 
         Raises `ValueError`, before anything is changed, with a sentence that says what is wrong with the data.
         """
-        rows = exports.parse(data)
+        rows = self._renames.apply_to_all(exports.parse(data))
         with self._lock:
             tables.merge(self._memory, rows)
         self._flush()

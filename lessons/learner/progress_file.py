@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lessons.learner import tables
+from lessons.learner.renames import UNCHANGED, Renames
 from lessons.learner.tables import COLUMNS, VERSION, Row, Rows
 from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
@@ -68,17 +69,19 @@ class ProgressFile:
         saved: whether everything that was written is in the file.
     """
 
-    def __init__(self, path: Path | None, everything: Callable[[], Rows]) -> None:
+    def __init__(self, path: Path | None, everything: Callable[[], Rows], renames: Renames = UNCHANGED) -> None:
         """Prepare for a file; the first write opens it.
 
         Args:
             path: the file; without one nothing is ever saved.
             everything: returns all rows of this session, to be written once the file can be used (again).
+            renames: the ids that the course has in place of others that may stand in the file.
         """
         self.problem: str | None = None if path else _no_home()
         self.saved = False
         self._path = path
         self._everything = everything
+        self._renames = renames
         self._connection: sqlite3.Connection | None = None
         self._data_version = 0
 
@@ -109,9 +112,9 @@ class ProgressFile:
             self._fail(error)
             return self.write({})
 
-    def salvage(self) -> dict[str, list[dict[str, str]]]:
+    def salvage(self) -> Rows:
         """Return what can be read of a file that cannot be used, without changing it."""
-        return salvage(self._path) if self._path else {}
+        return self._renames.apply_to_all(salvage(self._path)) if self._path else {}
 
     def close(self) -> None:
         """Write what is not saved yet, if that is possible, and close the file. A later write opens it again."""
@@ -181,7 +184,7 @@ class ProgressFile:
             # Only after a successful write: somebody may have made the file read-only on purpose.
             with suppress(OSError):
                 path.chmod(0o600)
-            conflicts = tables.merge(file, rows)
+            conflicts = [*tables.merge(file, rows), *tables.rename(file, self._renames)]
             everything = tables.read_all(file)
             # Read within the transaction, so that a change right after it is noticed.
             (self._data_version,) = file.execute("PRAGMA data_version").fetchone()

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import get_args
 
 from lessons.learner.records import DAMAGED, GAVE_UP, HINT, OTHER_SESSION, SOLUTION, TOOK_BACK
+from lessons.learner.renames import Renames
 from lessons.results.verdict import Verdict
 
 FORMAT = "attn-tutor progress"
@@ -181,6 +182,20 @@ def read_all(database: sqlite3.Connection) -> dict[str, list[dict[str, str]]]:
     """Return all rows of all tables, as of one moment."""
     with _transaction(database, "BEGIN"):
         return {table: list(read_table(database, table)) for table in COLUMNS}
+
+
+def rename(database: sqlite3.Connection, renames: Renames) -> list[tuple[Row, Row]]:
+    """Give all rows the ids of today, in one transaction or in the open one; return the conflicts as `merge` does."""
+    conflicts: list[tuple[Row, Row]] = []
+    with _transaction(database, "BEGIN IMMEDIATE"):
+        for table, columns in COLUMNS.items():
+            for before, after in renames.in_table(columns):
+                same = " AND ".join(f"{name} = :{name}" for name in before)
+                if database.execute(f"SELECT 1 FROM {table} WHERE {same} LIMIT 1", before).fetchone():
+                    rows = [row for row in read_table(database, table) if before.items() <= row.items()]
+                    database.execute(f"DELETE FROM {table} WHERE {same}", before)
+                    conflicts += merge(database, {table: [{**row, **after} for row in rows]})
+    return conflicts
 
 
 def merge(database: sqlite3.Connection, rows: Rows, *, live: bool = False) -> list[tuple[Row, Row]]:

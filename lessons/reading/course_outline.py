@@ -35,7 +35,7 @@ SIDE = 8
 class StepOutline(NamedTuple):
     """A step: `noun` is what it is called in front of learners, `side` says that it is no part of the main path.
 
-    The rest is empty unless it `is_exercise`.
+    `aliases` are ids that it had before. The rest is empty unless it `is_exercise`.
     """
 
     id: str
@@ -46,6 +46,7 @@ class StepOutline(NamedTuple):
     number: str = ""
     challenge: bool = False
     side: bool = False
+    aliases: tuple[str, ...] = ()
 
 
 class LessonOutline(NamedTuple):
@@ -57,6 +58,7 @@ class LessonOutline(NamedTuple):
     goal: str
     corner: Corner | None
     steps: tuple[StepOutline, ...]
+    aliases: tuple[str, ...] = ()
 
     def step(self, step_id: str) -> StepOutline:
         """Return the step with an id. Raises `KeyError` if there is none."""
@@ -112,7 +114,8 @@ def _lesson(fields: list[object]) -> LessonOutline:
     corner = lesson.corner
     if corner is not None:
         corner = Corner(*(_tuples(field) for field in corner))  # type: ignore[arg-type]
-    return lesson._replace(corner=corner, steps=tuple(StepOutline(*step) for step in lesson.steps))
+    steps = tuple(StepOutline(*map(_tuples, step)) for step in lesson.steps)  # type: ignore[arg-type]
+    return lesson._replace(corner=corner, steps=steps, aliases=tuple(lesson.aliases))
 
 
 def _tuples(field: object) -> object:

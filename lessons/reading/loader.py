@@ -192,17 +192,21 @@ def sorted_findings(findings: list[Finding]) -> list[Finding]:
 def _include(root: yaml.Node, folder: Path | None) -> None:
     """Replace the steps that name a file by the contents of that file. Raises `LessonError`."""
     findings = []
+    included: set[str] = set()
     steps = _steps(root)
     for position, step in enumerate(steps):
         named = [value for key, value in _pairs(step) if key.value == INCLUDE]
         if not named:
             continue
         where, name = position_of(step.start_mark), named[0].value
-        outside = isinstance(name, str) and (Path(name).is_absolute() or ".." in Path(name).parts)
-        if len(step.value) > 1 or not isinstance(name, str) or folder is None or outside:
+        if len(step.value) > 1 or not isinstance(name, str) or folder is None or _leads_out(folder, name):
             remedy = "Write nothing but 'include: FILE', a file below the lesson's folder."
             findings.append(Finding(*where, "this is not something to include", remedy))
             continue
+        if name in included:
+            findings.append(Finding(*where, f"{name} is included twice", "Include it once."))
+            continue
+        included.add(name)
         try:
             file = folder / name
             steps[position] = parse(read(file), str(file))
@@ -211,6 +215,19 @@ def _include(root: yaml.Node, folder: Path | None) -> None:
             findings += [Finding(*where, f"there is no file {name}", "Mend the name.")] if missing else error.findings
     if findings:
         raise LessonError(sorted_findings(findings))
+
+
+def _leads_out(folder: Path, name: str) -> bool:
+    """Return whether the name of a file leads out of a folder, by itself or by a link."""
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        return True
+    # Some installers link every file of a package to a place of their own.
+    if (folder / "lesson.yaml").is_symlink():
+        return False
+    try:
+        return not (folder / name).resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):
+        return True
 
 
 def _steps(root: yaml.Node) -> list[yaml.Node]:
@@ -339,7 +356,7 @@ def _content_findings(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
                 yield at((*path, "source"), str(error.args[0]), "Name it like 'attention.causal:CausalAttention'.")
         for inside, problem, remedy in step.complaints():
             yield at((*path, *inside), problem, remedy)
-    for path, problem, remedy in _side_complaints(lesson):
+    for path, problem, remedy in (*_side_complaints(lesson), *_alias_complaints(lesson)):
         yield at(path, problem, remedy)
     for path, problem, remedy in knobs.complaints(lesson):
         yield at(path, problem, remedy)
@@ -371,6 +388,17 @@ def _side_complaints(lesson: Lesson) -> Iterator[Complaint]:
             yield path, "the challenge of a lesson cannot be a side step", "Take 'side' or 'challenge' away."
 
 
+def _alias_complaints(lesson: Lesson) -> Iterator[Complaint]:
+    """Yield a complaint for each alias that does not say which step it means."""
+    owners = {step.id: step.id for step in lesson.steps}
+    for position, step in enumerate(lesson.steps):
+        for number, alias in enumerate(step.aliases):
+            if alias in owners:
+                problem = f"'{alias}' also names the step '{owners[alias]}'"
+                yield ("steps", position, "aliases", number), problem, "An alias is an id that no step has any more."
+            owners.setdefault(alias, step.id)
+
+
 def _steps_that_run(lesson: Lesson) -> list[str]:
     return [step.id for step in lesson.steps if isinstance(step, RunningStep)]
 
@@ -387,6 +415,12 @@ def _repeated_lessons(lessons: list[Lesson]) -> Iterator[Finding]:
                 problem = f"the {what} '{name}' is also that of '{Path(owners[name].folder).name}'"
                 yield Finding(lesson.folder, 1, 1, problem, "Give one of the folders another name.")
             owners.setdefault(name, lesson)
+    for lesson in lessons:
+        for alias in lesson.aliases:
+            if alias in owners:
+                problem = f"the alias '{alias}' also names the lesson '{owners[alias].id}'"
+                yield Finding(lesson.folder, 1, 1, problem, "An alias is an id that no lesson has any more.")
+            owners.setdefault(alias, lesson)
 
 
 def _repeated_exercises(lessons: list[Lesson]) -> Iterator[Finding]:

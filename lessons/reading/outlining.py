@@ -15,13 +15,15 @@ def outline(course: Course) -> CourseOutline:
 def lesson_outline(lesson: Lesson) -> LessonOutline:
     """Return the outline of a lesson."""
     steps = tuple(map(_step, lesson.steps))
-    return LessonOutline(lesson.id, lesson.number, lesson.title, lesson.goal, _corner(lesson), steps)
+    return LessonOutline(lesson.id, lesson.number, lesson.title, lesson.goal, _corner(lesson), steps, lesson.aliases)
 
 
 def _step(step: Step) -> StepOutline:
     exercise, number = getattr(step, "exercise", ""), getattr(step, "number", "")
     challenge = getattr(step, "challenge", False)
-    return StepOutline(step.id, step.title, step.noun, step.is_exercise, exercise, number, challenge, step.side)
+    return StepOutline(
+        step.id, step.title, step.noun, step.is_exercise, exercise, number, challenge, step.side, step.aliases
+    )
 
 
 def _corner(lesson: Lesson) -> Corner | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import json
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,10 @@ from lessons.results.result import MemoryLayout, StepResult, Tensor, Window
 FILE = "recorded.json"
 SINGLE_PRECISION = ("float32", "float16", "bfloat16")
 """Dtypes whose numbers travel and are recorded as 32-bit floats, which nine digits represent exactly."""
+
+
+LONGEST_AXIS = 1_000_000
+"""The largest size of an axis, each position of which has a label."""
 
 
 def load(lesson: Lesson) -> dict[str, StepResult]:
@@ -39,7 +44,9 @@ def _step_from_json(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepR
 
 
 def _tensor_from_json(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any], text: dict[str, str]) -> Tensor:
-    shape = tuple(entry["shape"])
+    shape = tuple(map(int, entry["shape"]))
+    if any(not 0 <= size <= LONGEST_AXIS for size in shape):
+        raise ValueError("an axis that is too long")
     names, texts = axis_labels.names_and_labels(lesson, spec, shape, text)
 
     def exact(values: list[float | str]) -> tuple[float, ...]:
@@ -50,20 +57,39 @@ def _tensor_from_json(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any], 
     window = None
     if "window" in entry:
         window = Window((0,) * (len(shape) - 2), 0, 0, tuple(exact(row) for row in entry["window"]))
+    values = exact(entry["values"]) if "values" in entry else None
+    _check_sizes(shape, values, window)
     return Tensor(
         name=spec.name,
         kind=spec.kind,
-        dtype=entry["dtype"],
+        dtype=str(entry["dtype"]),
         shape=shape,
         axes=names,
         labels=texts,
-        low=entry["low"],
-        high=entry["high"],
-        values=exact(entry["values"]) if "values" in entry else None,
+        low=_number(entry["low"]),
+        high=_number(entry["high"]),
+        values=values,
         window=window,
         draw=spec.draw,
         layout=_layout_from_json(entry["layout"]) if "layout" in entry and spec.draw == "memory" else None,
     )
+
+
+def _check_sizes(shape: tuple[int, ...], values: tuple[float, ...] | None, window: Window | None) -> None:
+    """Raise `ValueError` if a tensor has more or fewer numbers than its shape says, which no drawing would expect."""
+    rows, columns = ((1, 1, *shape))[-2:]
+    if values is not None and len(values) != prod(shape):
+        raise ValueError("a tensor of another size")
+    if window is not None and (
+        len(window.rows) > rows or any(len(row) > columns or len(row) != len(window.rows[0]) for row in window.rows)
+    ):
+        raise ValueError("a window that is no part of its tensor")
+
+
+def _number(value: object) -> float | None:
+    if value is not None and not isinstance(value, int | float):
+        raise ValueError("no number")
+    return value
 
 
 def _layout_from_json(entry: dict[str, Any]) -> MemoryLayout:

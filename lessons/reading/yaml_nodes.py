@@ -10,16 +10,10 @@ from typing import Any
 
 import yaml
 
+from lessons.reading import yaml_limits
 from lessons.reading.findings import Finding, LessonError
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-MOST_BYTES = 4 * 1024 * 1024
-"""The largest file that is read; a device has no end."""
-
-MOST_LEVELS = 100
-"""The deepest nesting that is read. The parser in C crashes at some tens of thousands of levels."""
 
 
 def read(file: Path) -> str:
@@ -28,8 +22,8 @@ def read(file: Path) -> str:
         found = file.stat()
         if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
             raise _refuse(file, "this is a pipe or a device", "Put a text file in its place.")
-        if found.st_size > MOST_BYTES:
-            raise _refuse(file, f"the file has more than {MOST_BYTES // 1024**2} MiB", "Split it.")
+        if found.st_size > yaml_limits.MOST_BYTES:
+            raise _refuse(file, f"the file has more than {yaml_limits.MOST_BYTES // 1024**2} MiB", "Split it.")
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise LessonError(
@@ -55,7 +49,7 @@ def parse(text: str, file: str) -> yaml.Node:
     """Parse text into YAML nodes, which carry the name of the file. Raises `LessonError`."""
     lines = text.count("\n") + (not text.endswith("\n"))
     try:
-        _check_levels(text, file)
+        yaml_limits.check_levels(text, file, Loader)
         node: yaml.Node | None = yaml.compose(_Named(text, file), Loader=Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -81,21 +75,8 @@ def parse(text: str, file: str) -> yaml.Node:
         ) from None
     if node is None:
         raise LessonError([Finding(file, 1, 1, "the file is empty", "Start it with 'title: ...'.")])
+    yaml_limits.check_values(node, file)
     return node
-
-
-def _check_levels(text: str, file: str) -> None:
-    """Raise `LessonError` if text is nested too deeply to be composed, and `yaml.YAMLError` if it is not YAML."""
-    level = 0
-    for event in yaml.parse(text, Loader=Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            level += 1
-            if level > MOST_LEVELS:
-                where: Any = event.start_mark  # the parsers always give one
-                _, line, column = position_of(where)
-                raise LessonError([Finding(file, line, column, f"more than {MOST_LEVELS} levels", "Write it flatter.")])
-        elif isinstance(event, yaml.CollectionEndEvent):
-            level -= 1
 
 
 def data_of(node: yaml.Node) -> object:
@@ -107,7 +88,7 @@ def data_of(node: yaml.Node) -> object:
         mark = error.problem_mark or error.context_mark or node.start_mark
         problem = " ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
         raise LessonError([Finding(*position_of(mark), problem, _yaml_remedy(problem, ""))]) from None
-    except (ValueError, RecursionError) as error:
+    except (ValueError, OverflowError, RecursionError) as error:
         # Such as an impossible date.
         found = Finding(node.start_mark.name, 1, 1, f"a value cannot be read: {error}", "Put it in quotes.")
         raise LessonError([found]) from None

@@ -20,6 +20,7 @@ NICE = 10
 def read(course: CourseFolder) -> MapState | str:
     """Read what the map shows: the outline of a course, and the learner's progress; or return an error message."""
     from lessons.learner.progress import Progress
+    from lessons.learner.renames import renames_of
     from lessons.reading import kept_course
     from lessons.reading.findings import LessonError
 
@@ -27,7 +28,7 @@ def read(course: CourseFolder) -> MapState | str:
         outline, load_course = kept_course.load_outline(course)
     except LessonError as error:
         return say("cannot-read", "The course cannot be read:\n{findings}", findings=error)
-    progress = Progress.open(state_folder=course.state_folder, background=True)
+    progress = Progress.open(state_folder=course.state_folder, renames=renames_of(outline), background=True)
     return MapState(outline, load_course, progress)
 
 

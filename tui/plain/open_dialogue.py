@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lessons.engine.session import Session
 from lessons.learner.progress import Progress
+from lessons.learner.renames import renames_of
 from tui.plain.console import Console
 from tui.plain.dialogue import Dialogue
 from tui.state.unsaved_progress import farewell
@@ -34,7 +35,7 @@ def talk(course: Course, columns: int | None, *, unicode: bool) -> int:
     # No line reaches the last column, where some terminals wrap.
     width = columns or shutil.get_terminal_size().columns - 1
     console = Console(given, sys.stdout, width, unicode=unicode)
-    with closing(Progress.open(state_folder=course.state_folder)) as progress:
+    with closing(Progress.open(state_folder=course.state_folder, renames=renames_of(course))) as progress:
         dialogue = Dialogue(course, progress, Session(), console)
         try:
             with console.interrupts.installed():

@@ -557,8 +557,8 @@ def test_text_that_is_nested_too_deeply(bracket: str) -> None:
 
 
 def test_value_that_contains_itself() -> None:
-    assert "not known here" in findings(VALID + "more: &loop [*loop]\n")[0]
-    assert "not known here" in findings(VALID + "more: &loop {again: *loop}\n")[0]
+    assert "this contains itself" in findings(VALID + "more: &loop [*loop]\n")[0]
+    assert "this contains itself" in findings(VALID + "more: &loop {again: *loop}\n")[0]
 
 
 def test_all_findings_are_reported_in_the_order_of_the_file() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lessons.learner.progress import Progress
+from lessons.reading.folders import BUILT_IN
 from tests.small_course import ANSWER, write_course
 from tests.tui.commands.command_line import Command, document
 
@@ -56,7 +57,8 @@ def test_progress_is_carried_from_one_folder_to_another(command: Command, folder
 def test_a_course_that_does_not_exist(command: Command) -> None:
     status, out, err = command("list", "--course", "nothing")
     assert (status, out) == (2, "")
-    assert err == "attn-tutor: There is no course 'nothing', and no folder. The courses are: attention\n"
+    ids = ", ".join(course.id for course in BUILT_IN)
+    assert err == f"attn-tutor: There is no course 'nothing', and no folder. The courses are: {ids}\n"
 
 
 def test_the_tutor_prints_another_course_where_nobody_can_type(command: Command, folder: Path) -> None:

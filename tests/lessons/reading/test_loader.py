@@ -180,7 +180,7 @@ def test_labels_may_be_an_alias() -> None:
 # One finding of each kind --------------------------------------------------------------------------------------------
 
 STEP = "attention.causal:CausalAttention"
-TOP = "Known are: title, goal, tokens, seed, setup, thumbnail, flow, limits, knobs, axes, constants, steps."
+TOP = "Known are: title, goal, aliases, tokens, seed, setup, thumbnail, flow, limits, knobs, axes, constants, steps."
 FORM = "Give '{}' a value of the right form."
 MEND = " Mend the text at this place."
 BRACE = "in a template (write {{ for a literal brace)." + MEND
@@ -223,7 +223,7 @@ ONE: dict[str, tuple[str, str, Found]] = {
     "key of another kind of step": (
         "source: " + STEP,
         "code: x = 1",
-        [("code: x", "'code' is not known here. Known are: id, title, prose, side, source, kind.")],
+        [("code: x", "'code' is not known here. Known are: id, title, prose, side, aliases, source, kind.")],
     ),
     "unknown key in a shown tensor": (
         "expr:",

@@ -52,6 +52,11 @@ class Group:
         """The function whose variables they are; "" for the program's own."""
         return self.items[0].scope if self.items else ""
 
+    @property
+    def is_of_parameters(self) -> bool:
+        """Whether they are parameters and buffers."""
+        return bool(self.items) and self.items[0].kind == "parameter"
+
     def called(self, item: Named) -> str:
         """Return what a tensor of the group is called beside its title."""
         return short(item) if item.scope else item.label.removeprefix(f"{self.title}.")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar, cast
 
 from lessons.engine import program_lesson, replies
+from lessons.engine.function_source import function_source
 from lessons.engine.launchers import Launcher
 from lessons.engine.run import Run
 from lessons.engine.running_program import LIMITS, OwnProgram
@@ -56,6 +57,7 @@ class ProgramRun(Run):
         """Whether it is still asked about although something else has run since: closing it waits for `release`."""
         name = Path(program.path).name
         self._complex = {item.label for item in result.named if item.dtype.startswith("complex")}
+        self._is_changed = opened is not None
         self.lesson: Lesson
         self.groups: list[program_lesson.Group]
         if opened is not None:
@@ -90,14 +92,15 @@ class ProgramRun(Run):
             elif reply is not None:
                 notes.append(reply.reason)
         first = step.id == self.lesson.steps[0].id
-        file = self._file(step)
+        file = self.file_of(step)
         names = {shown.name for shown in step.show}
         scopes = {item.scope for item in self.whole.named if item.label in names}
         beside = [item for item in self.whole.named if item.scope in scopes]
+        error = self.error_on(step)
         result = StepResult(
             step.id,
-            stdout=self._printed() if first else "",
-            error=self.error_on(step),
+            stdout=self._printed(error) if first else "",
+            error=error,
             tensors=tuple(tensors),
             notes=(*self.whole.notes, *notes),
             seconds=self.whole.seconds,
@@ -112,19 +115,34 @@ class ProgramRun(Run):
         found = ((name, self.ask(ShowQuestion(name, PROGRAM))) for name in names if name in known)
         return [replace(reply, name=name) for name, reply in found if isinstance(reply, Tensor)]
 
-    def _printed(self) -> str:
-        """Return what the program printed; if it failed, only its end, since the error stands below."""
+    def _printed(self, error: Failure | None) -> str:
+        """Return what the program printed; where an error stands below, only its end."""
         lines = self.whole.stdout.splitlines(keepends=True)
-        return "".join(lines if self.whole.error is None else lines[-LAST_LINES:])
+        return "".join(lines if error is None else lines[-LAST_LINES:])
 
     def error_on(self, step: RunStep) -> Failure | None:
-        """Return how the program failed, with the line if the page shows that."""
+        """Return how the program failed, with the line if the page shows that.
+
+        It stands on one page only, unless a change has made the program fail, which may be seen from any page.
+        """
         error = self.whole.error
-        return error if error is None or self.is_own(step) else replace(error, line=None)
+        if error is None or (not self._is_changed and step.id != self.lesson.steps[first_page(self)].id):
+            return None
+        place = self.whole.failed_at
+        if place is not None and place.file == self.file_of(step):
+            return replace(error, line=place.line)
+        return error if self.is_own(step) else replace(error, line=None)
 
     def is_own(self, step: RunStep) -> bool:
         """Return whether a step shows the program's own file."""
-        return self._file(step) == PROGRAM.filename
+        return self.file_of(step) == PROGRAM.filename
+
+    def code_beside(self, step: RunStep) -> str:
+        """Return the code to read with a page where no window shows a part of it: all of it first, then functions."""
+        position = self.lesson.index(step.id)
+        scope = self.groups[position].scope if self.groups else ""
+        whole = self.is_own(step) and (position == 0 or not scope)
+        return step.code if whole else function_source(step.code, scope)
 
     def begin_prompt(self, step: str) -> None:
         """Let code after the run use the tensors of the function that a page is about, under their own names."""
@@ -167,10 +185,10 @@ class ProgramRun(Run):
 
     def _file_of_unit(self, unit: CodeUnit) -> str:
         step = next((step for step in self.lesson.steps if step.id == str(unit)), None)
-        return self._file(step) if isinstance(step, RunStep) else ""
+        return self.file_of(step) if isinstance(step, RunStep) else ""
 
-    def _file(self, step: RunStep) -> str:
-        """Return the file whose source a step shows."""
+    def file_of(self, step: RunStep) -> str:
+        """Return the file whose source a step shows, as `Named.file` gives it."""
         position = self.lesson.index(step.id)
         return self.groups[position].file if position < len(self.groups) else PROGRAM.filename
 
@@ -251,8 +269,16 @@ def about(program: OwnProgram, result: ProgramResult) -> str:
             command=command, folder=program.folder, seconds=result.seconds,
         )
     ]  # fmt: skip
+    said.append(
+        say.count(
+            "recorded",
+            result.operations,
+            "{count:,} operation of PyTorch is recorded.",
+            "{count:,} operations of PyTorch are recorded.",
+        )
+    )
     if result.stopped:
-        said.append(say("not-recorded", "Its first part was recorded, until {why}.", why=result.stopped))
+        said.append(say("not-recorded", "Its first part was recorded, until {why}.", why=result.stopped.rstrip(".")))
     if program.limited:
         said.append(
             say(
@@ -284,14 +310,22 @@ def _content(tensor: Tensor) -> tuple[object, ...]:
 
 
 def first_page(run: ProgramRun) -> int:
-    """Return the step to open first: the one whose tensors were named last before the error, else the first."""
-    error = run.whole.error
-    if error is None or error.line is None:
+    """Return the step to open first: of a program that failed, that of the function where it did, else the first.
+
+    If that function has no page, or a page that shows no line before the error, it is the one whose tensors were
+    computed last.
+    """
+    place = run.whole.failed_at
+    if run.whole.error is None or not run.groups:
         return 0
-    best, found = 0, 0
+    best, found = -1, 0
     for position, group in enumerate(run.groups):
-        lines: Sequence[int] = [item.line for item in group.items if item.file == PROGRAM.filename and item.line]
-        last = max((line for line in lines if line <= error.line), default=0)
+        if place is None or group.is_of_parameters or (group.scope, group.file) != (place.scope, place.file):
+            continue
+        last = max((item.line for item in group.items if item.line and item.line <= place.line), default=0)
         if last > found:
             best, found = position, last
-    return best
+    if best >= 0:
+        return best
+    times = [0 if group.is_of_parameters else max(item.time for item in group.items) for group in run.groups]
+    return times.index(max(times))

@@ -14,8 +14,8 @@ from lessons.engine.launchers import ChildProcess, output
 from lessons.format.lesson import Limits
 from lessons.results import line_shapes
 from lessons.results.clean_text import clean
-from lessons.results.code_unit import PROGRAM
-from lessons.results.program_result import Named, ProgramResult
+from lessons.results.code_unit import PROGRAM, with_file, without_frames
+from lessons.results.program_result import FailedAt, Named, ProgramResult
 from lessons.worker import channel
 from lessons.worker.message_parts import CellWrite
 from lessons.worker.program_messages import NamedReport, ProgramReport, RunProgram
@@ -26,6 +26,9 @@ LIMITS = Limits(cpu=300, wall=60, memory=4096)
 UNLIMITED = Limits.model_construct(cpu=10**9, wall=10**9, memory=1 << 30)
 
 MIB = 1 << 20
+
+WORKER = str(Path(__file__).parents[1] / "worker")
+"""The folder of the recorder, whose functions stand in tracebacks between those of PyTorch and of a program."""
 
 GRACE = 20.0
 """Seconds for the report of a program after its time is up: names are found only then."""
@@ -98,23 +101,25 @@ def run(
         limited=program.limited,
         hunts=hunts,
     )
+    name = Path(program.path).name
     deadline = None if program.wall is None else time.monotonic() + program.wall + GRACE
     try:
         channel.send(job.talk, message)
         report = channel.receive(job.talk, ProgramReport, deadline=deadline)
-        return _result(report, job), True
+        return _result(report, job, name), True
     except TimeoutError:
         failure = child_failures.timeout_failure(job, program.limits.wall)
     except Exception as error:
         # A child that sends something unreadable is ended.
         failure = child_failures.exit_failure(job, error, program.limits, cancelled())
-    return ProgramResult(PROGRAM.name, stdout=_printed(job), error=failure), False
+    return ProgramResult(PROGRAM.name, stdout=_printed(job, name), error=failure), False
 
 
-def _result(report: ProgramReport, job: ChildProcess) -> ProgramResult:
+def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResult:
+    place = report.failed_at
     return ProgramResult(
         PROGRAM.name,
-        stdout=_printed(job, *report.stdout),
+        stdout=_printed(job, file, *report.stdout),
         error=replies.failure_of(report.error),
         seconds=report.seconds,
         notes=report.notes,
@@ -123,14 +128,19 @@ def _result(report: ProgramReport, job: ChildProcess) -> ProgramResult:
         stopped=clean(report.stopped),
         sources={clean(str(file)): str(source) for file, source in json.loads(report.blob).items()},
         imported=report.imported,
+        operations=report.operations,
+        failed_at=None if place is None else FailedAt(clean(place.file), place.line, clean(place.scope)),
     )
 
 
-def _printed(job: ChildProcess, start: int = 0, end: int | None = None) -> str:
-    """Return what a program printed, first on standard output, then on standard error."""
+def _printed(job: ChildProcess, file: str, start: int = 0, end: int | None = None) -> str:
+    """Return what a program printed, first on standard output, then on standard error.
+
+    Tracebacks in it name the program's own file, and leave out the functions of the recorder.
+    """
     printed, errors = output(job.out, start, end), output(job.err)
     between = "" if not printed or printed.endswith("\n") or not errors else "\n"
-    return printed + between + errors
+    return with_file(without_frames(printed + between + errors, WORKER), PROGRAM, file)
 
 
 def _named(report: NamedReport) -> Named:

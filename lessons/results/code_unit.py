@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -126,3 +127,13 @@ def learner_line(trace: str) -> int | None:
         if unit is not None and unit.of_learner:
             return int(found[2])
     return None
+
+
+def with_file(text: str, unit: CodeUnit, file: str) -> str:
+    """Return what a program printed with the name of a file in place of a unit of code in its tracebacks."""
+    return text.replace(f'File "{unit.filename}", line ', f'File "{file}", line ')
+
+
+def without_frames(text: str, folder: str) -> str:
+    """Return what a program printed without the frames of files in a folder in its tracebacks."""
+    return re.sub(rf'^ +File "{re.escape(folder + os.sep)}.*\n(?: {{4}}.*\n)*', "", text, flags=re.MULTILINE)

@@ -36,6 +36,15 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedAt:
+    """Where a program failed: file, line, and the function or imported file; of the program itself `<program>`, ""."""
+
+    file: str
+    line: int
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramResult(StepResult):
     """The result of a program.
 
@@ -44,9 +53,13 @@ class ProgramResult(StepResult):
         stopped: why recording stopped before the program ended; "" if it did not.
         sources: the source of each other file that names a tensor.
         imported: the files below the folder of the program that it imported, as absolute paths.
+        operations: how many operations its record has.
+        failed_at: where it failed; None if it did not, or in no file of its own.
     """
 
     named: tuple[Named, ...] = ()
     stopped: str = ""
     sources: dict[str, str] = field(default_factory=dict)
     imported: tuple[str, ...] = ()
+    operations: int = 0
+    failed_at: FailedAt | None = None

@@ -27,6 +27,15 @@ class NamedReport:
 
 
 @message
+class FailedAt:
+    """Where a program failed: the file and line, and the function or imported file that this is in."""
+
+    file: str
+    line: int
+    scope: str
+
+
+@message
 class RunProgram:
     """Run a program of one's own as Python would, report it, then answer questions until the connection is closed.
 
@@ -109,6 +118,8 @@ class ProgramReport:
         stopped: why recording stopped before the program ended; "" if it did not.
         blob: the source of each other file that names a tensor, as it was when it ran, as a JSON object.
         imported: the files below the folder of the program that it imported, as absolute paths.
+        operations: how many operations are recorded.
+        failed_at: where the program failed; None if it did not, or not in a file of its own.
     """
 
     error: ErrorReport | None
@@ -120,6 +131,8 @@ class ProgramReport:
     seconds: float
     blob: bytes
     imported: tuple[str, ...]
+    operations: int = 0
+    failed_at: FailedAt | None = None
 
 
 @message

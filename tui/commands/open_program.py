@@ -95,8 +95,11 @@ def _print(session: ProgramSession) -> int:
     opened = session.opened
     assert opened is not None
     pages = [step for step in opened.lesson.steps if isinstance(step, RunStep)]
+    shown = {""}
     for step in pages[:MOST_PAGES]:
-        plain = step if step is pages[0] or not opened.is_own(step) else step.model_copy(update={"code": ""})
+        code = opened.code_beside(step)
+        plain = step.model_copy(update={"code": "" if code in shown else code})
+        shown.add(code)
         output.print_lines(
             linear_text.step_lines(plain, opened.show(step), main_path.position_of(opened.lesson.steps, step.id))
         )

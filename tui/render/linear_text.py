@@ -196,7 +196,11 @@ def result_lines(
         yield from _indented(clean(result.stdout))
     if result.error is not None:
         yield ""
-        yield from textwrap.wrap(failure(result.error), width)
+        yield from textwrap.wrap(
+            program_failure(result.error) if step.noun == main_path.PAGE else failure(result.error),
+            width,
+            break_on_hyphens=False,
+        )
     for note in result.notes:
         yield ""
         yield from plain_lines(clean(note), width)
@@ -255,6 +259,14 @@ def failure(error: Failure) -> str:
     if error.line:
         return say("stopped-at-line", "This step stopped at line {line}: {message}", line=error.line, message=message)
     return say("stopped", "This step did not finish: {message}", message=message)
+
+
+def program_failure(error: Failure) -> str:
+    """Return a sentence on why a program of one's own failed."""
+    message = clean(error.message)
+    if line := error.unmentioned_line:
+        return say("program-stopped-at-line", "It stopped at line {line}: {message}", line=line, message=message)
+    return say("program-stopped", "It stopped. {message}", message=message)
 
 
 def verdict_word(verdict: str) -> str:

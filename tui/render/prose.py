@@ -32,7 +32,7 @@ def plain_lines(prose: str, width: int) -> Iterator[str]:
         if number:
             yield ""
         bare = "".join(_quoted(piece) if role == "code" else piece for piece, role in spans(paragraph))
-        yield from textwrap.wrap(bare, width) or [""]
+        yield from textwrap.wrap(bare, width, break_on_hyphens=False) or [""]
 
 
 def _quoted(code: str) -> str:

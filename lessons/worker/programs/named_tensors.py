@@ -115,12 +115,12 @@ def _locals(explainer: Explainer, main: str, top: Iterable[tuple[object, ...]]) 
     record, names = explainer.record, explainer.names
     by_scope: dict[tuple[str, str], dict[str, list[Assignment]]] = {}
     for code in sorted(record.variables, key=lambda code: record.variables[code].order):
-        by_scope.setdefault((_scope(code), code.co_filename), {})
+        by_scope.setdefault((scope_of(code), code.co_filename), {})
     for item in names.assignments:
         code = item.site[0]
         if (code.co_qualname, code.co_filename) != (MODULE, main) and not code.co_name.startswith(COMPREHENSIONS):
-            by_scope.setdefault((_scope(code), code.co_filename), {}).setdefault(item.binding.name, []).append(item)
-    noted = {(_scope(code), code.co_filename): code for code in record.variables}
+            by_scope.setdefault((scope_of(code), code.co_filename), {}).setdefault(item.binding.name, []).append(item)
+    noted = {(scope_of(code), code.co_filename): code for code in record.variables}
     known: set[object] = {
         _identity(region) for code in record.variables for region in _own_regions(record.variables[code], code)
     }
@@ -146,7 +146,7 @@ def _noted(explainer: Explainer, code: CodeType, known: set[object]) -> Iterator
     parameter elsewhere.
     """
     variables, bound = explainer.record.variables[code], _bound(code)
-    scope, file = _scope(code), code.co_filename
+    scope, file = scope_of(code), code.co_filename
     for name, region in variables.regions.items():
         variable = _variable(name)
         if variable == UNWANTED or (variable not in bound.assigned and _identity(region) in known):
@@ -214,9 +214,14 @@ def _stored(instruction: dis.Instruction) -> tuple[str, ...]:
     return ()
 
 
-def _scope(code: CodeType) -> str:
+def is_module(code: CodeType) -> bool:
+    """Return whether code is that of a file outside of all functions."""
+    return code.co_qualname == MODULE
+
+
+def scope_of(code: CodeType) -> str:
     """Return what a function is called; of code outside of all functions, the name of its file."""
-    if code.co_qualname == MODULE:
+    if is_module(code):
         return _stem(code.co_filename)
     return code.co_qualname.replace("<locals>.", "")
 

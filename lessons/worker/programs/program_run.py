@@ -29,6 +29,7 @@ from lessons.worker.jobs.execute import describe
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import ErrorReport
 from lessons.worker.program_messages import (
+    FailedAt,
     FindNonfinite,
     NamedReport,
     NonfiniteFound,
@@ -38,7 +39,7 @@ from lessons.worker.program_messages import (
     TraceProgram,
 )
 from lessons.worker.programs import program_comparison
-from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
+from lessons.worker.programs.named_tensors import NamedTensor, is_module, named_tensors, scope_of
 from lessons.worker.programs.nonfinite_hunt import HuntingRecorder
 from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.record import Record
@@ -77,7 +78,7 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     before, began, known = lesson_run.out_size(), time.perf_counter(), set(sys.modules)
     state = RunState(job.cells, "__main__", HuntingRecorder() if job.hunts else None)
     with _as_own(job, state):
-        failure = _run(job, state)
+        failure, place = _run(job, state)
     seconds = time.perf_counter() - began
     limits.allow_questions()
     named = [] if job.hunts else named_tensors(state.explainer, PROGRAM.filename)
@@ -108,6 +109,8 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         seconds=seconds,
         blob=_packed(sources),
         imported=tuple(_imported(Path(job.path).parent, known)),
+        operations=len(record.events),
+        failed_at=None if place is None else replace(place, file=files.file_of(place.file)),
     )
     channel.send(talk, report)
     tensor_questions.serve(talk, state, HANDLERS)
@@ -178,15 +181,18 @@ def _report(item: NamedTensor, file: str, record: Record) -> NamedReport:
     return NamedReport(item.label, item.kind, item.scope, file, item.line, item.count, region.shape, dtype, since)
 
 
-def _run(job: RunProgram, state: RunState) -> ErrorReport | None:
-    """Run the code until it ends, fails, or has run for as long as it may. Returns the failure."""
+def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt | None]:
+    """Run the code until it ends, fails, or has run for as long as it may. Returns the failure, and where that was."""
     recorder = state.recorder
     recorder.watch_below(str(root_of(Path(job.path))))
     ended: list[ErrorReport | None] = []
+    places: list[FailedAt] = []
 
     def described(error: BaseException, filename: str) -> ErrorReport:
         if isinstance(error, Ended) or (isinstance(error, SystemExit) and error.code in (None, 0)):
             ended.append(None)
+        if (place := _innermost(error.__traceback__, filename, str(root_of(Path(job.path))))) is not None:
+            places.append(place)
         return _described(error, filename, job)
 
     with _stopped_after(job.wall) as end, LocalVariables(recorder).noting():
@@ -198,7 +204,7 @@ def _run(job: RunProgram, state: RunState) -> ErrorReport | None:
 
             recorder.on_end = found
         failure = state.run(job.code, PROGRAM, described)
-    return None if ended else failure
+    return (None, None) if ended or failure is None else (failure, next(iter(places), None))
 
 
 @contextmanager
@@ -265,27 +271,29 @@ def _described(error: BaseException, filename: str, job: RunProgram) -> ErrorRep
         report = ErrorReport("error", message, describe(error, filename).line)
     else:
         report = describe(error, filename)
-        other = _innermost(error.__traceback__, filename, str(root_of(Path(job.path))))
-        if other is not None:
-            inner, line = other
+        root = str(root_of(Path(job.path)))
+        other = _innermost(error.__traceback__, filename, root)
+        if other is not None and other.file != filename:
+            inner, line = other.file, other.line
             there = describe(error, inner)
-            where = say("in-file", "In {file}, line {line}: ", file=os.path.relpath(inner, job.folder), line=line)
-            report = replace(there, message=where + there.message, line=report.line)
+            where = say("in-file", "In {file}, line {line}: ", file=os.path.relpath(inner, root), line=line)
+            symptom = where + there.symptom if there.symptom else ""
+            report = replace(there, message=where + there.message, line=report.line, symptom=symptom)
     if job.limited and _is_refused(error):
         lifted = say("lifted", "A limit of the tutor refused that; --no-limits lifts all of them.")
-        report = replace(report, message=f"{report.message.rstrip('.')}. {lifted}")
+        # The advice for lessons, whose code starts in another folder, is no advice here.
+        report = replace(report, message=f"{(report.symptom or report.message).rstrip('.')}. {lifted}")
     return report
 
 
-def _innermost(trace: TracebackType | None, filename: str, root: str) -> tuple[str, int] | None:
-    """Return file and line of the innermost code of the project, if that is in another file than its own."""
+def _innermost(trace: TracebackType | None, filename: str, root: str) -> FailedAt | None:
+    """Return where the innermost code of the project was: file, line and function; None if there is none."""
     found = None
     while trace is not None:
-        name = trace.tb_frame.f_code.co_filename
-        if name == filename:
-            found = None
-        elif name.startswith(root + os.sep) and "site-packages" not in name:
-            found = name, trace.tb_lineno
+        code = trace.tb_frame.f_code
+        own = code.co_filename == filename
+        if own or (code.co_filename.startswith(root + os.sep) and "site-packages" not in code.co_filename):
+            found = FailedAt(code.co_filename, trace.tb_lineno, "" if own and is_module(code) else scope_of(code))
         trace = trace.tb_next
     return found
 

@@ -127,3 +127,41 @@ def test_the_prompt_has_the_variables_of_the_function_that_a_page_is_about(worke
         # It leads back into the program.
         assert [(each.name, each.leaf) for each in explained.operands] == [("b", False)]
     assert session.opened is run
+
+
+def test_a_program_that_fails_in_another_file_opens_there_and_says_so_on_one_page(
+    worker: Session, tmp_path: Path
+) -> None:
+    (tmp_path / "net.py").write_text("import torch\n\ndef net(x):\n    h = x + 1\n    return h @ torch.ones(9)\n")
+    source = (
+        "import torch\nfrom net import net\n\nprint('begins')\ndef main():\n    x = torch.ones(2)\n    net(x)\nmain()\n"
+    )
+    with opened(worker, tmp_path, source) as (session, run):
+        pages = [step for step in run.lesson.steps if isinstance(step, RunStep)]
+        assert [page.title for page in pages] == ["main: x", "net: h"]
+        assert first_page(run) == 1
+        error = run.show(pages[1]).error
+        assert error is not None
+        assert (error.line, error.message.partition(": ")[0]) == (5, "In net.py, line 5")
+        assert (run.show(pages[0]).error, run.show(pages[0]).stdout) == (None, "begins\n")
+        # A change may be made on any page, and its error is seen there.
+        knob = next(knob for knob in run.lesson.knobs if knob.label.endswith("line 6"))
+        with closing(session.run(run.lesson, pages[0].id, UNCHANGED.with_knob(run.lesson, knob.name, "3"))) as changed:
+            result = changed.result(pages[0].id)
+            assert result is not None
+            assert result.error is not None
+
+
+def test_tracebacks_name_the_file_and_leave_out_the_recorder(worker: Session, tmp_path: Path) -> None:
+    source = "import sys, traceback, torch\ntry:\n    torch.ones(2) @ torch.ones(3)\nexcept RuntimeError:\n"
+    source += "    traceback.print_exc(file=sys.stdout)\nprint('goes on')\n"
+    with opened(worker, tmp_path, source) as (_, run):
+        lines = run.whole.stdout.splitlines()
+        assert lines[:3] == [
+            "Traceback (most recent call last):",
+            '  File "mine.py", line 3, in <module>',
+            "    torch.ones(2) @ torch.ones(3)",
+        ]
+        assert [line for line in lines if "recorder" in line or "torch_dispatch" in line] == []
+        assert lines[-2].startswith("RuntimeError: ")
+        assert lines[-1] == "goes on"

@@ -35,3 +35,14 @@ def test_a_program_that_fails_is_printed_with_what_it_did_before(command: Comman
     assert "1.0000" in out
     assert "inconsistent tensor size" in out
     assert command("open", str(tmp_path / "none.py"))[0] == 2
+
+
+def test_the_code_of_other_files_is_printed_by_functions(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text("# all of it\ndef twice(x):\n    y = x * 2\n    return y\n")
+    file = tmp_path / "mine.py"
+    file.write_text("import torch\nfrom net import twice\nz = twice(torch.ones(2))\n")
+    status, out, _ = command("open", str(file))
+    assert status == 0
+    assert "    from net import twice\n" in out
+    assert "    def twice(x):\n        y = x * 2\n" in out
+    assert "# all of it" not in out

@@ -26,11 +26,12 @@ IDS: frozenset[str] = frozenset(
         "induction",
         # Of the course "Reading tensors".
         "shapes-and-axes",
+        "broadcasting",
     }
 )
 """The ids of the lessons that were rewritten by these rules."""
 
-SHORT_IDS: frozenset[str] = frozenset({"shapes-and-axes"})
+SHORT_IDS: frozenset[str] = frozenset({"shapes-and-axes", "broadcasting"})
 """The ids of the short lessons: those of a course that leads up to another."""
 
 

@@ -64,7 +64,10 @@ def test_lessons_are_those_of_the_chapter() -> None:
 
 
 def test_lessons_on_reading_tensors() -> None:
-    assert [(lesson.number, lesson.id) for lesson in TENSORS.lessons] == [(1, "shapes-and-axes")]
+    assert [(lesson.number, lesson.id) for lesson in TENSORS.lessons] == [
+        (1, "shapes-and-axes"),
+        (2, "broadcasting"),
+    ]
     assert all(lesson.thumbnail for lesson in TENSORS.lessons)
 
 

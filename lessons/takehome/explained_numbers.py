@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from lessons.engine import explanation_tree
-from lessons.engine.explanation_tree import Node
 from lessons.engine.run import Run
 from lessons.results.code_unit import CodeUnit
+from lessons.results.explanation import Explanation
 from lessons.results.result import Tensor
+from lessons.results.tensor_questions import ExplainQuestion
 from lessons.takehome.taken_document import Explained
 
 MOST_NUMBERS = 36
@@ -25,10 +25,9 @@ def explained(run: Run, step: str, tensor: Tensor) -> tuple[Explained, ...]:
 
 def _explanations(run: Run, step: str, tensor: Tensor) -> Iterator[Explained]:
     for index in product(*map(range, tensor.shape)):
-        found = explanation_tree.grow(run, CodeUnit.step(step), tensor.name, index, depth=1)
-        if not isinstance(found, Node):
+        found = run.ask(ExplainQuestion(tensor.name, index, CodeUnit.step(step)))
+        if not isinstance(found, Explanation):
             # What refuses one number of a tensor refuses the others too.
             return
-        if found.explanation.leaf:
-            continue
-        yield Explained(index, found)
+        if not found.leaf:
+            yield Explained(index, found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from lessons.takehome import markdown_file, notebook_file
+from lessons.takehome import html_page, markdown_file, notebook_file
 from lessons.takehome.taken_document import Document
 
 
@@ -21,4 +21,5 @@ class Format:
 FORMATS: Mapping[str, Format] = {
     "markdown": Format("my_attention.md", markdown_file.write),
     "notebook": Format("my_attention.ipynb", notebook_file.write),
+    "html": Format("my_attention.html", html_page.write, explains=True),
 }

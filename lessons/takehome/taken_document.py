@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lessons.engine.explanation_tree import Node
 from lessons.format.lesson import Lesson, Step
+from lessons.results.explanation import Explanation
 from lessons.results.result import Tensor
 
 CodeRole = Literal["setup", "step", "training", "source", "starter", "answer", "draft", "solution", "changes"]
@@ -49,7 +49,7 @@ class Explained:
     """The explanation of one number of a matrix."""
 
     index: tuple[int, ...]
-    node: Node
+    explanation: Explanation
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from types import FrameType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lessons.render import flow_text
+from lessons.render import html_pieces as html
 from lessons.texts.wording import Wording
-from lessons.trace import notebook_html as html
 from lessons.trace.trace_errors import NoTensor, TraceError
 from lessons.trace.traced_comparison import TracedComparison
 from lessons.trace.traced_flow import TracedFlow

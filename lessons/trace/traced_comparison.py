@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from lessons.render import html_pieces as html
 from lessons.render import run_comparison_text
 from lessons.results.run_comparison import Agreement, RunComparison, RunDifference
 from lessons.texts.wording import Wording
-from lessons.trace import notebook_html as html
 
 say = Wording("trace/comparison")
 

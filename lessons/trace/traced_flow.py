@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lessons.render import flow_graph, flow_text
+from lessons.render import html_pieces as html
 from lessons.results.flow import Flow, FlowBox
-from lessons.trace import notebook_html as html
 
 WIDTH = 100
 

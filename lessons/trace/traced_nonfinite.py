@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lessons.engine.explanation_tree import Node
+from lessons.render import html_pieces as html
 from lessons.render import nonfinite_text
 from lessons.results.nonfinite import NonfiniteReport, Origin
 from lessons.texts.wording import Wording
-from lessons.trace import notebook_html as html
 from lessons.trace.traced_number import TracedNumber
 
 if TYPE_CHECKING:

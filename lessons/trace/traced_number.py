@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from lessons.engine import explanation_tree
 from lessons.engine.explanation_tree import Node
 from lessons.render import explanation_lines, explanation_text, operand_choice
+from lessons.render import html_pieces as html
 from lessons.render.numbers import readable
 from lessons.results import explanation as e
 from lessons.results.explanation import Explanation, Operand
-from lessons.trace import notebook_html as html
 from lessons.worker.programs.record_questions import UNIT
 
 if TYPE_CHECKING:

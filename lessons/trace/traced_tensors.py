@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lessons.render import cell_index, linear_matrix
+from lessons.render import html_pieces as html
 from lessons.texts.wording import Wording
-from lessons.trace import notebook_html as html
 from lessons.trace.trace_errors import NoCell, NoTensor, NotKept
 from lessons.trace.traced_number import TracedNumber
 from lessons.worker.programs.named_tensors import NamedTensor

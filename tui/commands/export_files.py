@@ -12,7 +12,7 @@ from tui.tty.exit_codes import ExitCode
 say = Wording("command/export")
 
 PROGRESS = "progress"
-TAKEN_HOME = ("module", "markdown", "notebook")
+TAKEN_HOME = ("module", "markdown", "notebook", "html")
 """The words for what a learner takes home. A file of that name is written with its folder: `./module`."""
 
 

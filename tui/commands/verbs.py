@@ -376,7 +376,7 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = say(
         "export/usage-of-kinds",
         "%(prog)s [-h] FILE, or %(prog)s {kinds} [FILE] [--lesson LESSON] [--all] [--force]",
-        kinds="module|markdown|notebook",
+        kinds="module|markdown|notebook|html",
     )
     parser.add_argument(
         "what",
@@ -384,7 +384,8 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
         help=say(
             "export/what",
             "the file for your progress and code, or - for standard output; or what to take home: 'module' is a Python "
-            "file with all code of yours that passed, 'markdown' and 'notebook' are what you read, wrote and saw",
+            "file with all code of yours that passed, 'markdown', 'notebook' and 'html' are what you read, "
+            "wrote and saw",
         ),
     )
     parser.add_argument(
@@ -392,7 +393,8 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="*",
         help=say(
-            "export/rest-by-kind", "the file for what you take home (default: my_attention.py, .md or .ipynb, here)"
+            "export/rest-by-kind",
+            "the file for what you take home (default: my_attention with .py, .md, .ipynb or .html)",
         ),
     )
     parser.add_argument(

@@ -31,8 +31,10 @@ _show = show
 
 def show(name, value, **labels):
     _show(name, value, **labels)
-    if not isinstance(value, torch.nn.Module):
+    try:
         print("SHOWN", __import__("json").dumps([name, torch.as_tensor(value).double().flatten().tolist()]))
+    except Exception:
+        pass
 """
 """A cell behind the tools: nothing of ours can be imported, and what is shown is printed with all its digits."""
 

@@ -1,6 +1,6 @@
-"""HTML for notebooks: numbers in colors, explanations that open on a click; without scripts, and without a network.
+"""HTML: numbers in colors, explanations that open on a click; without scripts, and without a network.
 
-Colors are laid over whatever background the notebook has, so that they fit light and dark themes alike. Wherever a
+Colors are laid over whatever background there is, so that they fit light and dark themes alike. Wherever a
 notebook removes the style sheet, the text is still complete and in order.
 """
 

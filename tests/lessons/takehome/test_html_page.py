@@ -1,0 +1,106 @@
+"""A document as an HTML page: whole without a network, and safe whatever the learner wrote."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from lessons.engine.session import Session
+from lessons.learner.records import Attempt
+from lessons.takehome import course_document, html_page
+from lessons.takehome.learner_work import LearnerWork
+from lessons.takehome.taken_document import Document, Matrix
+from tests.course import COURSE
+from tests.lessons.takehome.learners import attempts, read_steps
+
+HOSTILE = '</code><script>alert(1)</script>"\x1b[31m\u202e'
+EMPTY = {"meta", "br", "img", "link", "input"}
+
+
+class Reader(HTMLParser):
+    """Reads a page: its elements, and whether each is closed in its turn."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def document(session: Session) -> Document:
+    """Two lessons of a learner who has written what would end an element."""
+    second, fifth = COURSE.lesson("2"), COURSE.lesson("5")
+    course = COURSE.model_copy(update={"lessons": (second, fifth)})
+    answers = {"all-pairs": (Attempt(HOSTILE, "failed", "1"),), **attempts({"all-scores": HOSTILE})}
+    work = LearnerWork({**read_steps(second, 5), **read_steps(fifth, 1)}, answers)
+    return course_document.build(session, course, work, explain=True)
+
+
+def test_a_page_is_whole_and_asks_for_nothing(document: Document) -> None:
+    page = html_page.write(document)
+    reader = Reader(page)
+    assert reader.open == []
+    tags = {tag for tag, _ in reader.found}
+    assert not tags & {"script", "link", "img", "iframe", "object", "form"}
+    assert not {name for _, attributes in reader.found for name in attributes if name in ("src", "onclick")}
+    assert "url(" not in page
+    assert "http://" not in page
+    assert "https://" not in page
+    links = [attributes["href"] for tag, attributes in reader.found if tag == "a"]
+    assert links == ["#all-queries", "#causal-mask"]
+    assert {"all-queries", "causal-mask"} <= {attributes.get("id") for _, attributes in reader.found}
+
+
+def test_what_a_learner_wrote_stays_text(document: Document) -> None:
+    page = html_page.write(document)
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+
+
+def test_a_number_opens_its_explanation(document: Document) -> None:
+    page = html_page.write(document)
+    found = re.search(r"<summary>1\.4754</summary><div class=\"why\">(.*?)</details>", page)
+    assert found is not None
+    text = re.sub(r"<[^>]+>", "\n", found[1])
+    assert "looped[1,2]" in text
+    assert "0.55·0.57 + 0.87·0.85 + 0.66·0.64 = 1.4754" in text
+    assert "torch.dot(query, x)" in text
+    explained = [
+        each
+        for chapter in document.chapters
+        for section in chapter.read_sections
+        for block in section.blocks
+        if isinstance(block, Matrix)
+        for each in block.explained
+    ]
+    assert page.count("<details") == len(explained) > 50
+
+
+def test_what_was_given_has_no_explanation_to_open(document: Document) -> None:
+    """The numbers of `inputs` were computed from nothing."""
+    page = html_page.write(document)
+    inputs = page[page.index("<figcaption><b><code>inputs") :]
+    assert "<details" not in inputs[: inputs.index("</figure>")]
+
+
+def test_without_explanations_no_click_is_promised(session: Session, document: Document) -> None:
+    lesson = COURSE.lesson("2")
+    course = COURSE.model_copy(update={"lessons": (lesson,)})
+    plain = html_page.write(course_document.build(session, course, LearnerWork(read_steps(lesson, 1))))
+    assert "Click a number" in html_page.write(document)
+    assert "Click a number" not in plain
+    assert "<details" not in plain

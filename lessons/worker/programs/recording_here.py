@@ -91,11 +91,11 @@ class RecordingHere:
         self._entered.close()
         self.recorder.begin_at(None)
         _of_thread.recording = None
-        if self._froze:
-            gc.unfreeze()
         with self.aside():
             self.note(frame)
             self.until = leave(self.record, self._keep)
+        if self._froze:
+            gc.unfreeze()
         return self.until
 
     def note(self, frame: FrameType) -> int:

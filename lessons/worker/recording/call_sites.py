@@ -1,7 +1,8 @@
 """Call sites of operations: the watched code that an operation was called from, read off the stack of the interpreter.
 
 This runs for every operation. Equal sites are one object, so a loop makes no new ones. While a call of a function
-lasts, its callers wait where they are, so they are looked up for its first operation only.
+lasts, its callers wait where they are: the stack is read up to the first call that lasted already at the operation
+before, and no further.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import sys
 import sysconfig
 import tokenize
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -18,6 +20,9 @@ import attention
 from lessons.worker.recording.record import CallSites, Site
 
 DEPTH = 200
+"""Frames that are looked at, and sites that an operation has, at most."""
+
+NO_SITES: CallSites = ((), False)
 MOST_KNOWN = 4096
 """Different call sites that are remembered; beyond that they are made anew."""
 
@@ -35,38 +40,60 @@ INSTALLED = ("site-packages", "dist-packages")
 """Folders that installed packages lie in, wherever they are."""
 
 
+@dataclass(slots=True)
+class _Call:
+    """A call of a watched function that lasts.
+
+    Attributes:
+        depth: how many of the calls that last came before.
+        callers: the sites that it was called from, innermost first.
+        own: the sites of operations that the function calls itself, by the position in it.
+        others: those of operations that are called by what it calls.
+    """
+
+    depth: int
+    callers: tuple[Site, ...]
+    own: dict[int, CallSites] = field(default_factory=dict)
+    others: dict[int, CallSites] = field(default_factory=dict)
+
+
 class SiteFinder:
     """Finds the call sites of operations in watched files.
 
     Attributes:
         aside: sites that stand behind those of every operation: what is computed now explains an operation there.
-        outermost: the frame whose callers are not looked at; None if that is the code of a module.
     """
 
     def __init__(self, sources: dict[str, str]) -> None:
         self._sources = sources
         self._watched: dict[str, bool | None] = {}
         self._folders: list[str] = []
-        self._known: dict[tuple[int, ...], CallSites] = {}
-        self._module: CodeType | None = None
-        self._in_module: dict[int, CallSites] = {}
+        # With what their keys mean by identity, so that nothing else can get the same.
+        self._known: dict[tuple[int, int, int], tuple[tuple[Site, ...], tuple[Site, ...]]] = {}
+        self._pairs: dict[tuple[int, bool], CallSites] = {}
+        self._calls: dict[FrameType, _Call] = {}
         self._frame: FrameType | None = None
         self._of_frame: CallSites | None = None
         self._in_frame: dict[int, CallSites] = {}
         self.aside: tuple[Site, ...] = ()
-        self.outermost: FrameType | None = None
+        self._outermost: FrameType | None = None
 
     def watch(self, filename: str, source: str) -> None:
         """Watch a source file: an operation is attributed to the innermost watched code that called it."""
         self._sources[filename] = source
         self._watched[filename] = True
-        self._module = None
         self.release()
 
     def watch_below(self, folder: str) -> None:
         """Watch each source file below a folder, which ends with a separator, but no installed package."""
         self._folders.append(folder)
         self._watched = {name: seen for name, seen in self._watched.items() if seen}
+        self.release()
+
+    def begin_at(self, frame: FrameType | None) -> None:
+        """Look at no callers of a frame; with None, at no callers of the code of a module."""
+        self._outermost = frame
+        self.release()
 
     def is_watched(self, code: CodeType) -> bool:
         """Return whether operations that this code calls are attributed to it."""
@@ -78,27 +105,24 @@ class SiteFinder:
             return bool(seen)
 
     def release(self) -> None:
-        """Let go of the frame of the last operation, which keeps the variables of a function that has returned."""
+        """Let go of the frames of the last operation, which keep the variables of functions that have returned."""
         self._frame = None
+        self._calls.clear()
 
     def find(self, frame: FrameType) -> CallSites | None:
         """Return the sites that called an operation, given the frame that did; None for the printing of a tensor."""
-        if self.aside:
-            return self._walk(frame)
-        if frame is self._frame:
-            return self._of_frame or self._in_frame.get(frame.f_lasti) or self._walk(frame)
-        self._frame = None
-        if frame.f_code is self._module:
-            # Code outside of all functions: the position in it says everything.
-            return self._in_module.get(frame.f_lasti) or self._walk(frame)
-        return self._walk(frame)
+        sites = (self._of_frame or self._in_frame.get(frame.f_lasti)) if frame is self._frame else None
+        if sites is None:
+            sites = self._walk(frame)
+        return sites if sites is None or not self.aside else ((*sites[0], *self.aside), sites[1])
 
     def _walk(self, first: FrameType) -> CallSites | None:
-        watched = self._watched
-        found: list[Site] = []
-        key: list[int] = []
-        direct = resumed = False
+        """Read the stack from the frame that called an operation up to the first call that is known to last."""
+        watched, calls = self._watched, self._calls
         frame: FrameType | None = first
+        entered: list[FrameType] = []
+        call: _Call | None = None
+        self._frame = None
         for _ in range(DEPTH):
             if frame is None:
                 break
@@ -108,42 +132,73 @@ class SiteFinder:
                 seen = watched[name]
             except KeyError:
                 seen = watched[name] = self._is_watched(name)
-            if code.co_flags & RESUMED:
-                resumed = True
             if seen:
-                if frame is first:
-                    direct = True
-                found.append((code, frame.f_lasti))
-                # By identity: the hash of a code object takes long.
-                key += id(code), frame.f_lasti
-                if code.co_name == "<module>" or frame is self.outermost:
+                call = calls.get(frame)
+                if call is not None:
+                    break
+                entered.append(frame)
+                if code.co_name == "<module>" or frame is self._outermost:
                     break
             elif seen is None and code.co_name == "_str":
                 return None
             frame = frame.f_back
-        if self.aside:
-            return (*found, *self.aside), direct
-        key.append(direct)
-        whole = tuple(key)
-        sites = self._known.get(whole)
-        if sites is None:
+        while len(calls) > (0 if call is None else call.depth + 1):
+            calls.popitem()
+        if entered:
+            sites, call = self._enter(entered, frame, call, first)
+            frame = entered[0]
+        elif call is None or frame is None:
+            sites = NO_SITES
+        else:
+            there = call.own if frame is first else call.others
+            position = frame.f_lasti
+            sites = there.get(position) or self._pair(self._site(frame, call.callers), frame is first)
+            there[position] = sites
+        if not first.f_code.co_flags & RESUMED:
+            self._frame = first
+            self._of_frame = None if frame is first else sites
+            self._in_frame = call.own if frame is first and call is not None else {}
+        return sites
+
+    def _enter(
+        self, entered: list[FrameType], caller: FrameType | None, call: _Call | None, first: FrameType
+    ) -> tuple[CallSites, _Call | None]:
+        """Note calls that are new, innermost first; return the sites of an operation, and the innermost call.
+
+        That is None for a generator, which may be called from several places while it lasts.
+        """
+        found = () if call is None or caller is None else self._site(caller, call.callers)
+        for frame in reversed(entered):
+            call = None
+            if not frame.f_code.co_flags & RESUMED:
+                call = self._calls[frame] = _Call(len(self._calls), found)
+            found = self._site(frame, found)
+        innermost = entered[0]
+        direct = innermost is first
+        sites = self._pair(found, direct)
+        if call is not None:
+            (call.own if direct else call.others)[innermost.f_lasti] = sites
+        return sites, call
+
+    def _site(self, frame: FrameType, callers: tuple[Site, ...]) -> tuple[Site, ...]:
+        """Return the sites of a frame and its callers."""
+        code, position = frame.f_code, frame.f_lasti
+        # By identity: the hash of a code object takes long.
+        key = id(code), position, id(callers)
+        known = self._known.get(key)
+        if known is None:
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
-                self._module = None
-            # These tuples keep the code objects, so another one cannot get the same identity.
-            sites = self._known[whole] = tuple(found), direct
-        if frame is first and found:
-            if first.f_code is not self._module:
-                self._module = first.f_code
-                self._in_module = {}
-            self._in_module[first.f_lasti] = sites
-        elif not resumed:
-            if first is not self._frame:
-                self._frame = first
-                self._in_frame = {}
-            self._of_frame = None if direct else sites
-            self._in_frame[first.f_lasti] = sites
-        return sites
+                self._pairs.clear()
+            known = self._known[key] = ((code, position), *callers)[:DEPTH], callers
+        return known[0]
+
+    def _pair(self, sites: tuple[Site, ...], direct: bool) -> CallSites:
+        key = id(sites), direct
+        found = self._pairs.get(key)
+        if found is None:
+            found = self._pairs[key] = sites, direct
+        return found
 
     def _is_watched(self, name: str) -> bool | None:
         """Return whether to attribute operations to a file; None for the one that prints tensors."""

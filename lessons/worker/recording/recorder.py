@@ -69,6 +69,7 @@ UNIFORM = frozenset({"rand", "rand_like", "uniform_"})
 _getframe = sys._getframe
 _nodes_made = torch._C._autograd._get_sequence_nr
 _current_node = torch._C._current_autograd_node
+_backward_pass = torch._C._current_graph_task_id
 _TENSOR, _PARAMETER, _MEMORY = torch.Tensor, torch.nn.Parameter, torch.UntypedStorage
 _NUMBERS = frozenset({int, float, bool, type(None), complex, str, torch.dtype, torch.device, torch.layout})
 """The types of arguments that are recorded as they are."""
@@ -138,7 +139,7 @@ class Recorder(TorchDispatchMode):
 
     def begin_at(self, frame: FrameType | None) -> None:
         """Attribute operations to what runs in this frame and what it calls, not to its own callers."""
-        self._sites.outermost = frame
+        self._sites.begin_at(frame)
 
     def watch_below(self, folder: str) -> None:
         """Watch each source file below a folder as soon as it calls an operation, but no installed package."""
@@ -317,7 +318,7 @@ class Recorder(TorchDispatchMode):
 
     def _gradient_node(self, node: Any) -> GradientNode:
         """Describe a node of autograd's graph, without keeping it: it holds the tensors of a whole forward pass."""
-        run, number, last = torch._C._current_graph_task_id(), node._sequence_nr(), self._node
+        run, number, last = _backward_pass(), node._sequence_nr(), self._node
         leaf = getattr(node, "variable", None)
         if last is not None and last.run == run and last.number == number and leaf is None:
             return last

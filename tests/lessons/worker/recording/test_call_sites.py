@@ -6,11 +6,13 @@ import os
 import sys
 import weakref
 from pathlib import Path
+from types import FrameType
 
 import pytest
 import torch
 
 from lessons.worker.recording.call_sites import SiteFinder
+from lessons.worker.recording.record import CallSites
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.source_positions import SourcePositions
 from tests.lessons.recorded_code import Traced
@@ -105,3 +107,76 @@ def test_the_code_of_the_tutor_itself_is_no_part_of_a_program_in_its_repository(
     finder.watch_below(str(Path(__file__).parents[4]) + os.sep)
     assert finder.is_watched(test_the_code_of_the_tutor_itself_is_no_part_of_a_program_in_its_repository.__code__)
     assert not finder.is_watched(SiteFinder.watch_below.__code__)
+
+
+CALLS = """
+import contextlib, functools
+
+def steps(x, depth):
+    for _ in range(4):
+        yield inner(x, depth) if depth else x * 2
+        x = x + 1
+
+def inner(x, depth):
+    for item in steps(x, depth - 1):
+        x = x + item
+    return sum((item * 2 for item in (x, x)), x)
+
+def deep(x, count):
+    y = x * count
+    return y if not count else deep(y, count - 1) + deep(y, count - 2 if count > 1 else 0)
+
+@contextlib.contextmanager
+def around(x):
+    x * 2
+    yield x * 3
+    x * 4
+
+class Both(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU(), torch.nn.Linear(2, 2))
+
+    def forward(self, x):
+        for layer in (self.layers, functools.partial(torch.nn.functional.softmax, dim=-1)):
+            x = layer(x) + 1
+        try:
+            raise ValueError(x.sum())
+        except ValueError as error:
+            return x + error.args[0]
+
+one = torch.ones(2)
+later = steps(one, 1)
+both = Both()
+for _ in range(2):
+    next(later) + inner(one, 2)
+    with around(deep(one, 3)) as y:
+        y = both(y)
+    y.sum().backward()
+    [both(one) for _ in range(2)], next(later)
+"""
+
+
+def test_what_is_remembered_of_the_stack_is_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions that call themselves, generators that go on elsewhere, modules, contexts, errors, and mixtures."""
+    find, checked = SiteFinder.find, 0
+
+    def compared(finder: SiteFinder, first: FrameType) -> CallSites | None:
+        nonlocal checked
+        frame: FrameType | None = first
+        expected = []
+        while frame is not None:
+            if finder.is_watched(frame.f_code):
+                expected.append((frame.f_code, frame.f_lasti))
+                if frame.f_code.co_name == "<module>":
+                    break
+            frame = frame.f_back
+        found = find(finder, first)
+        assert found == (tuple(expected), finder.is_watched(first.f_code))
+        assert found is find(finder, first)
+        checked += 1
+        return found
+
+    monkeypatch.setattr(SiteFinder, "find", compared)
+    assert not Traced(CALLS).recorder.record.stopped
+    assert checked > 400

@@ -159,6 +159,8 @@ def _not_finite(item: NotableTensor) -> str:
 
 
 def _looked_at(report: NonfiniteReport, failed: bool) -> str:
+    if not report.operations and failed:
+        return say("nothing-computed", "No number was computed before that.")
     parts = []
     if not report.origins:
         parts.append(

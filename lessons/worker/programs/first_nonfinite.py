@@ -88,8 +88,11 @@ class _Search:
         self.watched = watched
         # What is explained on the way adds to the record.
         self.last = run.record.time if until is None else until
-        before = run.record.events.after(self.last)
-        self.unkept = max(0, self.last - 1 - before) if watched is not None or not run.record.stopped else 0
+        if watched is not None:
+            self.unkept = run.record.since - 1
+        else:
+            before = run.record.events.after(self.last)
+            self.unkept = max(0, self.last - 1 - before) if not run.record.stopped else 0
         self.found = scan(self.record, self.last) if watched is None else watched.scan
         steps = scaled_gradients.updates(run, self.last)
         self.found.found = scaled_gradients.without_skipped(without_hidden(run, self.found.found), steps)

@@ -229,14 +229,14 @@ def _as_own(job: RunProgram, state: RunState) -> Iterator[None]:
 
 @contextmanager
 def _stopped_after(seconds: float | None) -> Iterator[Callable[[], None]]:
-    """Raise `TimeIsUp` in the program when it has run for some seconds, but never inside of the recorder.
+    """Raise `TimeIsUp` in the program when it has run for some seconds, but neither in the recorder nor after its end.
 
     Yields a function that has `Ended` raised in the same way, as soon as possible.
     """
     reason: list[type[BaseException]] = [TimeIsUp]
 
     def stop(number: int, frame: FrameType | None) -> None:
-        if frame is None or not frame.f_code.co_filename.startswith(OWN):
+        if _is_of_program(frame):
             raise reason[-1]
 
     def end() -> None:
@@ -251,6 +251,15 @@ def _stopped_after(seconds: float | None) -> Iterator[Callable[[], None]]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _is_of_program(frame: FrameType | None) -> bool:
+    """Return whether a frame runs code of the program, or a library that the program has called, and not this room."""
+    while frame is not None and not frame.f_code.co_filename.startswith(OWN):
+        if frame.f_code.co_filename == PROGRAM.filename:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def root_of(path: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -20,6 +21,7 @@ from lessons.results.explanation import Explanation
 from lessons.results.program_result import ProgramResult
 from lessons.results.result import Tensor
 from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, Refusal, ShowQuestion
+from lessons.worker.programs import program_run
 
 NEIGHBOR = """\
 import torch
@@ -136,6 +138,11 @@ def test_what_a_limit_refuses_names_the_option_that_lifts_it(worker: Session, fo
         assert "--no-limits" in result.error.message
         assert tensor_of(run, "x").shape == (2,)
     assert not (folder / "made.txt").exists()
+
+
+def test_a_program_is_not_stopped_after_its_end() -> None:
+    with program_run._stopped_after(0.001):
+        signal.pause()
 
 
 def test_a_program_without_end_is_stopped_and_can_be_looked_at(worker: Session, folder: Path) -> None:

@@ -94,7 +94,12 @@ def headline(origin: Origin, count: int) -> str:
     number = nonfinite(origin.first.value)
     name = origin.first.label
     if count:
-        head = say("first-nan", "The first NaN came from elsewhere: {name} is {number}.", name=name, number=number)
+        head = say(
+            "first-nan",
+            "As far as the record shows, the first NaN came from elsewhere: {name} is {number}.",
+            name=name,
+            number=number,
+        )
     else:
         head = say("first", "The first number that is not finite: {name} is {number}.", name=name, number=number)
     parts = [head]

@@ -208,7 +208,9 @@ class _Search:
         # Some of the times may be among the operations that were forgotten.
         if event is None or self.unkept or event.node is not None:
             return 0, 0
-        times = [other.time for other in self.run.names.repetitions(event) if other.time < self.last]
+        # Of a run that was ended, nobody knows how often it would have run.
+        last = event.time + 1 if self.watched is not None and self.watched.is_over else self.last
+        times = [other.time for other in self.run.names.repetitions(event) if other.time < last]
         return (times.index(event.time) + 1, len(times)) if len(times) > 1 and event.time in times else (0, 0)
 
     def _forward(self, event: Event | None) -> tuple[str, str, int | None]:

@@ -97,6 +97,15 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
                 value=value,
             )  # fmt: skip
             return
+    if maker is not None and maker.op == "rsub" and event.op == "log":
+        inner = _maker(run, maker.arg("self"), maker.time)
+        if inner is not None and inner.op == "sigmoid":
+            yield say(
+                "binary-cross-entropy",
+                "log(1 - p) is -inf where the probability p is 1. torch.nn.functional.binary_cross_entropy stops its "
+                "logarithms at -100; binary_cross_entropy_with_logits takes the scores themselves, and stays exact.",
+            )  # fmt: skip
+            return
     matrix = event.arg("A") if event.op.strip("_") == "linalg_slogdet" else None
     if isinstance(matrix, Region) and matrix.size <= overflow_cures.LARGE_TENSOR:
         tensor = run.history.tensor(matrix, event.time).double()

@@ -26,6 +26,7 @@ from lessons.worker.explaining.rules.registry import (
     set_here,
     too_many,
     unknown,
+    without_storage,
 )
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.record import SNAPSHOT, Event
@@ -139,6 +140,8 @@ def apply(derivation: Derivation, element: Element, index: Index, value: float) 
     if source is None and complex_numbers.concerns(derivation.event):
         part = element.offset - derivation.event.outs[derivation.output].at(index)
         return complex_numbers.explain(derivation, index, int(part > 0))
+    if source is None and derivation.event.opaque:
+        return without_storage(derivation, index, value)
     if source is None:
         result = descent.explain(derivation, index, value)
         result = result or find(derivation.event.op)(derivation, index, value)

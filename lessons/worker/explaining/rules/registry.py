@@ -118,6 +118,13 @@ def named_only(derivation: Derivation) -> RuleResult:
     return make(op, None, note)
 
 
+def without_storage(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain an operation that took or made a tensor whose numbers are not recorded, such as a sparse one."""
+    note = say("sparse", "It took a tensor whose numbers are not recorded, such as a sparse one.")
+    result = unknown(derivation, index, value)
+    return make(result.op, None, note)
+
+
 def region(derivation: Derivation, name: str = "self") -> Region:
     """Return an argument that is a tensor."""
     argument = derivation.event.arg(name)

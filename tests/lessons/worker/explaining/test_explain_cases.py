@@ -644,3 +644,12 @@ def test_what_was_rounded_stays_rounded_in_a_wider_type(name: str) -> None:
     rounding = {"bfloat16": "bfloat16", "half": "float16"}[name]
     assert x.python(found) == f"{rounding}(a[1])"
     assert f.evaluate(found.formula, found.values) == found.value
+
+
+def test_what_was_computed_with_a_sparse_tensor_says_so() -> None:
+    """The numbers of a sparse tensor are not recorded, so there is no formula."""
+    traced = Traced("links = torch.eye(3).to_sparse()\nx = torch.ones(3, 2)\ny = links @ x")
+    found = traced.explain("y", 0, 0)
+    assert (found.op, found.value) == ("mm", 1.0)
+    assert "such as a sparse one" in found.notes[0]
+    assert [operand.label for operand in found.operands] == ["x[0,0]"]

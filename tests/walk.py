@@ -142,9 +142,11 @@ def walk(
                 wrong += [f"{name}: {problem}" for problem in problems(step, shown)]
                 if position + 1 < len(lesson.steps):
                     turns_aside = lesson.steps[position + 1].side and not step.side
-                    # Out of the line to type in first.
-                    leave = ["Escape"] if isinstance(step, PredictStep) else []
-                    walker.press(*([*leave, "i"] if turns_aside else ["F8"]))
+                    if turns_aside and isinstance(step, PredictStep):
+                        # Out of the line to type in first; together, the two keys would be Alt+I.
+                        walker.press("Escape")
+                        walker.wait(lambda lines: "esc leave the line" not in lines[-1])
+                    walker.press("i" if turns_aside else "F8")
             print(f"{lesson.number:2} {lesson.id:20} {len(lesson.steps)} steps", flush=True)
             # Out of an exercise's editor first; a lesson ends with a text, where escape leads to the map.
             walker.press("Escape")

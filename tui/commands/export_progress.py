@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import json
-import sys
-from contextlib import closing
+import re
+from contextlib import closing, suppress
 from pathlib import Path
 
+from lessons.learner.tables import FORMAT
 from lessons.reading.folders import CourseFolder
-from lessons.texts.wording import Wording
-from tui.commands.errors import UsageError
-from tui.commands.files import is_pipe_on_disk
+from tui.commands import new_file
 from tui.commands.open_progress import open_progress
 from tui.tty.exit_codes import ExitCode
 
-say = Wording("command/export")
+HEAD = 256
+"""Bytes in which an exported file says what it is."""
 
 
-def write(file: str, course: CourseFolder) -> ExitCode:
-    """Write progress with a course, and code, to a file, or to standard output for `-`. Raises `UsageError`."""
+def write(file: str, course: CourseFolder, *, force: bool = False) -> ExitCode:
+    """Write progress with a course, and code, to a file, or to standard output for `-`. Raises `UsageError`.
+
+    An earlier export is replaced, so that a script may save to one file again and again; any other file with something
+    in it only with `force`.
+    """
+    force = force or _may_be_replaced(file)
+    new_file.check_free(file, force=force)
     with closing(open_progress(course)) as progress:
         text = json.dumps(progress.export(), indent=1) + "\n"
-    if file == "-":
-        sys.stdout.write(text)
-        return ExitCode.OK
-    try:
-        if Path(file).exists() and is_pipe_on_disk(file):
-            raise UsageError(say("pipe", "{file} is a pipe. Name a file, or - for standard output.", file=file))
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            say("cannot-write", "{file} cannot be written: {reason}.", file=file, reason=error.strerror)
-        ) from None
+    new_file.write(file, text, force=force)
     return ExitCode.OK
+
+
+def _may_be_replaced(file: str) -> bool:
+    """Return whether a file is an earlier export, or empty."""
+    with suppress(OSError, ValueError):
+        path = Path(file)
+        if not path.is_file():
+            return False
+        with path.open("rb") as opened:
+            head = opened.read(HEAD)
+        return not head or re.match(rb'\{\s*"format":\s*"' + re.escape(FORMAT.encode()) + rb'"', head) is not None
+    return False

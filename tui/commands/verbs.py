@@ -376,7 +376,7 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = say(
         "export/usage-of-kinds",
         "%(prog)s [-h] FILE, or %(prog)s {kinds} [FILE] [--lesson LESSON] [--all] [--force]",
-        kinds="module|markdown|notebook|html",
+        kinds="module|markdown|notebook|html|matrix",
     )
     parser.add_argument(
         "what",
@@ -403,6 +403,17 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help=say("export/lesson", "take home only this lesson; you can repeat this"),
+    )
+    parser.add_argument(
+        "--step", metavar="STEP", help=say("export/step", "of 'matrix FILE': the step of the one lesson that you name")
+    )
+    parser.add_argument(
+        "--tensor",
+        metavar="TENSOR",
+        help=say(
+            "export/tensor",
+            "of 'matrix FILE': a variable of that step, or any expression; FILE ends in .csv, .txt or .svg",
+        ),
     )
     parser.add_argument(
         "--all", action="store_true", help=say("export/all", "also take home what you have not read yet")

@@ -83,6 +83,7 @@ def test_progress_is_exported_as_before_by_the_name_of_a_file(command: Command, 
         (["mine.json", "--lesson", "1"], "Progress is exported as a whole, without --lesson."),
         (["mine.json", "--all"], "Progress is what you did, and always exported as a whole, without --all."),
         (["module", "--all"], "--all is not for it."),
+        (["html", "--step", "why"], "--step and --tensor are for: attn-tutor export matrix"),
         (["module", "no/such/file"], "no/such/file cannot be written: there is no such folder."),
         (["module", "."], ". is a folder. Name a file in it."),
         ([], "the following arguments are required: FILE"),
@@ -115,3 +116,48 @@ def test_a_document_of_what_was_read_is_written(command: Command, folder: Path) 
     status, out, _ = command("export", "markdown", "-", "--all", "--lesson", "2")
     assert status == 0
     assert out.count("\n### ") == len(COURSE.lesson("2").steps)
+
+
+WHICH = ("--lesson", "2", "--step", "weights", "--tensor")
+
+
+def test_a_matrix_is_written_as_its_file_ends(command: Command, folder: Path) -> None:
+    for name in ("w.csv", "w.txt", "w.SVG"):
+        assert command("export", "matrix", name, *WHICH, "weights") == (0, f"Written: {name}\n", "")
+    table = (folder / "w.csv").read_text(encoding="utf-8").splitlines()
+    assert table[0] == "query,Your,journey,starts,with,one,step"
+    assert len(table) == 7
+    assert (folder / "w.txt").read_text(encoding="utf-8").startswith("weights  6×6")
+    assert (folder / "w.SVG").read_text(encoding="utf-8").startswith("<svg ")
+    status, out, err = command("export", "matrix", "-", *WHICH, "weights[0].sum()")
+    assert (status, err) == (0, "")
+    assert "1.0000" in out
+    for arguments, status, sentence in (
+        (("w.csv", *WHICH, "weights"), 2, "w.csv is there already."),
+        (("w.png", *WHICH, "weights"), 2, "w.png needs one of these endings: .txt, .csv, .svg"),
+        (("x.csv", "--lesson", "2"), 2, "Say which matrix:"),
+        (("x.csv", *WHICH, "nothing"), 3, "nothing"),
+        (("x.csv", "--lesson", "2", "--step", "no", "--tensor", "x"), 2, "has no step 'no' that runs code"),
+        (("x.csv", *WHICH, "torch.zeros(99, 99)"), 3, "at most 4096 are written"),
+        (("x.csv", *WHICH, "x ="), 2, "x ="),
+    ):
+        found, out, err = command("export", "matrix", *arguments)
+        assert (found, out) == (status, ""), err
+        assert sentence in err
+    assert sorted(os.listdir(folder)) == ["w.SVG", "w.csv", "w.txt"]
+
+
+def test_progress_replaces_its_own_files_and_no_others(command: Command, folder: Path) -> None:
+    essay, empty = folder / "essay.json", folder / "empty.json"
+    essay.write_text("my work", encoding="utf-8")
+    empty.touch()
+    status, out, err = command("export", "essay.json")
+    assert (status, out) == (2, "")
+    assert err == "attn-tutor: essay.json is there already. With --force it is replaced.\n"
+    assert essay.read_text(encoding="utf-8") == "my work"
+    for arguments in (["empty.json"], ["empty.json"], ["essay.json", "--force"], ["essay.json"]):
+        assert command("export", *arguments) == (0, "", "")
+    assert json.loads(essay.read_text(encoding="utf-8"))["format"] == "attn-tutor progress"
+    status, _, err = command("export", "no\x1b[31m/such")
+    assert status == 2
+    assert err.removesuffix("\n").isprintable()

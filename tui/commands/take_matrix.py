@@ -1,0 +1,78 @@
+"""One matrix of a lesson, in a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lessons.format.lesson import Course, Lesson, RunningStep
+from lessons.results.clean_text import clean
+from lessons.results.result import WHOLE, Tensor
+from lessons.takehome import matrix_file
+from lessons.texts.wording import Wording
+from tui.commands import new_file, own_program
+from tui.commands.course_lookup import find_lesson, no_running_step, read_course
+from tui.commands.errors import CommandError, UsageError
+from tui.commands.open_session import open_session
+from tui.tty.exit_codes import ExitCode
+
+say = Wording("command/take-matrix")
+
+DEFAULT = "matrix.csv"
+
+
+def run(rest: Sequence[str], options: argparse.Namespace) -> ExitCode:
+    """Write a tensor of a lesson as text, CSV or SVG, as the ending of the file says. Raises `CommandError`."""
+    if len(rest) > 1:
+        raise UsageError(say("one-file", "Name one file for it. '{extra}' is one too many.", extra=rest[1]))
+    if len(options.lesson) != 1 or not options.step or not options.tensor or options.all:
+        raise UsageError(say("which", "Say which matrix: export matrix FILE --lesson LESSON --step STEP --tensor NAME"))
+    file = rest[0] if rest else DEFAULT
+    writer = matrix_file.WRITERS.get(".txt" if file == new_file.STANDARD_OUTPUT else Path(file).suffix.lower())
+    if writer is None:
+        known = ", ".join(matrix_file.WRITERS)
+        raise UsageError(
+            say("ending", "{file} needs one of these endings: {known}", file=clean(file, keep=""), known=known)
+        )
+    new_file.check_free(file, force=options.force)
+    new_file.write(file, writer(_tensor(read_course(options), options)), force=options.force)
+    if file != new_file.STANDARD_OUTPUT:
+        print(say("written", "Written: {file}", file=clean(file, keep="")), file=sys.stdout)
+    return ExitCode.OK
+
+
+def _tensor(course: Course, options: argparse.Namespace) -> Tensor:
+    """Run the lesson up to the step, and return its tensor. Raises `CommandError`."""
+    lesson, name = find_lesson(course, options.lesson[0]), options.tensor
+    shows = _lesson_that_shows(lesson, options.step, name)
+    with open_session() as session:
+        run = session.run(shows, options.step)
+        run.close()
+    result = run.result(options.step)
+    found = next((tensor for tensor in result.tensors if tensor.name == name), None) if result else None
+    if found is None:
+        error = next((each.error for each in run.steps if each.error), None)
+        message = clean(error.message) if error else say("no-tensor", "There is no tensor '{name}'.", name=name)
+        raise CommandError(message)
+    if found.values is None:
+        raise CommandError(
+            say(
+                "too-large",
+                "'{name}' has {size} numbers, and at most {most} are written. Take a part of it, such as '{part}'.",
+                name=name,
+                size=found.size,
+                most=WHOLE,
+                part=f"{name}[:8]",
+            )
+        )
+    return found
+
+
+def _lesson_that_shows(lesson: Lesson, step: str, name: str) -> Lesson:
+    try:
+        return own_program.with_shown_tensor(lesson, step, name)
+    except KeyError:
+        running = (item for item in lesson.steps if isinstance(item, RunningStep))
+        raise UsageError(no_running_step(lesson, step, running)) from None

@@ -65,7 +65,7 @@ NO_EXERCISE = "There is no exercise '9.9'. Run 'attn-tutor list' to see all of t
         (("watch", "9.9"), NO_EXERCISE),
         (("watch", "3.2", "/"), "/ cannot be watched, because it is not a file."),
         (("watch", "3.2", "/nowhere/file.py"), "/nowhere/file.py cannot be created: No such file or directory."),
-        (("export", "/nowhere/file"), "/nowhere/file cannot be written: No such file or directory."),
+        (("export", "/nowhere/file"), "/nowhere/file cannot be written: there is no such folder."),
         (("import", "nowhere.json"), "nowhere.json cannot be read: No such file or directory."),
         (("run",), "the following arguments are required: LESSON"),
         (("check", "3.2"), "the following arguments are required: FILE"),

@@ -21,6 +21,7 @@ from lessons.engine import stored_tensors
 from lessons.engine.program_session import ProgramSession
 from lessons.engine.running_program import OwnProgram
 from lessons.engine.tensor_file_session import TensorFileSession
+from lessons.render import tensor_file_text
 from tui.commands.open_session import open_session
 from tui.program_app import ProgramApp
 from tui.tensor_file_app import TensorFileApp
@@ -124,7 +125,8 @@ async def of_file(folder: Path) -> list[tuple[str, tuple[str, ...], str]]:
     with open_session() as session:
         with stored_tensors.opened(session, path) as file:
             found = file.found
-        return await walk(TensorFileApp(Terminal(), TensorFileSession(path, found, launcher=session.launcher)), SHOW)
+        pages = TensorFileSession(path, found, tensor_file_text.table, launcher=session.launcher)
+        return await walk(TensorFileApp(Terminal(), pages), SHOW)
 
 
 async def walk(app: ProgramApp, stops: Stops) -> list[tuple[str, tuple[str, ...], str]]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import work
 
 from lessons.engine import program_session
 from lessons.engine.program_session import ProgramRun, ProgramSession
 from lessons.engine.running_program import OwnProgram
-from lessons.format.lesson import Course, Lesson
+from lessons.format.lesson import Course
 from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
 from lessons.results.result import Failure, WorkerError
 from lessons.texts.wording import Wording
@@ -18,8 +18,9 @@ from tui.app import TutorApp
 from tui.controllers.frame import MAP
 from tui.controllers.learning_state import LearningState, MapState
 from tui.screens.program_map import ProgramMap
-from tui.state import program_rows
+from tui.state import program_rows, program_words
 from tui.state.async_session import AsyncSession
+from tui.state.program_course import course_of
 from tui.state.program_results import NoProgress, ProgramResults
 from tui.state.purpose import Purpose
 from tui.state.saved_program import SavedProgram
@@ -76,7 +77,7 @@ class ProgramApp(TutorApp):
         return tuple(program_rows.rows_of(self.opened))
 
     def _course(self) -> Course:
-        return cast(Course, Pages(self.program_session))
+        return course_of(self.program_session)
 
     def add_session(self, shown: MapState) -> LearningState:
         """Return the program as a course of one lesson."""
@@ -180,7 +181,7 @@ class ProgramApp(TutorApp):
         self.frame.note = say("older", "older version") if error is not None else ""
         if error is not None:
             self.frame.show_title()
-            self.frame.notify(unrun(self._saved.name, error), "error", timeout=15)
+            self.frame.notify(program_words.unrun(self._saved.name, error), "error", timeout=15)
             return
         self._show_again(changed)
 
@@ -224,41 +225,7 @@ class ProgramApp(TutorApp):
 
     def said_again(self, changed: str) -> str:
         """Say what running the program again has changed, from the first tensor that differs; "" if none does."""
-        return difference(self.opened, changed)
-
-
-class Pages:
-    """The program in the place of a course: its one lesson is another one after each save, for all who hold this."""
-
-    def __init__(self, session: ProgramSession) -> None:
-        self._session = session
-
-    @property
-    def lessons(self) -> tuple[Lesson, ...]:
-        """The pages of the program as it ran last."""
-        return (self._session.opened.lesson,) if self._session.opened is not None else ()
-
-    def lesson(self, name: str) -> Lesson:
-        """Return the pages, whatever they are called."""
-        return self.lessons[0]
-
-
-def difference(run: ProgramRun, changed: str) -> str:
-    """Say what a new version of a program has changed."""
-    if run.whole.error is not None:
-        return run.whole.error.message
-    if not changed:
-        return say("same", "It ran again. No named tensor has other values than before.")
-    item = next(item for item in run.whole.named if item.label == changed)
-    if item.line is None:
-        return say("differs", "The first tensor that differs is {name}.", name=changed)
-    return say("differs-at", "The first tensor that differs is {name}, line {line}.", name=changed, line=item.line)
-
-
-def unrun(file: str, error: Failure) -> str:
-    """Say why a new version of a program came to nothing."""
-    where = file if error.line is None else say("at", "{file}, line {line}", file=file, line=error.line)
-    return say("unrun", "{where}: {message} What you see is the version before.", where=where, message=error.message)
+        return program_words.difference(self.opened, changed)
 
 
 def outline(run: ProgramRun) -> CourseOutline:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from lessons.engine.tensor_file_session import TensorFileSession
 from lessons.render.tensor_file_text import size
-from lessons.results.clean_text import clean
-from lessons.results.tensor_file import ListedTensor
 from lessons.texts.wording import Wording
 from tui.program_app import ProgramApp
 from tui.state.async_session import AsyncSession
 from tui.state.program_results import FileResults, ProgramResults
-from tui.state.program_rows import shape
+from tui.state.program_rows import rows_of_file
 from tui.state.tensor_rows import TensorRow
 from tui.tty.terminal import Terminal
 
@@ -34,32 +30,11 @@ class TensorFileApp(ProgramApp):
 
     def rows(self) -> tuple[TensorRow, ...]:
         """Return the tensors of the file, then what else is in it."""
-        return tuple(self._rows())
-
-    def _rows(self) -> Iterator[TensorRow]:
-        found, pages = self.file_session.found, self.file_session.pages
-        for item in found.tensors:
-            page, name = pages.page_of(item.name)
-            columns = (shape(item.shape) if not item.problem or item.shape else "", item.dtype, size(item.nbytes))
-            yield TensorRow(page, item.name, columns, name, self._about(item))
-        for name, text in found.others:
-            about = say("no-tensor", "This is no tensor: {text}", text=clean(text, keep=""))
-            yield TensorRow("", name, about=about)
-        if more := found.more_tensors + found.more_others:
-            yield TensorRow("", say.count("more", more, "{count} more is not listed", "{count} more are not listed"))
-
-    def _about(self, item: ListedTensor) -> str:
-        if item.problem:
-            return item.problem
-        what = say("what", "{shape}, {type}, {size}.", shape=shape(item.shape), type=item.dtype, size=size(item.nbytes))
-        if item.offset is None:
-            return what
-        where = say("where", "Its first number lies at byte {offset} of the file.", offset=item.offset)
-        return f"{what} {where}"
+        return tuple(rows_of_file(self.file_session))
 
     def results(self, async_session: AsyncSession) -> ProgramResults:
-        """Return the results of the pages, with statistics."""
-        return FileResults(async_session, self.file_session)
+        """Return the results of the pages."""
+        return FileResults(async_session)
 
     def show_first_page(self) -> None:
         """Open the page of the tensor that was asked for; else the list stays."""

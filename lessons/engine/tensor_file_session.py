@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,12 +28,25 @@ class TensorFileSession(ProgramSession):
     """A session whose pages show the tensors of a file. Nothing of them is read before their page is opened."""
 
     def __init__(
-        self, path: Path, found: TensorList, heads: Mapping[str, int] | None = None, launcher: Launcher | None = None
+        self,
+        path: Path,
+        found: TensorList,
+        printed: Callable[[Sequence[tuple[str, TensorStatistics]]], Iterable[str]],
+        heads: Mapping[str, int] | None = None,
+        launcher: Launcher | None = None,
     ) -> None:
-        """Begin with a list of the tensors; the rows of those in `heads` are split into so many."""
+        """Begin with a list of the tensors.
+
+        Args:
+            path: the file.
+            found: what is in it.
+            printed: returns the statistics of some tensors as lines, which take the place of output.
+            heads: the rows of these tensors are split into so many.
+            launcher: starts the processes.
+        """
         program = replace(OwnProgram.here(path, ""), data=path.name)
         super().__init__(program, launcher)
-        self.path, self.found, self._heads = path, found, heads
+        self.path, self.found, self._printed, self._heads = path, found, printed, heads
         self.pages = TensorFilePages(path, found, heads)
         self.statistics: dict[str, tuple[tuple[str, TensorStatistics], ...]] = {}
         """What the numbers of each tensor of a page amount to, by what the page calls it; of pages that were opened."""
@@ -71,8 +84,12 @@ class TensorFileSession(ProgramSession):
             ProgramRun(self.run_program(program, replies.cell_writes(pages, own)), program, self.pages)
         )
         result = run.show(step)
-        if result.error is None and (problem := self._look_at(step.id)):
-            run.steps[run.steps.index(result)] = replace(result, notes=(*result.notes, problem))
+        if result.error is None:
+            problem = self._look_at(step.id)
+            notes = (*result.notes, problem) if problem else result.notes
+            found = self.statistics.get(step.id)
+            printed = "\n".join(self._printed(found)) if found is not None else ""
+            run.steps[run.steps.index(result)] = replace(result, stdout=printed, notes=notes)
         if lesson is pages:
             self._page = step.id, own, run
         return run

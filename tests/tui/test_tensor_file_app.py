@@ -10,6 +10,7 @@ import torch
 from lessons.engine import stored_tensors
 from lessons.engine.session import Session
 from lessons.engine.tensor_file_session import TensorFileSession
+from lessons.render import tensor_file_text
 from tests.tui.learner import SSH, Learner
 from tui.tensor_file_app import TensorFileApp
 
@@ -28,7 +29,7 @@ async def test_a_file_is_listed_and_its_pages_are_opened(worker: Session, tmp_pa
     layers = {f"layers.{number}.{name}": torch.full((2, 3), number + 0.5) for number in (0, 1) for name in "qk"}
     torch.save({**layers, "norm": torch.tensor([torch.nan, 0, 2]), "lr": 0.25}, path)
     with stored_tensors.opened(worker, path) as file:
-        session = WarmFile(path, file.found, launcher=worker.launcher)
+        session = WarmFile(path, file.found, tensor_file_text.table, launcher=worker.launcher)
     app = TensorFileApp(SSH, session)
     try:
         async with app.run_test(size=(100, 30), notifications=True) as pilot:

@@ -40,11 +40,23 @@ def run(options: argparse.Namespace) -> int:
     session = ProgramSession(program)
     try:
         session.open(program)
+        if options.plain:
+            return talk(terminal, session)
         return _print(session)
     except WorkerError as error:
         raise CommandError(str(error)) from None
     finally:
         session.close()
+
+
+def talk(terminal: Terminal, session: ProgramSession, name: str = "") -> int:
+    """Talk about the pages of a session, beginning at the tensor of a name; return the exit code."""
+    from tui.plain import open_dialogue
+    from tui.plain.program_dialogue import ProgramDialogue
+
+    open_dialogue.converse(lambda console: ProgramDialogue(session, console, name), None, unicode=terminal.unicode)
+    assert session.opened is not None
+    return ExitCode.NOT_PASSED if session.opened.whole.error else ExitCode.OK
 
 
 def open_pages(terminal: Terminal, session: ProgramSession, *, watch: bool = False) -> int:

@@ -33,35 +33,40 @@ MOST_KNOWN = 5
 
 
 def run(options: argparse.Namespace) -> int:
-    """Open the tensors of a file on a terminal, at one of them if it is named; else print their list, or the one."""
+    """Open the tensors of a file, at one of them if it is named; where there is no terminal, print them."""
     terminal = this_terminal()
-    on_screen = terminal.interactive and not options.json and not options.plain
+    opens = not options.json and (terminal.interactive or options.plain)
     path = Path(options.file)
     with open_session() as session:
         try:
             with opened(session, path) as file:
-                found = file.found
                 listed = _chosen(file, options.name)
                 if options.heads is not None:
-                    _check_heads(options.heads, listed, on_screen=on_screen)
-                if on_screen:
-                    heads = {listed.name: options.heads} if listed is not None and options.heads is not None else {}
-                    pages = TensorFileSession(path, found, heads, session.launcher)
-                elif listed is None:
-                    _print_list(options, found)
+                    _check_heads(options.heads, listed, opens=opens)
+                if not opens:
+                    _print(options, file, listed)
                     return ExitCode.OK
-                else:
-                    tensor, statistics = file.show(listed.name, SECONDS)
+                found = file.found
         except UnreadableTensors as error:
             raise UsageError(str(error)) from None
-        if on_screen:
-            return open_program.open_file(terminal, pages, listed.name if listed is not None else "")
-    assert listed is not None
+        heads = {listed.name: options.heads} if listed is not None and options.heads is not None else {}
+        pages = TensorFileSession(path, found, tensor_file_text.table, heads, session.launcher)
+        name = listed.name if listed is not None else ""
+        if options.plain:
+            return open_program.talk(terminal, pages, name)
+        return open_program.open_file(terminal, pages, name)
+
+
+def _print(options: argparse.Namespace, file: StoredTensors, listed: ListedTensor | None) -> None:
+    """Print the list of a file, or one of its tensors. Raises `UnreadableTensors`."""
+    if listed is None:
+        _print_list(options, file.found)
+        return
+    tensor, statistics = file.show(listed.name, SECONDS)
     if options.json:
         print_json(_tensor_document(options.file, listed, tensor, statistics))
     else:
         print_lines(tensor_file_text.tensor_lines(clean(options.file, keep=""), listed, tensor, statistics))
-    return ExitCode.OK
 
 
 def _chosen(file: StoredTensors, name: str | None) -> ListedTensor | None:
@@ -72,12 +77,12 @@ def _chosen(file: StoredTensors, name: str | None) -> ListedTensor | None:
     return found.tensors[0] if len(found.tensors) == 1 and not found.more_tensors and not found.others else None
 
 
-def _check_heads(heads: int, listed: ListedTensor | None, *, on_screen: bool) -> None:
+def _check_heads(heads: int, listed: ListedTensor | None, *, opens: bool) -> None:
     """Raise `UsageError` if the rows of a tensor cannot be split into so many heads, or nobody would see them."""
     if listed is None:
         raise UsageError(say("heads-of-what", "--heads needs the NAME of the tensor whose rows are split."))
-    if not on_screen:
-        raise UsageError(say("heads-unseen", "--heads is for a terminal, where heads are drawn side by side."))
+    if not opens:
+        raise UsageError(say("heads-unseen", "--heads is for a terminal, where heads can be looked at one by one."))
     rows = listed.shape[0] if len(listed.shape) == 2 else 0
     if heads < 1 or not rows or rows % heads or rows > LONGEST_AXIS:
         shape = "×".join(map(str, listed.shape))

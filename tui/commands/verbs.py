@@ -163,7 +163,9 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
     how = parser.add_mutually_exclusive_group()
     shared.add_json(how)
     how.add_argument(
-        "--plain", action="store_true", help=say("show/plain", "print it as text, also where there is a terminal")
+        "--plain",
+        action="store_true",
+        help=say("show/plain", "lead through it by a dialogue in plain text"),
     )
     parser.add_argument(
         "--heads", metavar="N", type=int, help=say("show/heads", "split the rows of a matrix into N heads")
@@ -202,7 +204,9 @@ def _open_arguments(parser: argparse.ArgumentParser) -> None:
     )
     shared.add_no_limits(parser)
     parser.add_argument(
-        "--plain", action="store_true", help=say("open/plain", "print it as text, also where there is a terminal")
+        "--plain",
+        action="store_true",
+        help=say("open/plain", "lead through it by a dialogue in plain text"),
     )
 
 

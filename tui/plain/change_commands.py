@@ -97,7 +97,13 @@ class ChangeCommands:
     def _target(self, text: str, step: Step) -> str:
         """Return a cell as `cells.parse` reads it: one that the step shows is meant as this step leaves it."""
         name = re.split(r"[\[\s]", text, maxsplit=1)[0]
-        if not isinstance(step, RunningStep) or name not in {shown.name for shown in step.tensors}:
+        if not isinstance(step, RunningStep):
+            return text
+        names = {shown.name for shown in step.tensors}
+        ends = [each for each in names if each.endswith(f".{name}")]
+        if name not in names and len(ends) == 1:
+            name, text = ends[0], ends[0] + text[len(name) :]
+        if name not in names:
             return text
         shown = next(shown for shown in step.tensors if shown.name == name)
         if not any(tensor.name == name for tensor in self._subject().tensors):

@@ -14,7 +14,7 @@ from lessons.learner.progress import Progress
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from lessons.what_if.changes import ChangeError
-from tui.plain.command_table import COMMANDS, Handlers, word_of
+from tui.plain.command_table import COMMANDS, Handlers, PlainCommand, word_of
 from tui.plain.console import Console
 from tui.plain.course_dialogue import CourseDialogue
 from tui.plain.plain_state import PlainState
@@ -46,10 +46,14 @@ class Dialogue:
             course, progress, console, self.session, Drafts(progress), ExerciseHelp(progress), TrainingReplays(),
             RecordedResults(), {},
         )  # fmt: skip
-        self.course = CourseDialogue(self.state)
+        self.course = self._course_dialogue()
         self._quits = False
         # The file that progress was exported to.
         self._exported: Path | None = None
+
+    def _course_dialogue(self) -> CourseDialogue:
+        """Return the way through the course."""
+        return CourseDialogue(self.state)
 
     @property
     def handlers(self) -> Handlers:
@@ -137,8 +141,16 @@ class Dialogue:
             if command.word == word or (word is None and command.word in handlers):
                 short = say("short", ", short: {letter}", letter=command.letter) if command.letter else ""
                 yield from self._console.wrapped(
-                    f"{command.word} {command.form()}".strip() + f"{short}: {command.help()}"
+                    f"{command.word} {self._form_of(command)}".strip() + f"{short}: {self._help_of(command)}"
                 )
+
+    def _form_of(self, command: PlainCommand) -> str:
+        """Return what may follow the word of a command."""
+        return command.form()
+
+    def _help_of(self, command: PlainCommand) -> str:
+        """Return the sentence for the help on a command."""
+        return command.help()
 
     def _export(self, _: str) -> Iterator[str]:
         """Save the learner's progress and code to a file."""
@@ -155,4 +167,8 @@ class Dialogue:
     def _quit(self, _: str) -> Iterator[str]:
         """End the dialogue."""
         self._quits = True
+        yield from self._bye()
+
+    def _bye(self) -> Iterator[str]:
+        """Yield what is said at the end."""
         yield from self._console.wrapped(say("bye", "Everything is saved."))

@@ -78,6 +78,8 @@ class FlowCommands:
         flow = self._flow = self._session.ask(FlowQuestion(self._opened, (), place.unit))
         if not flow.boxes:
             raise Refused(say("nothing", "There is no flow here, because this code computes nothing with tensors."))
+        # A box that is the only one is open already.
+        self._opened = tuple(box.id for box in flow.opened)
         width, unicode = self._console.width, self._console.unicode
         yield from flow_text.lines(flow, width + 2, place.step, self._steps(), unicode)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from contextlib import closing, suppress
 from io import StringIO, TextIOWrapper
 from typing import TYPE_CHECKING
@@ -20,10 +21,23 @@ if TYPE_CHECKING:
 
 
 def talk(course: Course, columns: int | None, *, unicode: bool) -> int:
-    """Talk with a learner until they quit, the input ends, or nobody reads any more; return the exit code.
+    """Talk with a learner about a course until they quit, and return the exit code; see `converse`."""
+    with closing(Progress.open(state_folder=course.state_folder, renames=renames_of(course))) as progress:
+        try:
+            converse(lambda console: Dialogue(course, progress, Session(), console), columns, unicode=unicode)
+        finally:
+            # The reader may be gone.
+            with suppress(OSError):
+                if message := farewell(progress):
+                    print(message, file=sys.stderr)
+    return 0
+
+
+def converse(make: Callable[[Console], Dialogue], columns: int | None, *, unicode: bool) -> None:
+    """Talk with a learner until they quit, the input ends, or nobody reads any more.
 
     Args:
-        course: the course.
+        make: makes the dialogue.
         columns: the width of a line; None: COLUMNS, or else that of the terminal, or else 80.
         unicode: whether characters that are not ASCII may be written.
     """
@@ -35,16 +49,10 @@ def talk(course: Course, columns: int | None, *, unicode: bool) -> int:
     # No line reaches the last column, where some terminals wrap.
     width = columns or shutil.get_terminal_size().columns - 1
     console = Console(given, sys.stdout, width, unicode=unicode)
-    with closing(Progress.open(state_folder=course.state_folder, renames=renames_of(course))) as progress:
-        dialogue = Dialogue(course, progress, Session(), console)
-        try:
-            with console.interrupts.installed():
-                dialogue.begin()
-                dialogue.listen()
-        finally:
-            dialogue.close()
-            # The reader may be gone.
-            with suppress(OSError):
-                if message := farewell(progress):
-                    print(message, file=sys.stderr)
-    return 0
+    dialogue = make(console)
+    try:
+        with console.interrupts.installed():
+            dialogue.begin()
+            dialogue.listen()
+    finally:
+        dialogue.close()

@@ -45,7 +45,10 @@ class PromptDialogue:
             raise Refused(str(error)) from None
         with closing(prompt):
             yield from self._console.wrapped(
-                say("opened", "This is Python, with the variables of the step. A line with a period alone leaves it.")
+                say(
+                    "opened",
+                    "This is Python, with the variables of what you were at. A line with a period alone leaves it.",
+                )
             )
             while (code := self._input()) is not None:
                 if not code.strip():
@@ -64,7 +67,7 @@ class PromptDialogue:
                     yield from clean(result.value).splitlines()
                 for tensor in result.tensors:
                     yield from brief(tensor, self._console.width)
-            yield from self._console.wrapped(say("left", "Back at the step, which is as it was."))
+            yield from self._console.wrapped(say("left", "Back where you were. Nothing there has changed."))
 
     def _input(self) -> str | None:
         """Return an input, which may have several lines; None if the learner leaves. Ctrl+C forgets it."""

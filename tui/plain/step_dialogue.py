@@ -142,7 +142,9 @@ class StepDialogue:
         step, width = self.step, self._console.width
         position = main_path.position_of(self.lesson.steps, step.id)
         shown = self._shown_content
-        yield from linear_text.step_lines(step, shown.result, position, width, answered=self._is_answered, draw=brief)
+        yield from linear_text.step_lines(
+            self._printed_step, shown.result, position, width, answered=self._is_answered, draw=brief
+        )
         for beside in () if step.side else self.lesson.side_steps_of(step.id):
             yield from self._paragraphs(
                 say("side", "There is a side step, which is optional: {title}", title=beside.title)
@@ -156,6 +158,11 @@ class StepDialogue:
         yield from self._below()
         here = key_words.translated(step, self._hints_read, self.handlers, self._example, self._target)
         yield from self._paragraphs(*here)
+
+    @property
+    def _printed_step(self) -> Step:
+        """The step as it is printed."""
+        return self.step
 
     @property
     def _shown_content(self) -> StepContent:

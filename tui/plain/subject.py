@@ -72,7 +72,13 @@ class Subject:
         text = text.strip()
         # Names may be expressions with brackets of their own, such as `parts[0]`.
         known = sorted((each.name for each in self.tensors), key=len, reverse=True)
-        name = next((name for name in known if text.startswith(name) and _rest(text, name) is not None), None)
+        name = next((name for name in known if _rest(text, name) is not None), None)
+        if name is None:
+            # Of a long name, the end is enough if no other has it.
+            ends = [each for each in known if _rest(text, each.rpartition(".")[2]) is not None and "." in each]
+            if len(ends) == 1:
+                name = ends[0]
+                text = name + text[len(name.rpartition(".")[2]) :]
         if name is not None:
             inner = _rest(text, name)
             return self.tensor(name), [] if not inner else [part.strip() for part in inner.split(",")]
@@ -94,7 +100,9 @@ class Subject:
 
 
 def _rest(text: str, name: str) -> str | None:
-    """Return what stands in brackets behind a name, "" for nothing; None if something else follows."""
+    """Return what stands in brackets behind a name, "" for nothing; None if something else follows, or stands there."""
+    if not text.startswith(name):
+        return None
     rest = text[len(name) :].strip()
     if not rest:
         return ""

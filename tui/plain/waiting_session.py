@@ -122,7 +122,7 @@ class WaitingSession:
 
     def _keep(self, run: Run) -> Run:
         before, self.kept_run = self.kept_run, run
-        if before is not None:
+        if before is not None and before is not run:
             before.close()
         return run
 

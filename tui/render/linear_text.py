@@ -148,7 +148,9 @@ def step_lines(
 
     What a question reveals is left out until it was `answered`; `draw` yields the lines of a tensor.
     """
-    yield from textwrap.wrap(f"{_capitalized(position)}: {step.title}  [{step.id}]", width)
+    # The pages of a program have numbers and no ids that anybody types.
+    id = "" if step.noun == main_path.PAGE else f"  [{step.id}]"
+    yield from textwrap.wrap(f"{_capitalized(position)}: {step.title}{id}", width)
     yield ""
     yield from plain_lines(clean(template.fill(step.prose, result.text)), width)
     if isinstance(step, FilledStep) and step.source:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lessons.engine.program_session import ProgramRun
-from lessons.engine.tensor_file_session import TensorFileSession
 from lessons.format.lesson import Lesson, RunStep, Step
 from lessons.learner.progress import Progress
-from lessons.render import tensor_file_text
 from lessons.results.result import StepResult
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui.state.async_session import AsyncSession
@@ -62,20 +60,8 @@ class ProgramResults(StepResults):
 
 
 class FileResults(ProgramResults):
-    """The results of the pages of a file of tensors, with their statistics in the place of output."""
-
-    def __init__(self, async_session: AsyncSession, session: TensorFileSession) -> None:
-        super().__init__(async_session)
-        self._session = session
+    """The results of the pages of a file of tensors."""
 
     def compare_with(self, before: ProgramRun) -> None:
         """Forget what was read: a file that is read again is not compared."""
         self.forget()
-
-    async def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> StepContent:
-        """Read the tensors of a page, and look at their numbers. Raises as `StepResults.live` does."""
-        content = await super().live(lesson, step, changes)
-        found = self._session.statistics.get(step.id)
-        if found is None:
-            return content
-        return replace(content, result=replace(content.result, stdout="\n".join(tensor_file_text.table(found))))

@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lessons.engine.program_session import ProgramRun
+from lessons.engine.tensor_file_session import TensorFileSession
+from lessons.render.tensor_file_text import size
+from lessons.results.clean_text import clean
 from lessons.results.code_unit import PROGRAM
 from lessons.results.program_result import Named
+from lessons.results.tensor_file import ListedTensor
 from lessons.texts.wording import Wording
 from tui.state.tensor_rows import TensorRow
 
@@ -23,6 +27,30 @@ def rows_of(run: ProgramRun) -> Iterator[TensorRow]:
         (step,) = run.lesson.steps
         none = say("none", "This program names no tensor.")
         yield TensorRow(step.id, step.title, about=none)
+
+
+def rows_of_file(session: TensorFileSession) -> Iterator[TensorRow]:
+    """Yield the tensors of a file, then what else is in it."""
+    found, pages = session.found, session.pages
+    for item in found.tensors:
+        page, name = pages.page_of(item.name)
+        columns = (shape(item.shape) if not item.problem or item.shape else "", item.dtype, size(item.nbytes))
+        yield TensorRow(page, item.name, columns, name, _about_stored(item))
+    for name, text in found.others:
+        about = say("no-tensor", "This is no tensor: {text}", text=clean(text, keep=""))
+        yield TensorRow("", name, about=about)
+    if more := found.more_tensors + found.more_others:
+        yield TensorRow("", say.count("more", more, "{count} more is not listed", "{count} more are not listed"))
+
+
+def _about_stored(item: ListedTensor) -> str:
+    if item.problem:
+        return item.problem
+    what = say("stored", "{shape}, {type}, {size}.", shape=shape(item.shape), type=item.dtype, size=size(item.nbytes))
+    if item.offset is None:
+        return what
+    where = say("first-byte", "Its first number lies at byte {offset} of the file.", offset=item.offset)
+    return f"{what} {where}"
 
 
 def shape(sizes: tuple[int, ...]) -> str:

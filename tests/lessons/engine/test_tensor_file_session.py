@@ -14,6 +14,7 @@ from lessons.engine import stored_tensors, tensor_file_session
 from lessons.engine.session import Session
 from lessons.engine.tensor_file_pages import TensorFilePages
 from lessons.engine.tensor_file_session import TensorFileSession
+from lessons.render import tensor_file_text
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, WorkerError
@@ -29,7 +30,7 @@ def opened(worker: Session, path: Path, heads: Mapping[str, int] | None = None) 
     """Open a file in the worker that all tests share."""
     with stored_tensors.opened(worker, path) as file:
         found = file.found
-    session = TensorFileSession(path, found, heads, worker.launcher)
+    session = TensorFileSession(path, found, tensor_file_text.table, heads, worker.launcher)
     try:
         yield session
     finally:

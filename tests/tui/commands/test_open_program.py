@@ -46,3 +46,11 @@ def test_the_code_of_other_files_is_printed_by_functions(command: Command, tmp_p
     assert "    from net import twice\n" in out
     assert "    def twice(x):\n        y = x * 2\n" in out
     assert "# all of it" not in out
+
+
+def test_as_plain_text_a_program_is_talked_about(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(PROGRAM)
+    status, out, err = command("open", file, "--plain", "--", "one", given=b"explain x[1]\n")
+    assert (status, err) == (0, "")
+    assert "= 2·2 = 4\n" in out

@@ -85,7 +85,7 @@ def test_a_step_is_explored_and_a_task_is_helped(session: Session) -> None:
     assert "was 10, is 14." in learner.type("set table[0,0] = 5")
     said = learner.type("python", "table[0,0] + 1", "for i in range(2):", "    print(i)", "", ".")
     assert "6.0000" in said
-    assert "... \n0\n1\n>>> .\nBack at the step" in said
+    assert "... \n0\n1\n>>> .\nBack where you were" in said
     # An exercise: help comes first, then giving up, which can be taken back.
     learner.type("go doubling")
     assert learner.say("solution").startswith("This gives up")

@@ -138,5 +138,10 @@ def test_on_a_terminal_a_file_opens(command: Command, checkpoint: Path, monkeypa
     assert SavedProgram(plain.program).read(plain.program) is plain.program
     assert "cannot be split into 4 heads" in command("show", checkpoint, "weight", "--heads", "4")[2]
     assert "--heads needs the NAME" in command("show", checkpoint, "--heads", "4")[2]
-    assert command("show", checkpoint, "weight", "--plain")[1].startswith("layer.0.weight")
-    assert command("show", checkpoint, "--plain")[1].startswith(str(checkpoint))
+
+
+def test_as_plain_text_a_file_is_talked_about(command: Command, checkpoint: Path) -> None:
+    status, out, err = command("show", checkpoint, "weight", "--plain", given=b"explain weight[1,2]\nquit\n")
+    assert (status, err) == (0, "")
+    assert "Page 1 of 1: layer.0: weight, bias\n" in out
+    assert "byte offset" in out

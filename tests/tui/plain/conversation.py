@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 
 from lessons.engine.session import Session
 from lessons.format.lesson import Course
@@ -36,11 +38,14 @@ class Conversation:
         *,
         width: int = 79,
         unicode: bool = True,
+        make: Callable[[Console], Dialogue] | None = None,
     ) -> None:
+        """Initialize; `make` makes another dialogue than that about the course."""
         self.progress = progress or Progress(None)
         self._typed, self._out = TypedLines(), io.StringIO()
         console = Console(self._typed, self._out, width, unicode=unicode)
-        self.dialogue = Dialogue(course, self.progress, session or FakeSession(), console)
+        about_course = partial(Dialogue, course, self.progress, session or FakeSession())
+        self.dialogue = (make or about_course)(console)
 
     def begin(self) -> str:
         """Open the dialogue, and return what it says."""

@@ -1,0 +1,248 @@
+"""The dialogue about a program of one's own, or about a file of tensors: its pages in place of the course."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from lessons.engine import program_session
+from lessons.engine.program_session import ProgramRun, ProgramSession
+from lessons.engine.tensor_file_session import TensorFileSession
+from lessons.format.lesson import Lesson, Step
+from lessons.texts.wording import Wording
+from tui.plain.command_table import Handlers, PlainCommand
+from tui.plain.console import Console
+from tui.plain.course_dialogue import CourseDialogue
+from tui.plain.dialogue import Dialogue
+from tui.plain.plain_state import PlainState
+from tui.plain.refused import Refused
+from tui.plain.step_dialogue import StepDialogue
+from tui.state import program_rows, program_words
+from tui.state.learner_changes import LearnerChanges
+from tui.state.program_course import course_of
+from tui.state.program_results import NoProgress
+from tui.state.purpose import Purpose
+from tui.state.saved_program import SavedProgram
+from tui.state.tensor_rows import TensorRow
+
+say = Wording("plain/program")
+
+OF_COURSE = ("steps", "progress", "review", "challenge", "glossary", "term", "side", "return", "export")
+"""The commands that need a course."""
+
+
+class ProgramDialogue(Dialogue):
+    """The dialogue about one program or file."""
+
+    def __init__(self, session: ProgramSession, console: Console, name: str = "") -> None:
+        """Initialize at the tensor of a name, or where the program has failed, or at the beginning."""
+        self._program_session, self._first = session, name
+        super().__init__(course_of(session), NoProgress(), session, console)
+
+    def _course_dialogue(self) -> CourseDialogue:
+        return PagesDialogue(self.state, self._program_session, self._first)
+
+    @property
+    def handlers(self) -> Handlers:
+        """The commands that apply now: none that needs a course."""
+        return {word: handler for word, handler in super().handlers.items() if word not in OF_COURSE}
+
+    def _form_of(self, command: PlainCommand) -> str:
+        return say("go-form", "PAGE or TENSOR") if command.word == "go" else super()._form_of(command)
+
+    def _help_of(self, command: PlainCommand) -> str:
+        match command.word:
+            case "next":
+                return say("next", "go to the next page")
+            case "back":
+                return say("back", "go to the page before")
+            case "again":
+                return say("again", "print this page again, with its code")
+            case "map":
+                return say("map", "list the tensors")
+            case "go":
+                return say("go", "open a page by its number, or that of a tensor by its name")
+            case "run":
+                return say("run", "read the file again, and run it")
+            case "python":
+                return say("python", "open a Python prompt with the variables of the program and of this page")
+            case "quit":
+                return say("quit", "quit")
+            case "knob":
+                return say("knob", "change a literal of the program; alone: list them")
+        return super()._help_of(command)
+
+    def _bye(self) -> Iterator[str]:
+        """Say nothing: there is nothing to be saved."""
+        yield from ()
+
+
+class PagesDialogue(CourseDialogue):
+    """The way through the pages."""
+
+    def __init__(self, state: PlainState, session: ProgramSession, name: str) -> None:
+        self._session, self._saved = session, SavedProgram(session.program)
+        self._shown, self._named = self._opened, name
+        self._files_printed: set[str] = set()
+        super().__init__(state)
+        if name:
+            lesson, index = self._step_named(name)
+        else:
+            lesson, index = self._opened.lesson, program_session.first_page(self._opened)
+        self.current = self._dialogue(lesson, lesson.steps[index])
+
+    @property
+    def _opened(self) -> ProgramRun:
+        opened = self._session.opened
+        assert opened is not None
+        return opened
+
+    @property
+    def _is_file(self) -> bool:
+        """Whether the pages are those of a file of tensors."""
+        return isinstance(self._session, TensorFileSession)
+
+    @property
+    def handlers(self) -> Handlers:
+        """The commands that apply now, those of the page included."""
+        return super().handlers | {"run": self.run_again}
+
+    def _dialogue(self, lesson: Lesson, step: Step) -> StepDialogue:
+        index = lesson.index(step.id)
+        file = self._opened.groups[index].file if index < len(self._opened.groups) else ""
+        printed = set[str]() if self._is_file else self._files_printed
+        return PageDialogue(self._state, lesson, step, self._learner_changes, self._purpose, file, printed)
+
+    def _title(self, lesson: Lesson) -> Iterator[str]:
+        yield from self._console.wrapped(
+            say.count("pages", len(lesson.steps), "{name}: {count} page.", "{name}: {count} pages.", name=lesson.title)
+        )
+        yield ""
+
+    def next(self, _: str) -> Iterator[str]:
+        """Go to the next page."""
+        index = self.lesson.index(self.step.id) + 1
+        if index == len(self.lesson.steps):
+            raise Refused(say("last", "This is the last page."))
+        yield from self.open(self.lesson, index)
+
+    def back(self, _: str) -> Iterator[str]:
+        """Go to the page before."""
+        index = self.lesson.index(self.step.id)
+        if not index:
+            raise Refused(say("first", "This is the first page."))
+        yield from self.open(self.lesson, index - 1)
+
+    def map(self, _: str) -> Iterator[str]:
+        """Yield the tensors, a line for each."""
+        for row in self._rows():
+            what = ", ".join(filter(None, (*row.columns, self._page_of(row))))
+            yield from self._console.wrapped(f"{row.label}: {what or row.about}")
+
+    def _rows(self) -> tuple[TensorRow, ...]:
+        if isinstance(self._session, TensorFileSession):
+            return tuple(program_rows.rows_of_file(self._session))
+        return tuple(program_rows.rows_of(self._opened))
+
+    def _page_of(self, row: TensorRow) -> str:
+        if not row.page:
+            return ""
+        page = say("page", "page {number}", number=self.lesson.index(row.page) + 1)
+        return f"{page} <- {say('here', 'you are here')}" if row.page == self.step.id else page
+
+    def go(self, text: str) -> Iterator[str]:
+        """Open a page."""
+        if not text:
+            raise Refused(say("where", "Say where to: go and the number of a page, or the name of a tensor."))
+        yield from self.open(*self._step_named(text))
+
+    def _step_named(self, text: str) -> tuple[Lesson, int]:
+        """Return the page of a number, or of a tensor by its name or the end of that. Raises `Refused`."""
+        lesson = self._opened.lesson
+        if text.isdecimal():
+            if not 1 <= int(text) <= len(lesson.steps):
+                raise Refused(say("no-page", "There are the pages 1 to {last}.", last=len(lesson.steps)))
+            return lesson, int(text) - 1
+        rows = [row for row in self._rows() if row.page]
+        same = {row.page for row in rows if row.label == text}
+        found = same or {row.page for row in rows if row.label.endswith(f".{text}")}
+        if len(found) != 1:
+            raise Refused(
+                say("several", "Several tensors end with {name}. Type more of the name, or map.", name=text)
+                if found
+                else say("no-tensor", "There is no tensor {name}. Type map to list them.", name=text)
+            )
+        return lesson, lesson.index(found.pop())
+
+    def begin(self) -> Iterator[str]:
+        """Yield the page where the learner starts; of a file with several tensors, their list."""
+        if self._is_file and not self._named and len(self._rows()) > 1:
+            yield from self._title(self.lesson)
+            yield from self.map("")
+            return
+        yield from super().begin()
+
+    # Running it again ------------------------------------------------------------------------------------------------
+
+    def run_again(self, _: str) -> Iterator[str]:
+        """Read the file and run it again; yield what that has changed, and the page where it begins to differ."""
+        program = self._saved.read(self._session.program)
+        if program is None:
+            raise Refused(say("unreadable", "{file} cannot be read.", file=self._saved.name))
+        before, index = self._shown, self.lesson.index(self.step.id)
+        run = self._state.session.call(partial(self._session.open, program))
+        error = run.whole.error
+        if error is not None and not run.whole.named and before.whole.named:
+            self._session.reopen(before)
+            run.release()
+            raise Refused(program_words.unrun(self._saved.name, error))
+        changed = self._state.session.call(partial(program_session.first_difference, before, run))
+        before.release()
+        self._shown = run
+        self._files_printed.clear()
+        if not self._is_file:
+            yield from self._console.wrapped(program_words.difference(run, changed))
+            yield ""
+        lesson = run.lesson
+        if error is not None:
+            index = program_session.first_page(run)
+        elif changed:
+            index = self._step_named(changed)[1]
+        yield from self.open(lesson, min(index, len(lesson.steps) - 1))
+
+
+class PageDialogue(StepDialogue):
+    """A page of a program. Code that stood on an earlier page is printed on request only."""
+
+    def __init__(
+        self,
+        state: PlainState,
+        lesson: Lesson,
+        step: Step,
+        learner_changes: LearnerChanges,
+        purpose: Purpose,
+        file: str,
+        printed: set[str],
+    ) -> None:
+        """Initialize; a page is opened without its code if its `file` is among those that were `printed`."""
+        super().__init__(state, lesson, step, learner_changes, purpose)
+        self._file, self._printed, self._brief = file, printed, False
+
+    def open(self) -> Iterator[str]:
+        """Run the program if that has not just been done, and yield the page."""
+        problem = self._run()
+        self._brief = self._file in self._printed
+        self._printed.add(self._file)
+        yield from super().again("")
+        if problem:
+            yield from self._console.wrapped(problem)
+
+    def again(self, text: str) -> Iterator[str]:
+        """Yield the page with its code."""
+        self._brief = False
+        yield from super().again(text)
+
+    @property
+    def _printed_step(self) -> Step:
+        """The page as it is printed."""
+        return self.step.model_copy(update={"code": ""}) if self._brief else self.step

@@ -18,7 +18,7 @@ from lessons.texts.wording import Wording
 say = Wording("take-home/notebook")
 
 LABELED_AXES = ("token", "query", "key")
-"""The axes whose labels are words; those of others say no more than their position."""
+"""The axes whose labels are words; those of others say no more than their position, unless the author gives them."""
 
 MOST_LABELS = 16
 LONGEST_ID = 64
@@ -185,7 +185,7 @@ def _show(spec: ShownTensor, tensor: Tensor) -> str:
     axes = dict(zip(tensor.axes, tensor.labels, strict=True))
     for keyword, axis in zip(("columns", "rows"), reversed(tensor.axes[-2:]), strict=False):
         labels = tensor.labels[-1] if keyword == "columns" else axes[axis]
-        if axis in LABELED_AXES and len(labels) <= MOST_LABELS:
+        if (axis in LABELED_AXES or axis in spec.labels) and len(labels) <= MOST_LABELS:
             parts.append(f"{keyword}={list(labels)!r}")
     return f"show({', '.join(parts)})"
 

@@ -34,7 +34,8 @@ def test_a_notebook_runs_and_shows_what_the_tutor_shows(session: Session) -> Non
 def test_a_step_that_was_not_read_runs_and_shows_nothing(session: Session) -> None:
     lesson = COURSE.lesson("2")
     course = COURSE.model_copy(update={"lessons": (lesson,)})
-    document = course_document.build(session, course, LearnerWork({(lesson.id, "product"): "done"}))
+    work = LearnerWork({(lesson.id, "product"): "done", (lesson.id, "weights"): "done"})
+    document = course_document.build(session, course, work)
     text = notebook_file.write(document)
     assert text == notebook_file.write(document)
     nbformat.validate(nbformat.reads(text, as_version=4))
@@ -44,6 +45,8 @@ def test_a_step_that_was_not_read_runs_and_shows_nothing(session: Session) -> No
     assert any("You have not read this one" in source and "Let every word ask" in source for source in sources)
     [product] = [source for source in sources if source.startswith("begin_step(123)\nscores = ")]
     words = "['Your', 'journey', 'starts', 'with', 'one', 'step']"
+    [weights] = [source for source in sources if "row_sums = " in source]
+    assert weights.splitlines()[-1] == f"show('row_sums', row_sums[:, None], columns=['sum'], rows={words})"
     assert product.splitlines()[-1] == f"show('scores', scores, columns={words}, rows={words})"
 
 

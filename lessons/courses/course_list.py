@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from lessons.courses import added_courses, installed_courses
 from lessons.reading import course_description
 from lessons.reading.folders import BUILT_IN, CourseFolder
 from lessons.texts.wording import Wording
@@ -18,9 +19,21 @@ class NoCourse(LookupError):
     """There is no course of a name; the message is a sentence."""
 
 
-def available() -> tuple[CourseFolder, ...]:
-    """Return all courses that can be opened by their ids."""
-    return BUILT_IN
+def available() -> Iterator[CourseFolder]:
+    """Yield all courses that can be opened by their ids; of two with one id, the one that comes first is opened.
+
+    Those that ship come first, then those that were added, and then those of packages, which take a while to find.
+    """
+    found: set[str] = set()
+    for courses in (lambda: BUILT_IN, added_courses.added, _installed):
+        for course in courses():
+            if course.id not in found:
+                yield course
+            found.add(course.id)
+
+
+def _installed() -> Iterator[CourseFolder]:
+    return (found.course for found in installed_courses.installed())
 
 
 def find(name: str) -> CourseFolder:
@@ -28,8 +41,7 @@ def find(name: str) -> CourseFolder:
 
     Raises `NoCourse`, or `LessonError` for a folder whose `course.yaml` cannot be read.
     """
-    known = available()
-    for course in known:
+    for course in available():
         if course.id == name:
             return course
     try:
@@ -38,11 +50,11 @@ def find(name: str) -> CourseFolder:
     except (OSError, RuntimeError, ValueError):
         is_folder = False
     if not is_folder:
-        ids = ", ".join(course.id for course in known)
+        ids = ", ".join(course.id for course in available())
         raise NoCourse(
             say("no-course", "There is no course '{name}', and no folder. The courses are: {ids}", name=name, ids=ids)
         )
-    return in_folder(folder, known)
+    return in_folder(folder, available())
 
 
 def in_folder(folder: Path, known: Iterable[CourseFolder]) -> CourseFolder:

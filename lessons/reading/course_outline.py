@@ -92,10 +92,11 @@ class LessonOutline(NamedTuple):
 
 
 class CourseOutline(NamedTuple):
-    """All lessons, in order, and what the course is called in front of learners."""
+    """All lessons, in order, with what the course is called in front of learners, and the paragraph about it."""
 
     lessons: tuple[LessonOutline, ...]
     title: str = ""
+    about: str = ""
 
 
 def to_json(course: CourseOutline) -> bytes:
@@ -105,8 +106,8 @@ def to_json(course: CourseOutline) -> bytes:
 
 def from_json(text: bytes) -> CourseOutline:
     """Return the outline that `to_json` wrote."""
-    lessons, title = json.loads(text)
-    return CourseOutline(tuple(map(_lesson, lessons)), title)
+    lessons, *words = json.loads(text)
+    return CourseOutline(tuple(map(_lesson, lessons)), *words)
 
 
 def _lesson(fields: list[object]) -> LessonOutline:

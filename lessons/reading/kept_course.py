@@ -188,6 +188,15 @@ def _save(name: str, outline: CourseOutline, course: Course, digest: bytes) -> N
                 raise
 
 
+def forget(of: CourseFolder) -> None:
+    """Remove what is kept of a course, in all languages."""
+    if not of.state_folder:
+        return
+    with suppress(OSError, RuntimeError):
+        for file in cache_folder().glob(f"{of.id}.course*.json"):
+            file.unlink(missing_ok=True)
+
+
 def _seal(digest: bytes, text: bytes) -> bytes:
     """Return the first line of the file: it tells what the rest depends on, and that it is whole."""
     return hashlib.blake2b(digest + text, digest_size=32).hexdigest().encode()

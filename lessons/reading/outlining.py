@@ -9,7 +9,8 @@ from lessons.reading.course_outline import SIDE, Corner, CourseOutline, LessonOu
 
 def outline(course: Course) -> CourseOutline:
     """Return the outline of a course, with the recorded numbers of the tensors that stand for its lessons."""
-    return CourseOutline(tuple(map(lesson_outline, course.lessons)), course.title)
+    about = course.description.about if course.description else ""
+    return CourseOutline(tuple(map(lesson_outline, course.lessons)), course.title, about)
 
 
 def lesson_outline(lesson: Lesson) -> LessonOutline:

@@ -14,6 +14,19 @@ if TYPE_CHECKING:
     import argparse
 
 
+def allowed_course(options: argparse.Namespace | None) -> CourseFolder:
+    """Return the course that the command line asks for, after asking whether it may run, if that is not known.
+
+    Raises `CommandError` if it may not, and what `chosen_course` raises.
+    """
+    found = chosen_course(options)
+    if found.source not in ("built-in", "folder"):
+        from tui.commands import course_consent
+
+        course_consent.ensure_allowed(found)
+    return found
+
+
 def chosen_course(options: argparse.Namespace | None) -> CourseFolder:
     """Return the course that the command line asks for, or else the first one.
 

@@ -12,7 +12,7 @@ from lessons.reading import kept_course
 from lessons.reading.findings import LessonError
 from lessons.reading.folders import CourseFolder
 from lessons.texts.wording import Wording
-from tui.commands.chosen_course import chosen_course
+from tui.commands.chosen_course import allowed_course
 from tui.commands.errors import UsageError
 from tui.tty.exit_codes import ExitCode
 
@@ -25,9 +25,9 @@ say = Wording("command/lookup")
 def read_course(options: argparse.Namespace | None) -> Course:
     """Read the course that the command line asks for.
 
-    Ends the program if that fails, after printing the findings as `file:line:column: sentence`. Raises `UsageError`.
+    Ends the program if that fails, after printing the findings as `file:line:column: sentence`. Raises `CommandError`.
     """
-    return open_course(chosen_course(options))
+    return open_course(allowed_course(options))
 
 
 def open_course(found: CourseFolder) -> Course:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lessons.texts.wording import Wording
 from tui.commands import output
-from tui.commands.chosen_course import chosen_course
+from tui.commands.chosen_course import allowed_course
 from tui.commands.errors import CommandError
 from tui.tty.terminal import Terminal, prepare, this_terminal
 
@@ -29,8 +29,8 @@ def run(options: argparse.Namespace | None = None) -> int:
     """Open the tutor on the terminal, talk, or print the map and the lesson that the learner is in."""
     terminal = this_terminal()
     if options is not None and options.plain:
-        return _talk(terminal, chosen_course(options), options.columns)
-    return _draw(terminal, chosen_course(options)) if terminal.interactive else _print(chosen_course(options))
+        return _talk(terminal, allowed_course(options), options.columns)
+    return _draw(terminal, allowed_course(options)) if terminal.interactive else _print(allowed_course(options))
 
 
 def _talk(terminal: Terminal, found: CourseFolder, columns: int | None) -> int:

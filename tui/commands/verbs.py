@@ -322,6 +322,41 @@ def _references_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @_verb(
+    "courses",
+    "manage_courses",
+    lambda: say("courses", "list the courses that you can open; add one of somebody else, verify or remove it"),
+)
+def _courses_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=("list", "add", "verify", "remove"),
+        default="list",
+        help=say("courses/action", "list them (the default), or add, verify or remove one"),
+    )
+    parser.add_argument(
+        "what",
+        metavar="COURSE",
+        nargs="?",
+        help=say(
+            "courses/what",
+            "a folder or an archive .tar.gz to add; the id of the course to verify (default: all) or remove",
+        ),
+    )
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help=say("courses/yes", "agree that the code of a course runs, without being asked"),
+    )
+    parser.add_argument(
+        "--progress",
+        action="store_true",
+        help=say("courses/progress", "with remove: remove your progress and code with the course, too"),
+    )
+    shared.add_json(parser)
+
+
+@_verb(
     "lint",
     "lint_course",
     lambda: say("lint", "for authors: find mistakes in lesson files, and exercises and claims that do not hold"),

@@ -1,0 +1,103 @@
+"""The question that is asked once about a course of somebody else: may its code run?"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable
+
+from lessons.courses import consent, what_runs
+from lessons.courses.course_content import RefusedCourse
+from lessons.format.lesson import Course
+from lessons.reading import kept_course
+from lessons.reading.findings import LessonError
+from lessons.reading.folders import CourseFolder
+from lessons.texts.wording import Wording
+from tui.commands.errors import CommandError
+from tui.commands.output import print_error, print_lines, print_now
+from tui.render import course_text
+
+say = Wording("command/course-consent")
+
+YES = ("y", "yes")
+
+
+def ensure_allowed(course: CourseFolder) -> None:
+    """Ask whether a course may run that nobody has allowed to, as its files are now.
+
+    Raises `CommandError` if it may not, or if nobody can be asked.
+    """
+    try:
+        if consent.is_allowed(course):
+            return
+        changed = consent.was_allowed(course)
+        # The hash is of what is shown, and not of what somebody may write meanwhile.
+        digest = consent.digest_of(course)
+        loaded = load_as(course)
+        if not can_ask():
+            raise CommandError(_not_allowed(course, changed=changed))
+        why = (
+            say("changed", "The course '{id}' has changed since you allowed it to run.", id=course.id)
+            if changed
+            else say("new", "The course '{id}' was not opened here before.", id=course.id)
+        )
+        print_lines([why, "", *what_runs_in(loaded, digest), ""])
+        if not ask(say("may-run", "May it run?")):
+            raise CommandError(say("refused", "The course '{id}' was not opened.", id=course.id))
+        remember(course, digest)
+    except (RefusedCourse, LessonError) as error:
+        raise CommandError(
+            say("unreadable", "The course '{id}' cannot be opened. {reason}", id=course.id, reason=error)
+        ) from None
+
+
+def load_as(found: CourseFolder) -> Course:
+    """Read a course that has to have the id that it was found by. Raises `RefusedCourse` and `LessonError`."""
+    course = kept_course.load_course(found)
+    says = course.description.id if course.description is not None else ""
+    if says != found.id:
+        raise RefusedCourse(say("other-id", "Its course.yaml calls it '{other}'.", other=says))
+    return course
+
+
+def what_runs_in(course: Course, digest: str) -> Iterable[str]:
+    """Yield what a course says about itself, and what of it runs."""
+    width = shutil.get_terminal_size().columns - 1
+    if course.description is not None:
+        yield from course_text.about(course.description, width)
+        yield ""
+    yield from course_text.runs(what_runs.of_course(course), digest, width)
+
+
+def remember(course: CourseFolder, digest: str) -> None:
+    """Remember that a course may run. If that cannot be kept, say so: it is asked again the next time."""
+    if not consent.allow(course, digest):
+        print_error(say("not-kept", "That cannot be remembered, because the folder for progress cannot be written to."))
+
+
+def can_ask() -> bool:
+    """Return whether somebody can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def ask(question: str) -> bool:
+    """Ask a question on the terminal, to which only a clear yes is one."""
+    print_now([f"{question} {say('choices', '[y/N]')}"])
+    answer = sys.stdin.readline().strip().casefold()
+    return answer in (*YES, say("yes", "y").casefold())
+
+
+def _not_allowed(course: CourseFolder, *, changed: bool) -> str:
+    if changed:
+        return say(
+            "changed-unasked",
+            "The course '{id}' has changed since you allowed it to run. 'attn-tutor courses verify {id}' shows what "
+            "runs and asks; with --yes, it allows it.",
+            id=course.id,
+        )
+    return say(
+        "new-unasked",
+        "The course '{id}' is not allowed to run yet. 'attn-tutor courses verify {id}' shows what runs and asks; with "
+        "--yes, it allows it.",
+        id=course.id,
+    )

@@ -48,7 +48,10 @@ FIND_PYTHON = for python in "$(PY)" "$(PYTHON)" ""; do \
 		echo "The tutor needs Python 3.11 or newer, and '$(PYTHON)' is $$found." || \
 		echo "There is no '$(PYTHON)' here. The tutor needs Python 3.11 or newer."; \
 		echo "If you have a newer one under another name: make learn PYTHON=python3.12"; exit 1; }
-INSTALL = @$(FIND_PYTHON); "$$python" .ci/make_environment.py "$(VENV)" --constraints "$(CONSTRAINTS)" --again "$(AGAIN)"
+# `make reinstall` knows that something is damaged, and has all files read.
+THOROUGH ?=
+INSTALL = @$(FIND_PYTHON); "$$python" .ci/make_environment.py "$(VENV)" --constraints "$(CONSTRAINTS)" --again "$(AGAIN)" \
+	$(THOROUGH)
 
 # What to type again if that fails.
 AGAIN ?= make $(or $(MAKECMDGOALS),learn)
@@ -63,7 +66,7 @@ test lint: export PYTHONDONTWRITEBYTECODE =
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 
-.PHONY: help learn reinstall test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk exam-keys exam-sessions exam-plain record screens tour finale clean
+.PHONY: help learn reinstall test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk exam-keys exam-sessions exam-plain exam-environments exam-imports record screens tour finale clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -75,7 +78,7 @@ learn: $(READY) ## open the tutor (the first time: install it into .venv)
 
 reinstall: ## install again what is missing or damaged in .venv
 	@rm -f $(READY) $(READY_DEV)
-	@$(MAKE) --no-print-directory $(if $(wildcard $(READY_DEV)),$(READY_DEV),$(READY))
+	@$(MAKE) --no-print-directory THOROUGH=--thorough $(if $(wildcard $(READY_DEV)),$(READY_DEV),$(READY))
 
 test: lint ## check everything, then run the tests
 	$(PY) -m pytest --numprocesses $(JOBS) --dist worksteal --durations 10 $(ARGS)
@@ -147,6 +150,13 @@ exam-sessions: $(READY_DEV)
 # For example ARGS="--lesson 16 --train --log course.txt".
 exam-plain: $(READY_DEV)
 	$(PY) -m tests.exam.complete_course $(ARGS)
+
+# ARGS chooses cases. It installs the tutor several times, so `make exam` leaves it out.
+exam-environments: $(READY_DEV)
+	$(PY) -m tests.exam.environments $(ARGS)
+
+exam-imports: $(READY_DEV)
+	$(PY) -m tests.exam.large_imports $(ARGS)
 
 record: $(READY) ## run the course and write its recorded outputs
 	$(PY) -m lessons.authoring.recordings $(ARGS)

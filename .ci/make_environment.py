@@ -7,6 +7,8 @@ installed. If it fails, it says in a sentence or two what happened, and the one 
 from __future__ import annotations
 
 import argparse
+import base64
+import hashlib
 import os
 import platform
 import re
@@ -33,7 +35,8 @@ NO_NETWORK = r"NewConnectionError|NameResolution|name resolution|Connection(Refu
 NO_NETWORK += r"|timed out|Max retries exceeded|ProxyError|SSLError"
 NO_ROOM = r"Errno (28|122)\b|No space left|[Qq]uota exceeded"
 NOT_WRITABLE = r"Errno (13|30)\b|Permission denied|Read-only file system"
-NO_BUILD = r"No matching distribution found for ([^\s(]+)"
+# Of a package that a constraint names, pip says that it conflicts with itself.
+NO_BUILD = r"(?:No matching distribution found for |Cannot install (?=\S+ because .* conflicting))([^\s(]+)"
 
 
 class Failure(Exception):
@@ -69,6 +72,11 @@ class Environment(NamedTuple):
 
 def new_environment(folder: Path, again: str) -> Environment:
     """Make an environment in a folder, instead of the one that is there. Raises `Failure`."""
+    if folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK):
+        raise Failure(
+            f"The environment in {folder} is closed to you. With a copy of your own, without it, the tutor works: "
+            f"{copy_command(again, with_environment=False)}"
+        )
     # Making it was interrupted, if that has left nothing but folders of its own.
     if folder.is_dir() and not (folder / "pyvenv.cfg").exists() and not BEGUN.issuperset(os.listdir(folder)):
         raise Failure(
@@ -89,8 +97,11 @@ def new_environment(folder: Path, again: str) -> Environment:
     raise Failure(f"{python} cannot make environments. On Debian and Ubuntu, type: apt install python3-venv && {again}")
 
 
-def is_whole(package: Distribution) -> bool:
-    """Tell whether a package has all files that it was installed with, each with as many bytes as it had."""
+def is_whole(package: Distribution, *, thorough: bool = False) -> bool:
+    """Tell whether a package has all files that it was installed with, each with as many bytes as it had.
+
+    `thorough`: with the same bytes; a power cut may leave zeros. To read all of torch takes seconds.
+    """
     # Without its list of files, a package was never installed to the end, or an editable one was removed by hand.
     if package.files is None or not package.metadata["Name"]:
         return False
@@ -103,7 +114,16 @@ def is_whole(package: Distribution) -> bool:
             return False
         if file.size is not None and size != file.size:
             return False
+        if thorough and file.hash and checksum(Path(os.fspath(file.locate())), file.hash.mode) != file.hash.value:
+            return False
     return True
+
+
+def checksum(path: Path, kind: str) -> str:
+    """Return the checksum of a file in the form of a package's list of files; `kind` is such as `sha256`."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, kind).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 def forget(package: Distribution) -> None:
@@ -111,6 +131,18 @@ def forget(package: Distribution) -> None:
     folder = getattr(package, "_path", None)
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def copy_command(again: str, with_environment: bool = True) -> str:
+    """Return the command that copies this checkout into a learner's home, and then does there what was typed here.
+
+    Without its environment if that cannot be read; other files that begin with a dot are not needed then.
+    """
+    root, copy = shlex.quote(str(ROOT)), "~/attn-tutor"
+    there = again.replace("make", f"make -C {copy}", 1)
+    if with_environment:
+        return f"cp -R {root} {copy} && {there}"
+    return f"mkdir {copy} && cp -R {root}/* {root}/.ci {copy} && {there}"
 
 
 def explain(words: str, folder: Path, again: str, variables: Mapping[str, str] = os.environ) -> str:
@@ -124,12 +156,10 @@ def explain(words: str, folder: Path, again: str, variables: Mapping[str, str] =
             f"The disk is full: the tutor needs {ENVIRONMENT_SIZE} in {folder}, and while it is installed "
             f"{DOWNLOAD_SIZE} in {temporary} (TMPDIR names another folder). Make room, then type: {again}"
         )
-    if re.search(NOT_WRITABLE, words) and not (os.access(ROOT, os.W_OK) and os.access(folder.parent, os.W_OK)):
-        copy = "~/attn-tutor"
-        return (
-            f"Files cannot be written here (in {ROOT}). With a copy of your own it works: "
-            f"cp -R {shlex.quote(str(ROOT))} {copy} && {again.replace('make', f'make -C {copy}', 1)}"
-        )
+    # Somebody else may also have installed it here for once, such as root.
+    written = [ROOT, folder.parent, *filter(Path.exists, [folder]), *ROOT.glob("*.egg-info")]
+    if re.search(NOT_WRITABLE, words) and not all(os.access(path, os.W_OK) for path in written):
+        return f"Files cannot be written here (in {ROOT}). With a copy of your own it works: {copy_command(again)}"
     if "--no-index" in variables.get("PIP_ARGS", "").split() and (build := re.search(NO_BUILD, words)):
         return f"The folders that PIP_ARGS names have no {build[1]} for this Python. Add it, then type: {again}"
     if re.search(NO_NETWORK, words):
@@ -171,6 +201,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="of the environment")
     parser.add_argument("--constraints", required=True, help="the file with the versions to install")
     parser.add_argument("--dev", action="store_true", help="install what tests need, too")
+    parser.add_argument(
+        "--thorough", action="store_true", help="read all files of packages, to see whether any differs"
+    )
     parser.add_argument("--again", default="make learn", help="the command to name if this fails")
     options = parser.parse_args()
     folder, again = options.folder, options.again
@@ -178,7 +211,7 @@ def main() -> None:
     found = Environment.find(folder) or new_environment(folder, again)
     # As after an installation that was killed, or on a full disk.
     for package in distributions(path=[str(found.packages)]):
-        if not is_whole(package):
+        if not is_whole(package, thorough=options.thorough):
             print(f"Damaged, so it is installed again: {package.metadata['Name']}", flush=True)
             forget(package)
 

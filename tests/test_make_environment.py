@@ -12,7 +12,7 @@ from pathlib import Path
 import make_environment
 import pytest
 import torch_index
-from make_environment import Environment, Failure, explain, forget, install, is_whole, new_environment
+from make_environment import Environment, Failure, checksum, explain, forget, install, is_whole, new_environment
 
 ROOT = Path(__file__).parent.parent
 AGAIN = "make learn"
@@ -39,6 +39,17 @@ def test_package_with_another_file_is_damaged(package: PathDistribution, tmp_pat
     module = tmp_path / "module.py"
     module.unlink() if text is None else module.write_text(text)
     assert not is_whole(package)
+
+
+def test_package_with_other_bytes_is_damaged(package: PathDistribution, tmp_path: Path) -> None:
+    """As after a power cut, which leaves zeros. All bytes are read only where something is known to be wrong."""
+    record = tmp_path / "package-1.0.dist-info" / "RECORD"
+    digest = checksum(tmp_path / "module.py", "sha256")
+    record.write_text(f"module.py,sha256={digest},8\npackage-1.0.dist-info/RECORD,,\n")
+    assert is_whole(package, thorough=True)
+    (tmp_path / "module.py").write_bytes(bytes(8))
+    assert is_whole(package)
+    assert not is_whole(package, thorough=True)
 
 
 @pytest.mark.parametrize("name", ["RECORD", "METADATA"])
@@ -87,6 +98,11 @@ def test_folder_without_a_python_that_has_pip_is_no_environment(tmp_path: Path) 
         ("Retrying after connection broken by 'NewConnectionError(", "No package index could ", "type: make learn"),
         ("[Errno -3] Temporary failure in name resolution", "No package index could ", "type: make learn"),
         ("No matching distribution found for torch==2.13.0", "There is no torch==2.13.0 for Python", "=python3.11"),
+        (
+            "ERROR: Cannot install torch because these package versions have conflicting dependencies.",
+            "There is no torch for Python",
+            "=python3.11",
+        ),
     ],
 )
 def test_failure_is_explained(words: str, begins: str, ends: str) -> None:
@@ -107,6 +123,23 @@ def test_checkout_that_cannot_be_written_to_is_copied(monkeypatch: pytest.Monkey
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     copy = f"cp -R {ROOT} ~/attn-tutor && make -C ~/attn-tutor learn"
     assert explain(words, Path(".venv"), AGAIN).endswith(copy)
+
+
+def test_environment_that_somebody_else_has_made_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As root has, in a checkout of one's own."""
+    folder = tmp_path / ".venv"
+    folder.mkdir()
+    monkeypatch.setattr(os, "access", lambda path, mode: path != folder)
+    explained = explain("[Errno 13] Permission denied: 'x'", folder, AGAIN)
+    assert explained.endswith(f"cp -R {ROOT} ~/attn-tutor && make -C ~/attn-tutor learn")
+
+
+def test_environment_that_is_closed_is_left_out_of_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(Failure, match="closed to you") as failure:
+        new_environment(tmp_path, AGAIN)
+    copy = f"mkdir ~/attn-tutor && cp -R {ROOT}/* {ROOT}/.ci ~/attn-tutor && make -C ~/attn-tutor learn"
+    assert str(failure.value).endswith(copy)
 
 
 def test_words_of_pip_are_shown_if_nobody_knows_what_they_mean(
@@ -187,6 +220,16 @@ def test_environment_that_is_not_what_it_was_is_put_right(environment: Path) -> 
     shutil.rmtree(environment / "lib")
     assert make(environment, "learn") == ["installs", "starts"]
     assert make(environment, "learn") == ["starts"]
+
+
+def test_reading_all_files_is_for_what_is_damaged(environment: Path) -> None:
+    """It takes seconds."""
+    make(environment, "learn")
+    python = environment / "bin/python"
+    python.write_text(python.read_text().replace("echo installs", 'echo installs "$@"'))
+    assert "--thorough" in make(environment, "reinstall")
+    (environment / ".ready").write_text("")
+    assert "--thorough" not in make(environment, "learn")
 
 
 def test_tutor_that_lacks_a_package_is_installed_and_started_again(environment: Path) -> None:

@@ -89,7 +89,7 @@ class TutorApp(OrderedInputApp):
         self._session = session
         self._farewell = ""
         self._asked_to_quit = float("-inf")
-        self.import_error: ImportError | None = None
+        self.import_error: Exception | None = None
         self._signals_handled = ExitStack()
         self._exported: Path | None = None
         self._input_until_loaded = ExitStack()
@@ -181,7 +181,7 @@ class TutorApp(OrderedInputApp):
         """Load what the map does not need; end the tutor if a package for that cannot be imported."""
         try:
             await self._load(reading)
-        except ImportError as error:
+        except (ImportError, SyntaxError, ValueError) as error:  # of a file of zeros, Python says the last two
             self.import_error = error
             with self._input_until_loaded:
                 self.exit(return_code=ExitCode.INCOMPLETE)

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         discard_output()
         return ExitCode.FAILURE
     except Exception as error:
-        sentence = _incomplete(error) if isinstance(error, ImportError) else ""
+        sentence = _incomplete(error) if isinstance(error, ImportError) else _changed(error)
         if sentence:
             print_error(sentence)
             return ExitCode.INCOMPLETE
@@ -82,6 +82,20 @@ def _incomplete(error: ImportError) -> str:
     return say(
         "damaged", "The package {package} is damaged ({why}). To install it again: {command}",
         package=package, why=error, command=command,
+    )  # fmt: skip
+
+
+def _changed(error: Exception) -> str:
+    """Say how to install a package that is not what was installed, which any error may come from; "" if all are."""
+    from lessons.engine.reinstalling import changed_package, reinstall_command
+
+    package, file = changed_package()
+    if not package:
+        return ""
+    return say(
+        "changed", "The package {package} is damaged: {file} is not what was installed ({why}). "
+        "To install it again: {command}",
+        package=package, file=file, why=error, command=reinstall_command(package),
     )  # fmt: skip
 
 

@@ -140,9 +140,15 @@ def _load_failed(why: str) -> WorkerError:
 
 
 def _ended_while_loading(log: str) -> str:
-    if not log:
-        return say("ended-loading", "The worker process ended while it loaded PyTorch.")
-    return say("ended-loading-said", "The worker process ended while it loaded PyTorch. {log}", log=log)
+    """Say that the worker ended, as it does where a library of PyTorch was cut short, or where memory is."""
+    from lessons.engine.reinstalling import reinstall_command  # only now: it reads what is installed
+
+    ended = say("ended-loading", "The worker process ended while it loaded PyTorch.")
+    remedy = say(
+        "ended-again", "If it does so again, PyTorch may be damaged. To install it again: {command}",
+        command=reinstall_command("torch"),
+    )  # fmt: skip
+    return " ".join(filter(None, [ended, log, remedy]))
 
 
 def line_of(job: ChildProcess) -> int | None:

@@ -1,11 +1,16 @@
-"""Which command installs a package of the tutor again, if it is missing or damaged. It needs the standard library only.
+"""Which package of the tutor is missing or damaged, and which command installs it again.
 
-It depends on how the tutor was installed, which the folders that it runs from tell.
+It needs the standard library only.
+
+The command depends on how the tutor was installed, which the folders that it runs from tell.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import importlib.metadata
+import os
 import re
 import shlex
 import sys
@@ -43,6 +48,42 @@ def missing_package(error: ImportError) -> str:
     package = (error.name or "").partition(".")[0]
     ours = {"", "attention", "lessons", "tui"}
     return "" if package in ours or package in sys.stdlib_module_names else package
+
+
+def changed_package() -> tuple[str, str]:
+    """Return the first package with a file that is not what was installed, and the file; ("", "") if there is none.
+
+    Looks at what the tutor imports in its own process, which is all that it needs but PyTorch.
+    """
+    names, seen = [PROJECT], {"torch"}
+    while names:
+        name = _normal(names.pop())
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            package = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        names += [match[0] for need in package.requires or () if (match := re.match(r"[\w.-]+", need))]
+        for file in package.files or ():
+            if file.suffix in (".py", ".so") and file.hash and _checksum(file) != file.hash.value:
+                return name, str(file)
+    return "", ""
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _checksum(file: importlib.metadata.PackagePath) -> str:
+    """Return the checksum of a file in the form of a package's list of files, "" if the file cannot be read."""
+    try:
+        with open(os.fspath(file.locate()), "rb") as content:
+            digest = hashlib.file_digest(content, file.hash.mode if file.hash else "sha256").digest()
+    except OSError:
+        return ""
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 def _requirement(package: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections import Counter
 from datetime import UTC, datetime
@@ -20,6 +21,15 @@ MOST_ROWS = 100_000
 
 MOST_AT_ONCE = 100
 """The most rows of one moment in a table, which is one microsecond; merging compares all of them with each other."""
+
+_MOST_CONTAINERS = (len(COLUMNS) + 1) * MOST_ROWS
+"""The most lists and objects in an export. One takes some hundred bytes of memory, and as few as two of the file."""
+
+_MOST_VALUES = sum(map(len, COLUMNS.values())) * MOST_ROWS
+"""The most values in an export."""
+
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_AT_A_TIME = 1024 * 1024
 
 LONGEST = 4 * 1024 * 1024
 """The longest value in characters, more than the longest answer has."""
@@ -39,11 +49,36 @@ def document(rows: Rows) -> dict[str, object]:
 
 
 def decode(content: bytes) -> object:
-    """Return the data in the file of an export, for `parse`; None for what is no JSON, which `parse` refuses."""
+    """Return the data in the file of an export, for `parse`; None for what is no JSON, which `parse` refuses.
+
+    None also for JSON that would take much memory, as millions of empty lists do.
+    """
+    containers, values = _count(content)
+    if containers > _MOST_CONTAINERS or values > _MOST_VALUES:
+        return None
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
         return None
+
+
+def _count(content: bytes) -> tuple[int, int]:
+    """Count the lists and objects in JSON, and its values, without making them."""
+    containers = values = position = 0
+    while position < len(content):
+        part = content[position : position + _AT_A_TIME]
+        between, quote, rest = _STRING.sub(b"", part).partition(b'"')
+        containers += between.count(b"[") + between.count(b"{")
+        values += between.count(b",")
+        # Behind a quote that is left, a string goes on beyond this part.
+        counted = len(part) - len(quote + rest)
+        if not counted:
+            whole = _STRING.match(content, position)
+            if not whole:
+                break
+            counted = whole.end() - position
+        position += counted
+    return containers, values
 
 
 def foreign() -> str:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 import pyte
 
@@ -54,7 +55,7 @@ class Pty:
         self._slave: int | None = slave
         self.sent_at_end = b""
 
-    def __enter__(self) -> Pty:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -201,12 +201,17 @@ async def test_results_of_a_step_that_was_left_are_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "function"), [(kept_course, "load_outline"), (startup, "import_views")], ids=["at first", "later"]
+    ("module", "function", "missing"),
+    [
+        (kept_course, "load_outline", ModuleNotFoundError("No module named 'yaml'", name="yaml")),
+        (startup, "import_views", ModuleNotFoundError("No module named 'yaml'", name="yaml")),
+        (startup, "import_views", ValueError("source code string cannot contain null bytes")),
+    ],
+    ids=["at first", "later", "file of zeros"],
 )
 async def test_a_package_that_cannot_be_imported_ends_the_tutor(
-    module: ModuleType, function: str, monkeypatch: pytest.MonkeyPatch
+    module: ModuleType, function: str, missing: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    missing = ModuleNotFoundError("No module named 'yaml'", name="yaml")
 
     def fail(*_: object) -> None:
         raise missing

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import importlib.metadata
 import sys
 from pathlib import Path
 
 import pytest
 
-from lessons.engine.reinstalling import CPU_INDEX, missing_package, reinstall_command
+from lessons.engine import reinstalling
+from lessons.engine.reinstalling import CPU_INDEX, changed_package, missing_package, reinstall_command
 
 
 @pytest.fixture
@@ -60,3 +63,22 @@ def test_pip_installs_the_package_in_versions_that_work(tmp_path: Path, monkeypa
 )
 def test_only_packages_of_others_are_missing(name: str | None, package: str) -> None:
     assert missing_package(ImportError("no", name=name)) == package
+
+
+def test_package_that_is_not_what_was_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that a package of the tutor needs."""
+    content = "x = 1234"
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content.encode()).digest()).rstrip(b"=").decode()
+    for name, needs in (("tutor", "Requires-Dist: needed<2,>=1"), ("needed", "")):
+        info = tmp_path / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{needs}\n")
+        (info / "RECORD").write_text(f"{name}.py,sha256={digest},8\n")
+        (tmp_path / f"{name}.py").write_text(content)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(reinstalling, "PROJECT", "tutor")
+    assert changed_package() == ("", "")
+    (tmp_path / "needed.py").write_bytes(bytes(8))
+    assert changed_package() == ("needed", "needed.py")
+    (tmp_path / "needed.py").unlink()
+    assert changed_package() == ("needed", "needed.py")

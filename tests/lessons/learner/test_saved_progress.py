@@ -57,6 +57,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
     [
         (b"", FOREIGN),
         (b"[" * 100_000, FOREIGN),
+        (b'{"format": "attn-tutor progress", "version": 4, "help": [' + b"{}," * 700_000 + b"{}]}", FOREIGN),
         (b'{"format": "attn-tutor progress", "version": 99}', NEWER),
         (b"SQLite format 3\0", DAMAGED),
         (b"SQLite format 3\0" + bytes(4000), DAMAGED),
@@ -71,7 +72,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
             DAMAGED,
         ),
     ],
-    ids=range(11),
+    ids=range(12),
 )  # fmt: skip
 def test_what_is_no_progress_is_refused(content: bytes, reason: str) -> None:
     with pytest.raises(ValueError, match="^" + reason.replace(".", r"\.") + "$"):
@@ -94,6 +95,19 @@ def test_values_longer_than_any_answer_are_refused() -> None:
     content = json.dumps({"format": tables.FORMAT, "version": tables.VERSION, "drafts": [draft]}).encode()
     with pytest.raises(ValueError, match=r"^Entry 1 of 'drafts' is longer than any answer: more than 4 MiB\.$"):
         read_saved(content)
+
+
+def test_lists_and_values_are_counted_outside_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["[,{", '\\",[', "é" * 20, "[" * 100, ""] * 7
+    for part in range(1, 40):
+        monkeypatch.setattr(exports, "_AT_A_TIME", part)
+        assert exports._count(json.dumps({"a": [texts, {}, 1.5, []]}).encode()) == (5, 37)
+    assert exports._count(b'[1, "[[[') == (1, 1)
+
+
+def test_json_of_more_values_than_an_export_has_is_not_decoded() -> None:
+    assert exports.decode(b"[" + b"1," * 100_000 + b"1]") is not None
+    assert exports.decode(b"[" + b"1," * exports._MOST_VALUES + b"1,1]") is None
 
 
 @pytest.mark.parametrize("table", ["attempts", "kept"])

@@ -167,6 +167,22 @@ def test_package_that_cannot_be_imported(
     assert re.search(r"make -C \S+ \w+\n$", err)
 
 
+def test_package_with_a_file_of_zeros(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any error may come from a package that is not what was installed."""
+
+    def fail() -> None:
+        raise ValueError("source code string cannot contain null bytes")
+
+    monkeypatch.setattr("lessons.reading.kept_course.load_course", fail)
+    monkeypatch.setattr("lessons.engine.reinstalling.changed_package", lambda: ("pydantic", "pydantic/main.py"))
+    status, out, err = command("list")
+    assert (status, out) == (4, "")
+    assert err.startswith(
+        "attn-tutor: The package pydantic is damaged: pydantic/main.py is not what was installed (source"
+    )
+    assert re.search(r"make -C \S+ \w+\n$", err)
+
+
 def test_a_module_of_ours_that_cannot_be_imported_is_our_failure(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,12 +1,15 @@
 """Two sessions of one learner at the same steps at once: what is kept of both, also if one is killed or loses its line.
 
-`python -m tests.exam.two_sessions [--ssh] [PART ...]` prints a line for each part and returns 1 if anything of either
-session is lost. With `--ssh` both sessions come through an SSH server, which is started on a free port of this host.
+`python -m tests.exam.two_sessions [--ssh] [--tree PATH] [PART ...]` prints a line for each part and returns 1 if
+anything of either session is lost. With `--ssh` both sessions come through an SSH server, which is started on a free
+port of this host. `--tree` examines the tutor of another checkout, whose course has the same steps: what is kept is
+only read and written by its own commands.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import shutil
@@ -20,12 +23,12 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from lessons.format.lesson import Lesson, Step
 from lessons.learner import trained_models
-from lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.tui.pty_harness import Pty
 
@@ -35,12 +38,19 @@ ENTER, F5, CTRL_C = b"\r", b"\x1b[15~", b"\x03"
 DOWN, RIGHT, LEFT = b"\x1b[B", b"\x1b[C", b"\x1b[D"
 
 
+Saved = dict[str, list[dict[str, str]]]
+
+
 @dataclass(frozen=True)
 class Learner:
-    """A learner with a home directory, and how they reach the host: the command before that of the tutor."""
+    """A learner with a home directory, and how they reach the host: the command before that of the tutor.
+
+    `tree` is the checkout whose tutor they use.
+    """
 
     home: Path
     reach: tuple[str, ...] = ()
+    tree: Path = ROOT
 
     @property
     def environ(self) -> dict[str, str]:
@@ -58,22 +68,44 @@ class Learner:
         """The progress file."""
         return self.home / "state" / "attn-tutor" / "progress.db"
 
-    def progress(self) -> Progress:
-        """Open what is kept."""
-        return Progress.open(self.file)
+    def _runs(self, *arguments: str, text: str = "") -> str:
+        """Run a command of the tutor; return what it prints."""
+        command = [sys.executable, "-m", "tui", *arguments]
+        environ = {**os.environ, **self.environ}
+        done = subprocess.run(
+            command, cwd=self.tree, env=environ, input=text, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    def saved(self) -> Saved:
+        """Return what is kept: the rows of each table."""
+        tables: Saved = json.loads(self._runs("export", "-"))
+        return tables
+
+    def code_of(self, exercise: str, *tables: str) -> list[str]:
+        """Return the code for an exercise that tables have."""
+        saved = self.saved()
+        return [row["code"] for table in tables for row in saved[table] if row["exercise"] == exercise]
+
+    def go_to(self, lesson: Lesson, step: Step) -> None:
+        """Have the tutor open at a step."""
+        here = {"lesson": lesson.id, "step": step.id, "time": datetime.now(UTC).isoformat(timespec="microseconds")}
+        file = self.home / "position.json"
+        file.write_text(json.dumps({**self.saved(), "position": [here]}))
+        self._runs("import", str(file))
 
     @contextmanager
     def at(self, lesson: Lesson, step: Step) -> Iterator[tuple[Pty, Pty]]:
         """Open two sessions at a step."""
-        progress = self.progress()
-        progress.set_position(lesson.id, step.id)
-        progress.close()
+        self.go_to(lesson, step)
         tutor = [sys.executable, "-m", "tui"]
         pairs = [f"{name}={value}" for name, value in self.environ.items()]
         words = ["env", *pairs, *tutor]
-        command = [*self.reach, f"cd {ROOT} && exec {shlex.join(words)}"] if self.reach else words
+        command = (
+            [*self.reach, f"cd {shlex.quote(str(self.tree))} && exec {shlex.join(words)}"] if self.reach else words
+        )
         with ExitStack() as stack:
-            one, two = (stack.enter_context(Pty(command, dict(os.environ), cwd=ROOT)) for _ in range(2))
+            one, two = (stack.enter_context(Pty(command, dict(os.environ), cwd=self.tree)) for _ in range(2))
             for terminal in (one, two):
                 wait_for(terminal, partial(_shows_map, terminal))
                 terminal.send(ENTER, partial(_shows_step, terminal, step), LOADING)
@@ -103,9 +135,13 @@ def wait_for(terminal: Pty, condition: Callable[[], bool], seconds: float = LOAD
 
 
 def quit_tutor(terminal: Pty) -> None:
-    """Quit as a learner does who is in a hurry."""
+    """Quit as a learner does who is in a hurry; an old tutor, in whose editor that only copies text, is ended."""
     terminal.type(CTRL_C + CTRL_C)
-    terminal.wait(30)
+    try:
+        terminal.wait(10)
+    except AssertionError:
+        terminal.signal(signal.SIGTERM)
+        terminal.wait(30)
 
 
 def exercise(learner: Learner) -> list[str]:
@@ -130,10 +166,7 @@ def exercise(learner: Learner) -> list[str]:
         two.quiet(1)
         learner.kill(two)
         quit_tutor(one)
-    progress = learner.progress()
-    drafts = [progress.draft(name) or "", *(code.code for code in progress.archived(name))]
-    attempts = [attempt.code for attempt in progress.attempts(name)]
-    progress.close()
+    drafts, attempts = learner.code_of(name, "drafts", "kept"), learner.code_of(name, "attempts")
     return [
         *(
             f"the draft '{words}'"
@@ -156,9 +189,7 @@ def question(learner: Learner) -> list[str]:
             terminal.quiet(1)
         learner.kill(two)
         quit_tutor(one)
-    progress = learner.progress()
-    answers = {attempt.code for attempt in progress.attempts(getattr(step, "exercise"))}  # noqa: B009
-    progress.close()
+    answers = learner.code_of(getattr(step, "exercise"), "attempts")  # noqa: B009
     return [f"the answer '{text}'" for text in ("11,1", "12,2") if text not in answers]
 
 
@@ -267,6 +298,7 @@ def main(arguments: Sequence[str]) -> int:
     """Print what each part has lost; return 1 if that is anything."""
     parser = argparse.ArgumentParser(prog="python -m tests.exam.two_sessions", description=__doc__)
     parser.add_argument("--ssh", action="store_true", help="through an SSH server on this host")
+    parser.add_argument("--tree", type=Path, default=ROOT, help="the checkout to examine (this one)")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     options = parser.parse_args(arguments)
     if options.ssh and not (found_sshd() and shutil.which("ssh")):
@@ -279,7 +311,7 @@ def main(arguments: Sequence[str]) -> int:
         for name in options.parts or PARTS:
             home = folder / name
             home.mkdir()
-            lost = PARTS[name](Learner(home, reach))
+            lost = PARTS[name](Learner(home, reach, options.tree.resolve()))
             print(f"{name:8}  {'lost: ' + '; '.join(lost) if lost else 'nothing is lost'}", flush=True)
             failed |= bool(lost)
     return int(failed)

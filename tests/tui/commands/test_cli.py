@@ -170,7 +170,7 @@ def test_package_that_cannot_be_imported(
 def test_package_with_a_file_of_zeros(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Any error may come from a package that is not what was installed."""
 
-    def fail() -> None:
+    def fail(*_: object) -> None:
         raise ValueError("source code string cannot contain null bytes")
 
     monkeypatch.setattr("lessons.reading.kept_course.load_course", fail)

@@ -31,6 +31,9 @@ CONTROL = re.compile(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-?]*[ -/]*[@-~]
 COMMAND = re.compile(r"^.*: ((?:make|cp|mkdir|apt|pip|pipx|uv|/\S*python[\d.]* -m) \S.*)$", re.MULTILINE)
 """A command that a sentence ends with."""
 
+FOLLOWED = ("make ", "cp -R ", "mkdir ")
+"""How commands begin that are typed because a sentence names them: none that would change this host."""
+
 WIDE = 240
 """Columns of a terminal in which a sentence with two paths fits on a line or two."""
 
@@ -203,6 +206,8 @@ class Learner:
         """Type a command, then what it says that has to be typed; in the end, the tutor has to run."""
         outcome = self.tries(command)
         if outcome.matrix != "live" and outcome.remedy:
+            if not outcome.remedy.startswith(FOLLOWED):
+                raise Broken(f"`{outcome.remedy}` is named, which is no remedy within the checkout, and is not tried")
             outcome = self.tries(outcome.remedy)
             if outcome.matrix != "live":
                 outcome = self.tries("make learn")

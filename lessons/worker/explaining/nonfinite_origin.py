@@ -22,7 +22,7 @@ _SETTING = ("masked_fill", "where", "literal", "given", "constant", "set")
 
 _OVERFLOWING = (
     *("exp", "mul", "add", "sub", "sum", "square", "mm", "bmm", "mv", "dot", "addmm", "baddbmm"),
-    *("exp2", "expm1", "cosh", "sinh", "_to_copy", "addcmul"),
+    *("exp2", "expm1", "cosh", "sinh", "_to_copy", "addcmul", "foreach_norm", "linalg_vector_norm", "norm"),
 )
 """Operations that turn finite numbers into an infinity only if the result is too large for its type."""
 

@@ -72,6 +72,23 @@ class Peak:
     largest: float
 
 
+@dataclass(slots=True, frozen=True)
+class Loss:
+    """A number whose gradients were asked for.
+
+    Attributes:
+        event: the operation with which the backward pass began.
+        value: the number.
+        product: the operation that had computed it, if that multiplied a number.
+        factor: the number that was multiplied.
+    """
+
+    event: Event
+    value: float
+    product: Event | None = None
+    factor: float = 0.0
+
+
 @dataclass(slots=True)
 class Scan:
     """What a scan has found.
@@ -92,10 +109,9 @@ class Scan:
 
     def add_peak(self, peak: Peak) -> None:
         """Note a tensor with a number close to the largest one of its type, if only few came closer."""
-        code = peak.event.info, peak.event.sites
-        same = [item for item in self.peaks if (item.event.info, item.event.sites) == code]
+        same = [item for item in self.peaks if item.event.sites == peak.event.sites]
         if same and same[0].part >= peak.part:
-            # Of code that runs again and again, the closest.
+            # Of the operations of one piece of code, and of the times that it runs, the closest.
             return
         self.peaks = [item for item in self.peaks if item not in same]
         self.peaks.append(peak)

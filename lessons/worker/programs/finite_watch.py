@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from lessons.worker.programs.finite_scan import NEAR, Peak, Scan, Written, described, largest_magnitude
+from lessons.worker.programs.finite_scan import NEAR, Loss, Peak, Scan, Written, described, largest_magnitude
 from lessons.worker.programs.scaled_gradients import UPDATE
 from lessons.worker.recording.record import HEAD, Event, RawEvent, Record
 from lessons.worker.recording.regions import Layout, Region, layout
@@ -29,6 +30,9 @@ SETTING = frozenset(
 
 MOST_LOSSES = 1000
 
+SOON = 8
+"""Operations before a backward pass among which the one is looked for that has multiplied the loss."""
+
 _Memory = torch.UntypedStorage
 
 
@@ -38,8 +42,9 @@ class FiniteWatch:
     Attributes:
         first_nan: the time of the operation that computed the first NaN; None as long as there is none.
         news: whether an operation made an infinity of finite numbers, for a reason that has yet to be found.
-        losses: the numbers that gradients may have been asked of, each with the operation that began to compute them.
+        losses: the numbers that gradients may have been asked of.
         skipped: how many steps a `GradScaler` has skipped because a gradient was not finite.
+        in_a_row: how many it has skipped since the last one that it took.
     """
 
     def __init__(self, record: Record) -> None:
@@ -52,8 +57,8 @@ class FiniteWatch:
         self._near: dict[torch.dtype, float] = {}
         self.first_nan: int | None = None
         self.news = False
-        self.losses: deque[tuple[Event, float]] = deque(maxlen=MOST_LOSSES)
-        self.skipped = 0
+        self.losses: deque[Loss] = deque(maxlen=MOST_LOSSES)
+        self.skipped = self.in_a_row = 0
 
     def scan(self) -> Scan:
         """Return what was found in the operations that the record still has."""
@@ -154,8 +159,7 @@ class FiniteWatch:
             if self._tainted and size * dtype.itemsize == memory.nbytes():
                 self._tainted.discard(memory)
         elif math.isfinite(largest):
-            event = Event(raw[0], raw[1], (), {}, (), *raw[2])
-            self._scan.add_peak(Peak(largest / near / NEAR, event, size, dtype, largest))
+            self._scan.add_peak(Peak(largest / near / NEAR, _light(raw), size, dtype, largest))
         else:
             region = Region.of_layout(layout(tensor)) if region is None else region.parts
             event = self._record.events[-1]
@@ -180,12 +184,32 @@ class FiniteWatch:
         """Note a single number that a tensor of ones is made for, as `backward` does to begin with."""
         item = raw[HEAD : HEAD + 5]
         if type(item[0]) is _Memory and math.prod(item[2]) == 1 and item[4].is_floating_point:
-            event = Event(raw[0], raw[1], (), {}, (), *raw[2])
-            self.losses.append((event, float(Region.of_layout(tuple(item)).tensor)))
+            value = float(Region.of_layout(tuple(item)).tensor)
+            self.losses.append(Loss(_light(raw), value, *self._factor(item[0])))
+
+    def _factor(self, memory: _Memory) -> tuple[Event | None, float]:
+        """Return the operation that has just multiplied a number, and that number before."""
+        events = self._record.events
+        for position in range(len(events) - 2, max(len(events) - 2 - SOON, -1), -1):
+            info, read, outs, _ = events.flow(position)
+            if memory in outs:
+                event = events[position]
+                operand = event.arg("self")
+                if info.op != "mul" or not isinstance(operand, Region) or operand.size != 1 or memory in read:
+                    break
+                return replace(event, args=(), outs=(), written=()), float(operand.tensor)
+        return None, 0.0
 
     def _note_scaler(self) -> None:
         found = self._record.events[-1].arg("found_inf")
-        self.skipped += isinstance(found, Region) and float(found.tensor) > 0
+        is_skipped = isinstance(found, Region) and float(found.tensor) > 0
+        self.skipped += is_skipped
+        self.in_a_row = self.in_a_row + 1 if is_skipped else 0
+
+
+def _light(raw: RawEvent) -> Event:
+    """Return an operation without its tensors, which would stay in memory."""
+    return Event(raw[0], raw[1], (), {}, (), *raw[2])
 
 
 def _wide(tensor: torch.Tensor) -> torch.Tensor:

@@ -20,7 +20,16 @@ from lessons.worker.explaining import nonfinite_origin, source_location
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.explaining.operand_names import Labels, VersionCounts
 from lessons.worker.programs import nonfinite_cures, scaled_gradients
-from lessons.worker.programs.finite_scan import MOST_INDICES, Peak, Scan, Written, scan
+from lessons.worker.programs.finite_scan import (
+    MOST_INDICES,
+    Loss,
+    Peak,
+    Scan,
+    Written,
+    described,
+    largest_magnitude,
+    scan,
+)
 from lessons.worker.programs.hidden_derivatives import without_hidden
 from lessons.worker.programs.nonfinite_chain import Link, WaysBack
 from lessons.worker.recording.element_history import Element, ValueLost
@@ -55,13 +64,15 @@ class Watched:
         skipped: how many steps a `GradScaler` has skipped because a gradient was not finite.
         earlier: where infinities came from before the record begins.
         is_over: whether the run was ended, because enough was known.
+        may_recover: whether a `GradScaler`, if there is one, may still find a factor with which gradients are finite.
     """
 
     scan: Scan
-    losses: Iterable[tuple[Event, float]]
+    losses: Iterable[Loss]
     skipped: int
     earlier: list[Json]
     is_over: bool
+    may_recover: bool
 
 
 def search(run: Explainer, until: int | None = None, watched: Watched | None = None) -> Json:
@@ -95,7 +106,9 @@ class _Search:
             self.unkept = max(0, self.last - 1 - before) if not run.record.stopped else 0
         self.found = scan(self.record, self.last) if watched is None else watched.scan
         steps = scaled_gradients.updates(run, self.last)
-        self.found.found = scaled_gradients.without_skipped(without_hidden(run, self.found.found), steps)
+        is_last = watched is None or not (watched.may_recover and (steps or self._is_scaled(watched.losses)))
+        left = without_hidden(run, self.found.found)
+        self.found.found = scaled_gradients.without_skipped(left, steps, is_last=is_last)
         self.skipped = watched.skipped if watched is not None else sum(not finite for _, finite in steps)
 
     def report(self) -> Json:
@@ -128,6 +141,7 @@ class _Search:
         if len(origins) > 1 and origins[0]["kind"] in OVERFLOWS and nonfinite_cures.explodes(origins[0]["losses"]):
             # What comes later is of the same explosion.
             del origins[1]
+            origins[0]["is_nan"] = True
         return origins
 
     # Where the numbers came from -----------------------------------------------------------------------------------
@@ -138,8 +152,8 @@ class _Search:
         tensors = 0
         for written in found.found:
             if written.kind == "nan":
-                index = (written.indices or self._indices(written))[0]
-                chain = self.ways.back(written.region, index, written.time)
+                written = self._described(written)
+                chain = self.ways.back(written.region, written.indices[0], written.time)
                 if len(chain) == 1 and nonfinite_origin.is_set(chain[0].derived):
                     # As long as nothing is computed from it, it may mark what is missing.
                     continue
@@ -154,12 +168,12 @@ class _Search:
                 infinity = None if computed is None else (written, computed)
         return [] if infinity is None else [infinity]
 
-    def _indices(self, written: Written) -> list[tuple[int, ...]]:
-        """Find where a tensor was not finite of which only that was noted, and whether any of it is NaN."""
+    def _described(self, written: Written) -> Written:
+        """Describe a tensor of which it was only noted that it was not finite."""
+        if written.indices:
+            return written
         tensor = self.run.history.tensor(written.region, written.time, copy=False)
-        nan = tensor.isnan()
-        where = nan if bool(nan.any()) else ~tensor.isfinite()
-        return [tuple(index) for index in where.nonzero()[:MOST_INDICES].tolist()]
+        return described(written.time, written.region, written.event, tensor, largest_magnitude(tensor))
 
     def _origin(self, found: Scan, written: Written, chain: list[Link]) -> Json:
         """Describe where numbers came from, given the way from the first of them to the one that was noticed."""
@@ -174,6 +188,7 @@ class _Search:
         phase, step = self._phase(event)
         rounds = self._rounds(event)
         made = next((item for item in found.found if item.event is not None and item.event is event), written)
+        made = self._described(made)
         return {
             "kind": why.kind,
             "is_nan": written.kind == "nan",
@@ -224,8 +239,8 @@ class _Search:
     def _losses(self, until: int) -> list[float]:
         """Return the numbers that `backward` was called on before a time."""
         if self.watched is not None:
-            told = self.watched.losses
-            return [loss for event, loss in told if event.time < until and self._begins_backward(event)]
+            told = (loss for loss in self.watched.losses if loss.event.time < until)
+            return [self._unscaled(loss) for loss in told if self._begins_backward(loss.event)]
         losses: list[float] = []
         events = self.record.events
         for position in range(events.after(until)):
@@ -238,6 +253,15 @@ class _Search:
                 with contextlib.suppress(ValueLost):
                     losses.append(self.run.history.value(Element.of(region, index, event.time)))
         return losses[-MOST_LOSSES:]
+
+    def _unscaled(self, loss: Loss) -> float:
+        """Return a loss as it was before a `GradScaler` multiplied it."""
+        return loss.factor if self._is_scaled([loss]) else loss.value
+
+    def _is_scaled(self, losses: Iterable[Loss]) -> bool:
+        """Return whether the last of some losses was multiplied by a `GradScaler`."""
+        product = next((loss.product for loss in reversed(list(losses))), None)
+        return product is not None and bool(product.sites) and self.run.names.function_of(product) == "scale"
 
     def _begins_backward(self, event: Event) -> bool:
         """Return whether an operation that makes a tensor of ones was called by `backward`."""

@@ -25,6 +25,9 @@ say = Wording("explaining/first-nonfinite")
 AFTER = 5_000
 """Operations after the first NaN that a program may run on for."""
 
+PATIENCE = 24
+"""Steps in a row that a `GradScaler` may skip: it begins with a factor of 2 ** 16, and halves it each time."""
+
 
 class HuntingRecorder(RollingRecorder):
     """Records until it has found a number that is not finite, and what became of it.
@@ -47,8 +50,10 @@ class HuntingRecorder(RollingRecorder):
         """Return what was found; `lessons.results.nonfinite.of_json` reads it. Not while the recorder is entered."""
         return first_nonfinite.search(run, watched=self._watched())
 
-    def _watched(self) -> Watched:
-        return Watched(self.finite.scan(), self.finite.losses, self.finite.skipped, self._earlier, self.is_over)
+    def _watched(self, *, is_running: bool = False) -> Watched:
+        finite = self.finite
+        may_recover = is_running and finite.in_a_row < PATIENCE
+        return Watched(finite.scan(), finite.losses, finite.skipped, self._earlier, self.is_over, may_recover)
 
     def _look(self, raw: RawEvent, out: Any) -> None:
         if self._sites.aside:
@@ -62,7 +67,7 @@ class HuntingRecorder(RollingRecorder):
     def _make_room(self, sites: tuple[Site, ...]) -> None:
         finite = self.finite
         if finite.first_nan is not None or (finite.news and not self._earlier):
-            origins = first_nonfinite.origins(Explainer(self), self._watched())
+            origins = first_nonfinite.origins(Explainer(self), self._watched(is_running=True))
             if any(origin["is_nan"] for origin in origins):
                 self.is_over = True
                 self.on_end()

@@ -93,7 +93,12 @@ def _scaled_product(run: Explainer, first: Link, event: Event) -> tuple[int, flo
     """Return the length of the vectors of a product that overflowed, and what it is if one was divided by its root."""
     names = {"mm": ("self", "mat2"), "bmm": ("self", "mat2")}.get(event.op)
     dtype = first.element.region.dtype
-    if names is None or dtype not in HALF or sum(region.size for region in event.operands()) > LARGE_TENSOR:
+    if (
+        names is None
+        or event.node is not None
+        or dtype not in HALF
+        or sum(region.size for region in event.operands()) > LARGE_TENSOR
+    ):
         return None
     one, other = (run.history.tensor(event.arg(name), event.time).double() for name in names)
     found = event.index_of(first.element.storage, first.element.offset, first.element.size)

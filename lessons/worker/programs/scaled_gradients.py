@@ -5,6 +5,8 @@ That is how the factor is found, and no failure, unless no later step was better
 
 from __future__ import annotations
 
+import sys
+
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.programs.finite_scan import Written
 from lessons.worker.recording.element_history import Element, ValueLost
@@ -32,13 +34,19 @@ def updates(run: Explainer, until: int) -> list[tuple[int, bool]]:
     return found
 
 
-def without_skipped(found: list[Written], steps: list[tuple[int, bool]]) -> list[Written]:
-    """Leave out what was not finite only in the gradients of steps that were skipped, and followed by better ones."""
-    last_good = max((time for time, finite in steps if finite), default=0)
+def without_skipped(found: list[Written], steps: list[tuple[int, bool]], *, is_last: bool) -> list[Written]:
+    """Leave out what was not finite only in the gradients of steps that were skipped.
+
+    If these are the last ones, only those that are followed by a better one.
+    """
+    if not is_last:
+        # The step that has begun may be skipped too.
+        steps = [*steps, (sys.maxsize, False)]
+    last_good = max((time for time, finite in steps if finite or not is_last), default=0)
     left = list(found)
     before = 0
     for end, finite in steps:
-        if not finite and end < last_good:
+        if not finite and end <= last_good:
             step = [written for written in left if before < written.time <= end]
             gradients = [item.time for item in step if item.event is not None and item.event.node is not None]
             since = min(gradients, default=end)

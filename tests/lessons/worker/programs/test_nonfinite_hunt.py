@@ -122,3 +122,56 @@ def test_steps_that_a_scaler_has_skipped_are_counted_through_a_long_run() -> Non
     report, _ = _hunt(source, most=300, after=100)
     assert (report.origins, report.skipped) == ((), 6)
     assert report.unkept > 300
+
+
+def test_an_explosion_ends_the_hunt_and_is_told_once() -> None:
+    source = """
+        torch.manual_seed(0)
+        weight = torch.ones(3, requires_grad=True)
+        optimizer = torch.optim.SGD([weight], lr=30.0)
+        for step in range(400):
+            loss = (weight.pow(2) * 0.5).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """
+    report, _ = _hunt(source, most=2000, after=100)
+    (origin,) = report.origins
+    assert origin.kind == "result-beyond"
+    assert "learning rate" in origin.cures[0]
+    assert report.is_over
+    assert len(origin.losses) < 60
+
+
+def test_a_loss_is_told_as_it_was_before_a_scaler_multiplied_it() -> None:
+    source = """
+        weight = torch.ones(2, requires_grad=True)
+        optimizer = torch.optim.SGD([weight], lr=0.0)
+        scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
+        for step in range(3):
+            loss = (weight * 3).sum()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+        gone = (weight - 1) / (weight - 1)
+    """
+    report, _ = _hunt(source)
+    assert report.origins[0].losses == (6.0, 6.0, 6.0)
+
+
+def test_a_step_that_a_scaler_is_about_to_skip_is_not_blamed_when_the_record_is_full() -> None:
+    source = """
+        weight = torch.zeros(4, requires_grad=True)
+        optimizer = torch.optim.SGD([weight], lr=0.01)
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0**18)
+        for step in range(8):
+            optimizer.zero_grad()
+            loss = (weight.half() * torch.full((4,), 8.0).half()).sum().float()
+            scaler.scale(loss).backward()
+            for _ in range(200):
+                other = torch.ones(3) + 1
+            scaler.step(optimizer)
+            scaler.update()
+    """
+    report, _ = _hunt(source, most=300, after=100)
+    assert (report.origins, report.skipped) == ((), 6)

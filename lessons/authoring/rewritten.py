@@ -27,11 +27,12 @@ IDS: frozenset[str] = frozenset(
         # Of the course "Reading tensors".
         "shapes-and-axes",
         "broadcasting",
+        "views-and-copies",
     }
 )
 """The ids of the lessons that were rewritten by these rules."""
 
-SHORT_IDS: frozenset[str] = frozenset({"shapes-and-axes", "broadcasting"})
+SHORT_IDS: frozenset[str] = frozenset({"shapes-and-axes", "broadcasting", "views-and-copies"})
 """The ids of the short lessons: those of a course that leads up to another."""
 
 

@@ -67,6 +67,7 @@ def test_lessons_on_reading_tensors() -> None:
     assert [(lesson.number, lesson.id) for lesson in TENSORS.lessons] == [
         (1, "shapes-and-axes"),
         (2, "broadcasting"),
+        (3, "views-and-copies"),
     ]
     assert all(lesson.thumbnail for lesson in TENSORS.lessons)
 
@@ -259,7 +260,7 @@ def true_cells(fact: object, *lead: int) -> Iterator[tuple[int, ...]]:
 
 
 def test_calls_that_questions_describe_behave_as_described() -> None:
-    """`which-call-fails` and `whole-mask` describe calls that the run does not make."""
+    """`which-call-fails`, `whole-mask` and steps on reading tensors describe calls that the run does not make."""
     parts = torch.randn(2, 2, 6, 2)
     back = parts.transpose(1, 2)
     with pytest.raises(RuntimeError, match="view size is not compatible"):
@@ -270,6 +271,14 @@ def test_calls_that_questions_describe_behave_as_described() -> None:
         torch.randn(2, 5, 5).masked_fill(torch.ones(6, 6).bool(), -torch.inf)
     hidden = torch.triu(torch.ones(1, 1), diagonal=1).bool()
     assert not torch.randn(2, 5, 5).masked_fill(hidden, -torch.inf).isinf().any()
+    weeks = torch.arange(12).view(4, 3)
+    with pytest.raises(RuntimeError, match="view size is not compatible with input tensor's size and stride"):
+        weeks.T.view(12)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        torch.ones(3, 1).expand(3, 4).add_(1)
+    with pytest.raises(RuntimeError, match="dtype"):
+        weeks.mean(dim=0)
+    assert isinstance(weeks.min(dim=1), tuple)
 
 
 # The numbers of the chapter ------------------------------------------------------------------------------------------

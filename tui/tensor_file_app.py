@@ -23,6 +23,8 @@ class TensorFileApp(ProgramApp):
         self.file_session = session
         super().__init__(terminal, session)
         self._first = name
+        # Nothing is computed from what the file holds, so there is no flow.
+        self.frame.alone = True
         found = session.found
         count = len(found.tensors) + found.more_tensors
         facts = say.count("tensors", count, "{count} tensor", "{count} tensors")

@@ -98,14 +98,35 @@ def statistic_lines(found: TensorStatistics) -> Iterator[str]:
 
 
 def table(found: Sequence[tuple[str, TensorStatistics]]) -> Iterator[str]:
-    """Yield the statistics of some tensors, a line for each under a heading, and how much was looked at."""
-    head = ("", say("low", "least"), say("high", "greatest"), say("mean", "mean"), say("std-short", "std"),
-            say("zeros", "zeros"), say("nonfinite", "not finite"))  # fmt: skip
-    rows = [head, *((_end(visible(name)), *_cells(item)) for name, item in found)]
-    widths = [max(cell_len(row[column]) for row in rows) for column in range(len(head))]
-    for first, *rest in rows:
-        numbers = (" " * (width - cell_len(text)) + text for text, width in zip(rest, widths[1:], strict=True))
-        yield "  ".join([_left(first, widths[0]), *numbers]).rstrip()
+    """Yield the statistics of some tensors, a line for each under a heading, and how much was looked at.
+
+    Zeros, and numbers that are not finite, have columns only if there are some.
+    """
+    columns = [
+        (say("low", "least"), [_number(item.low) for _, item in found]),
+        (say("high", "greatest"), [_number(item.high) for _, item in found]),
+        (say("mean", "mean"), [_number(item.mean) for _, item in found]),
+        (say("std-short", "std"), [_number(item.std) for _, item in found]),
+    ]
+    said: list[str] = []
+    if any(item.zeros for _, item in found):
+        columns.append((say("zeros", "zeros"), [str(item.zeros) for _, item in found]))
+    else:
+        said.append(say("no-zeros", "No number is zero."))
+    if any(item.nans or item.infinities for _, item in found):
+        columns.append((say("nan-short", "NaN"), [str(item.nans) for _, item in found]))
+        columns.append((say("infinite-short", "infinite"), [str(item.infinities) for _, item in found]))
+    else:
+        said.append(say("all-finite", "All are finite."))
+    names = ["", *(_end(visible(name)) for name, _ in found)]
+    width = max(map(cell_len, names))
+    texts = [[head, *cells] for head, cells in columns]
+    widths = [max(map(cell_len, column)) for column in texts]
+    for row, name in enumerate(names):
+        cells = (" " * (wide - cell_len(each[row])) + each[row] for each, wide in zip(texts, widths, strict=True))
+        yield "  ".join([_left(name, width), *cells]).rstrip()
+    if said:
+        yield " ".join(said)
     for name, item in found:
         if item.seen < item.count:
             share = item.seen / item.count
@@ -117,9 +138,8 @@ def table(found: Sequence[tuple[str, TensorStatistics]]) -> Iterator[str]:
             )
 
 
-def _cells(found: TensorStatistics) -> tuple[str, ...]:
-    values = (readable(value) if value is not None else "-" for value in (found.low, found.high, found.mean, found.std))
-    return *values, str(found.zeros), str(found.nans + found.infinities)
+def _number(value: float | None) -> str:
+    return "-" if value is None else readable(value)
 
 
 def _end(name: str) -> str:

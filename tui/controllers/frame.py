@@ -75,6 +75,8 @@ class Frame:
         """What the title line calls the map."""
         self.problem = ""
         """The reason why the worker cannot run code, "" if it can."""
+        self.alone = False
+        """Whether nothing stands beside the views of steps, however wide the screen is."""
         self.note = ""
         """What the title line says of what is shown, "" for nothing."""
         self.covered_view_id = MAP
@@ -130,7 +132,7 @@ class Frame:
     def show(self, view: View) -> None:
         """Show a view that was added before, in place of the current one."""
         self.views.current = view.id
-        self.middle.alone = self.view_id in NOT_STEPS
+        self.middle.alone = self.alone or self.view_id in NOT_STEPS
 
     def cover(self, view: View) -> Callable[[], None]:
         """Show a view over the current one. Returns a function that restores the view and the focus of before."""

@@ -108,6 +108,8 @@ class SideController:
         if step is None:
             return say("flow-of-your-run", "the flow of your run")
         if step is lesson.steps[index]:
+            if step.noun == main_path.PAGE:
+                return say("flow-of-this-page", "the flow of this page")
             return say("flow-of-this-step", "the flow of this step")
         return say("flow-of-step", "the flow of {step}", step=main_path.name_of(lesson.steps, step.id))
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import ClassVar, Self
 
 from rich.cells import cell_len
-from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
@@ -53,8 +52,6 @@ from tui.widgets.what_if_panel import WhatIfPanel
 
 say = Wording("screen/lesson")
 
-DIM, BOLD = Style(dim=True), Style(bold=True)
-
 
 class LessonView(QuietStepView, ExplainingView):
     """The panes of a lesson step, with the panels of explanations and of what-if changes."""
@@ -62,7 +59,11 @@ class LessonView(QuietStepView, ExplainingView):
     @property
     def topic(self) -> str:
         """The topic of the help."""
-        return "program" if self._step is not None and self._step.noun == main_path.PAGE else "lesson"
+        return "program" if self._pages else "lesson"
+
+    @property
+    def _pages(self) -> bool:
+        return self._step is not None and self._step.noun == main_path.PAGE
 
     text_gets_older: ClassVar[bool] = True
     """Whether the text describes the lesson without what the learner changes in it."""
@@ -187,9 +188,8 @@ class LessonView(QuietStepView, ExplainingView):
 
     def _first_pane(self) -> int:
         """Return the index of the pane that gets the focus first."""
-        names = [tensor.name for tensor in self._result.tensors]
-        first = names.index(self._preferred) if self._preferred in names else 0
-        return first if first in self._panes else CODE
+        named = [pane for pane, tensor in enumerate(self._result.tensors) if tensor.name == self._preferred]
+        return next((pane for pane in (*named, 0) if pane in self._panes), CODE)
 
     def _show_matrices(self) -> None:
         """Show the matrices before or after the learner's changes, or their difference."""
@@ -241,16 +241,16 @@ class LessonView(QuietStepView, ExplainingView):
 
     def _sizes(self) -> Needs:
         """Return the widths that code and matrices need, with their heights left open."""
-        lines = [cell_len(line) + 2 for line in self._code_plain.plain.split("\n")]
+        text = self._code_plain.plain + (f"\n{self._result.stdout}" if self._pages else "")
+        lines = [cell_len(line) + 2 for line in text.split("\n")]
         ribbons = [cell_len(bare(line, self._terminal.unicode)) + GAP for line in self._shapes]
         indices = range(min(len(self._result.tensors), len(self._matrices)))
         sizes = tuple(self._matrices[index].natural_size() for index in indices)
         rows = tuple(self._matrices[index].rows for index in indices)
         forms = tuple(self._matrices[index].forms() for index in indices)
         # Lessons are written so that shades tell something; of a program, numbers are what was asked for.
-        digits = self._step is not None and self._step.noun == main_path.PAGE
         widest = max(lines) + max(ribbons, default=0)
-        return Needs(0, 0, 0, sizes, max(lines), widest, rows=rows, forms=forms, digits=digits)
+        return Needs(0, 0, 0, sizes, max(lines), widest, rows=rows, forms=forms, digits=self._pages)
 
     def _code_text(self, step: FilledStep | ExerciseStep) -> Text:
         return code_text(step, self._code_theme)

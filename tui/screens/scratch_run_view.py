@@ -15,7 +15,8 @@ from lessons.texts.wording import Wording
 from tui.actions.action_words import hint_of
 from tui.actions.hints import hint
 from tui.render.step_layout import CODE
-from tui.screens.lesson_view import BOLD, LessonView
+from tui.render.step_text import BOLD
+from tui.screens.lesson_view import LessonView
 from tui.state.step_content import StepContent, live_note
 from tui.tty.terminal import Terminal
 

@@ -129,7 +129,7 @@ def test_a_file_of_tensors_is_read(worker: Session, tmp_path: Path) -> None:
         ]
         page = learner.type("go weight")
         assert page.startswith("Page 1 of 1: a: weight, bias\n")
-        assert "weight      0         5   2.5  1.7078      1           0\n" in page
+        assert "weight      0         5   2.5  1.7078      1    0         0\n" in page
         assert "byte offset" in learner.say("explain weight[1,2]")
         assert "a: weight, bias" in learner.say("run")
     with talk(make(), "a.bias") as learner:

@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         use_given_encoding()
         # Without a verb there is nothing to parse, and to declare all verbs takes as long as to read the map.
         given, of_program = own_arguments(given)
-        options = _parser().parse_args(given) if given else None
+        options = _parsed(given) if given else None
         if options is not None:
             options.arguments = of_program or getattr(options, "arguments", [])
         if sys.stdout is None:
@@ -56,6 +56,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python's own exit code for this is 1, which would say that an answer did not pass.
         traceback.print_exc()
         return ExitCode.FAILURE
+
+
+def _parsed(given: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments by name; prints what is wrong with them and exits if they make no sense."""
+    parser = _parser()
+    options, unknown = parser.parse_known_args(given)
+    if unknown:
+        words = " ".join(unknown)
+        said = say("unrecognized", "unrecognized arguments: {words}", words=words)
+        file = getattr(options, "file", None)
+        if isinstance(file, str) and file.endswith(".py"):
+            example = f"attn-tutor {given[0]} {file} -- {words}"
+            said = f"{said}. " + say("behind", "What is for the program stands behind --: {example}", example=example)
+        parser.error(said)
+    return options
 
 
 def own_arguments(given: Sequence[str]) -> tuple[Sequence[str], list[str]]:

@@ -279,6 +279,8 @@ def about(program: OwnProgram, result: ProgramResult) -> str:
     )
     if result.stopped:
         said.append(say("not-recorded", "Its first part was recorded, until {why}.", why=result.stopped.rstrip(".")))
+    if not result.named and result.error is None:
+        said.append(say("no-tensors", "It names no tensor."))
     if program.limited:
         said.append(
             say(

@@ -15,7 +15,7 @@ from lessons.format.lesson import RunStep
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from tui.commands import output, own_program
-from tui.commands.errors import CommandError
+from tui.commands.errors import CommandError, UsageError
 from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import Terminal, prepare, this_terminal
@@ -34,7 +34,10 @@ def run(options: argparse.Namespace) -> int:
     """Run the program, then open its pages or print them."""
     program = own_program.read_program(options.file, options.arguments, limited=not options.no_limits, python=False)
     terminal = this_terminal()
-    if terminal.interactive and not options.plain:
+    on_screen = terminal.interactive and not options.plain
+    if options.watch and not on_screen:
+        raise UsageError(say("watch-unseen", "--watch needs a terminal to draw on, and does not go with --plain."))
+    if on_screen:
         print(say("running", "Running {file} (Ctrl+C stops it) ...", file=options.file), file=sys.stderr, flush=True)
         return open_pages(terminal, ProgramSession(program), watch=options.watch)
     session = ProgramSession(program)

@@ -23,6 +23,9 @@ from tui.render import linear_text
 
 say = Wording("command/program")
 
+TENSOR_FILES = (".bin", ".ckpt", ".npy", ".npz", ".pt", ".pth", ".safetensors")
+"""How the names of files of tensors end."""
+
 LARGEST = 256 * 1024
 """The longest program in characters. It travels to the worker in one message, which holds a MiB at most."""
 
@@ -34,6 +37,7 @@ def is_program(name: str) -> bool:
 
 def read_program(file: str, arguments: list[str], *, limited: bool, python: bool = True) -> OwnProgram:
     """Return the program in a file, with its arguments. Raises `UsageError`, also if it is not `python`."""
+    _check_kind(file)
     code = read_code(file)
     if len(code) > LARGEST:
         raise UsageError(
@@ -54,6 +58,24 @@ def read_program(file: str, arguments: list[str], *, limited: bool, python: bool
                 say("not-python", "{file} is not Python: {reason} (line {line}).", file=file, reason=reason, line=line)
             ) from None
     return OwnProgram.here(Path(file), code, arguments, limited=limited)
+
+
+def _check_kind(file: str) -> None:
+    """Raise `UsageError` for a file that is no program by its name, with what opens it."""
+    suffix = Path(file).suffix.casefold()
+    if suffix == ".ipynb":
+        raise UsageError(
+            say(
+                "notebook",
+                "{file} is a notebook. Save it as Python (jupyter nbconvert --to script {file}), or use the tutor inside "
+                "it: from lessons.trace import record",
+                file=file,
+            )
+        )
+    if suffix in TENSOR_FILES:
+        raise UsageError(
+            say("tensors", "{file} is no program. To look at its tensors: attn-tutor show {file}", file=file)
+        )
 
 
 def run_program(session: Session, program: OwnProgram) -> Run:

@@ -34,6 +34,10 @@ MOST_KNOWN = 5
 
 def run(options: argparse.Namespace) -> int:
     """Open the tensors of a file, at one of them if it is named; where there is no terminal, print them."""
+    if Path(options.file).suffix == ".py":
+        raise UsageError(
+            say("program", "{file} is a program. To look at its tensors: attn-tutor open {file}", file=options.file)
+        )
     terminal = this_terminal()
     opens = not options.json and (terminal.interactive or options.plain)
     path = Path(options.file)

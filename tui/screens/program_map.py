@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.style import Style
@@ -12,6 +13,7 @@ from textual.app import ComposeResult
 from lessons.render.numbers import visible
 from lessons.texts.wording import Wording
 from tui.actions.hints import hint
+from tui.render.ascii_text import in_ascii
 from tui.screens.map_view import MapView
 from tui.state.tensor_rows import TensorRow
 from tui.tty.terminal import Terminal
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 say = Wording("screen/program")
 
 BOLD = Style(bold=True)
+
+
+def _in_ascii(row: TensorRow) -> TensorRow:
+    return replace(row, columns=tuple(map(in_ascii, row.columns)), about=in_ascii(row.about))
 
 
 class ProgramMap(MapView):
@@ -45,7 +51,7 @@ class ProgramMap(MapView):
 
     def list_tensors(self, rows: Sequence[TensorRow]) -> None:
         """Show these tensors from now on."""
-        self._rows = tuple(rows)
+        self._rows = tuple(rows if self._terminal.unicode else map(_in_ascii, rows))
 
     @property
     def row(self) -> TensorRow | None:

@@ -54,3 +54,19 @@ def test_as_plain_text_a_program_is_talked_about(command: Command, tmp_path: Pat
     status, out, err = command("open", file, "--plain", "--", "one", given=b"explain x[1]\n")
     assert (status, err) == (0, "")
     assert "= 2·2 = 4\n" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("open", "a.ipynb"), "a.ipynb is a notebook. Save it as Python (jupyter nbconvert --to script a.ipynb)"),
+        (("open", "model.pt"), "model.pt is no program. To look at its tensors: attn-tutor show model.pt"),
+        (("show", "train.py"), "train.py is a program. To look at its tensors: attn-tutor open train.py"),
+        (("open", "train.py", "--steps", "2"), "behind --: attn-tutor open train.py -- --steps 2"),
+        (("open", __file__, "--watch"), "--watch needs a terminal to draw on"),
+    ],
+)
+def test_what_somebody_may_type_at_first(command: Command, arguments: tuple[str, ...], sentence: str) -> None:
+    status, out, err = command(*arguments)
+    assert (status, out) == (2, "")
+    assert sentence in err

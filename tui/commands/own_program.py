@@ -67,8 +67,8 @@ def _check_kind(file: str) -> None:
         raise UsageError(
             say(
                 "notebook",
-                "{file} is a notebook. Save it as Python (jupyter nbconvert --to script {file}), or use the tutor inside "
-                "it: from lessons.trace import record",
+                "{file} is a notebook. Save it as Python (jupyter nbconvert --to script {file}), or use the tutor "
+                "inside it: from lessons.trace import record",
                 file=file,
             )
         )

@@ -90,6 +90,7 @@ class TutorApp(OrderedInputApp):
         self._farewell = ""
         self._asked_to_quit = float("-inf")
         self.import_error: Exception | None = None
+        self.next_course: CourseFolder | None = None
         self._signals_handled = ExitStack()
         self._exported: Path | None = None
         self._input_until_loaded = ExitStack()
@@ -214,6 +215,12 @@ class TutorApp(OrderedInputApp):
             await self.frame.add_beside(self.parts.beside)
         self.assembled.set()
         gc.enable()
+        self.look_for_courses()
+
+    @work(exclusive=True, group="courses", exit_on_error=False)
+    async def look_for_courses(self) -> None:
+        """Show the other courses on the map; the first paint does not wait for them."""
+        self.map.show_others(await asyncio.to_thread(startup.other_courses, self.course))
 
     async def _painted(self) -> None:
         """Wait until the screen is painted: a thread that imports modules would slow that down."""
@@ -281,6 +288,16 @@ class TutorApp(OrderedInputApp):
     def on_map_view_selected(self, event: MapView.Selected) -> None:
         """Describe the lesson that is selected on the map."""
         self.map.describe(event.lesson)
+
+    def on_map_view_selected_course(self, event: MapView.SelectedCourse) -> None:
+        """Describe the course that is selected on the map."""
+        self.map_view.about_course(event.entry)
+
+    def on_map_view_open_course(self, event: MapView.OpenCourse) -> None:
+        """End the tutor, so that it opens again with another course."""
+        if not event.entry.problem:
+            self.next_course = event.entry.course
+            self.exit()
 
     def on_map_view_challenge(self, event: MapView.Challenge) -> None:
         """Open the challenge of a lesson."""

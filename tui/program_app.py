@@ -56,6 +56,9 @@ class ProgramApp(TutorApp):
         self.tensor_list = ProgramMap(self.terminal, id=MAP)
         return self.tensor_list
 
+    def look_for_courses(self) -> None:  # type: ignore[override]
+        """Show no courses: there is none here."""
+
     @property
     def opened(self) -> ProgramRun:
         """The run that the pages were made from."""

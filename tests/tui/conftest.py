@@ -10,6 +10,7 @@ import textual.app
 import textual.pilot
 
 from tests.course import COURSE, use_course
+from tui.controllers import startup
 
 BREATH = 0.005
 """Seconds for threads to deliver their results."""
@@ -20,8 +21,9 @@ SOON = 0.02
 
 @pytest.fixture(autouse=True)
 def course_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the tutor the course that was read once for all tests."""
+    """Give the tutor the course that was read once for all tests, and no other."""
     use_course(monkeypatch, COURSE)
+    monkeypatch.setattr(startup, "other_courses", lambda _: ())
 
 
 async def wait_until_loop_rests(

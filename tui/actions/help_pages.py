@@ -30,8 +30,8 @@ MAP: Lines = (
     row("tutor.redraw"),
     row("tutor.quit"),
     BLANK,
-    Note("signs", "●  done   ◐  started   »  skipped   ↻  due for review   ·  new"),
-    Note("signs-in-ascii", "(without Unicode: x, o, -, !, .)"),
+    Note("signs", "●  done   ◐  started   »  skipped   ↻  due for review   ·  new   ≡  a course"),
+    Note("signs-in-ascii", "(without Unicode: x, o, -, !, ., =)"),
 )
 
 LESSON: Lines = (

@@ -19,7 +19,11 @@ def allowed_course(options: argparse.Namespace | None) -> CourseFolder:
 
     Raises `CommandError` if it may not, and what `chosen_course` raises.
     """
-    found = chosen_course(options)
+    return allow(chosen_course(options))
+
+
+def allow(found: CourseFolder) -> CourseFolder:
+    """Return a course after asking whether it may run, if that is not known. Raises `CommandError` if it may not."""
     if found.source not in ("built-in", "folder"):
         from tui.commands import course_consent
 

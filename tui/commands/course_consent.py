@@ -13,7 +13,7 @@ from lessons.reading import kept_course
 from lessons.reading.findings import LessonError
 from lessons.reading.folders import CourseFolder
 from lessons.texts.wording import Wording
-from tui.commands.errors import CommandError
+from tui.commands.errors import CommandError, NotAllowed
 from tui.commands.output import print_error, print_lines, print_now
 from tui.render import course_text
 
@@ -25,7 +25,7 @@ YES = ("y", "yes")
 def ensure_allowed(course: CourseFolder) -> None:
     """Ask whether a course may run that nobody has allowed to, as its files are now.
 
-    Raises `CommandError` if it may not, or if nobody can be asked.
+    Raises `NotAllowed` if it may not, and `CommandError` if nobody can be asked.
     """
     try:
         if consent.is_allowed(course):
@@ -43,7 +43,7 @@ def ensure_allowed(course: CourseFolder) -> None:
         )
         print_lines([why, "", *what_runs_in(loaded, digest), ""])
         if not ask(say("may-run", "May it run?")):
-            raise CommandError(say("refused", "The course '{id}' was not opened.", id=course.id))
+            raise NotAllowed(say("refused", "The course '{id}' was not opened.", id=course.id))
         remember(course, digest)
     except (RefusedCourse, LessonError) as error:
         raise CommandError(

@@ -11,6 +11,10 @@ class CommandError(Exception):
     exit_code = ExitCode.FAILURE
 
 
+class NotAllowed(CommandError):
+    """Somebody was asked whether a course may run, and did not say yes."""
+
+
 class UsageError(CommandError):
     """The command line names something that does not exist."""
 

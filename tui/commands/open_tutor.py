@@ -8,14 +8,16 @@ import sys
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
+from lessons.reading.folders import FIRST
 from lessons.texts.wording import Wording
 from tui.commands import output
-from tui.commands.chosen_course import allowed_course
-from tui.commands.errors import CommandError
+from tui.commands.chosen_course import allow, allowed_course
+from tui.commands.errors import CommandError, NotAllowed
 from tui.tty.terminal import Terminal, prepare, this_terminal
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from lessons.reading.folders import CourseFolder
 
@@ -46,7 +48,18 @@ def _talk(terminal: Terminal, found: CourseFolder, columns: int | None) -> int:
     from tui.commands.course_lookup import open_course
     from tui.plain import open_dialogue
 
-    return open_dialogue.talk(open_course(found), columns, unicode=terminal.unicode)
+    switched = found != FIRST
+    while True:
+        course = open_course(found)
+        if switched:
+            output.print_now([say("course", "Course: {title}", title=course.title), ""])
+        chosen, switched = open_dialogue.talk(course, columns, unicode=terminal.unicode), True
+        if chosen is None:
+            return 0
+        try:
+            found = allow(chosen)
+        except CommandError as error:
+            output.print_error(error)
 
 
 def _draw(terminal: Terminal, course: CourseFolder) -> int:
@@ -68,19 +81,37 @@ def _draw(terminal: Terminal, course: CourseFolder) -> int:
 
     apply_patches()
     hangup_guard.guard()
-    app = TutorApp(terminal, course=course)
-    try:
-        app.run()
-    finally:
-        farewell = app.close()
-        # The connection may be lost: then nobody is left to read the message, and there is no terminal to draw on.
-        with suppress(OSError):
-            if farewell:
-                print(farewell, file=sys.stderr)
-        output.discard_output()
-    if app.import_error:
-        raise app.import_error
-    return app.return_code or 0
+
+    def show(course: CourseFolder) -> tuple[int, CourseFolder | None]:
+        app = TutorApp(terminal, course=course)
+        try:
+            app.run()
+        finally:
+            farewell = app.close()
+            # The connection may be lost: then nobody is left to read the message, and there is no terminal to draw on.
+            with suppress(OSError):
+                if farewell:
+                    print(farewell, file=sys.stderr)
+            output.discard_output()
+        if app.import_error:
+            raise app.import_error
+        return app.return_code or 0, app.next_course
+
+    return show_in_turn(course, show)
+
+
+def show_in_turn(course: CourseFolder, show: Callable[[CourseFolder], tuple[int, CourseFolder | None]]) -> int:
+    """Show a course, then the one that its learner chooses there, and so on; return the exit code of the last one.
+
+    `show` returns an exit code and the course that was chosen, None if the learner quits. Raises `CommandError`.
+    """
+    while True:
+        exit_code, chosen = show(course)
+        if chosen is None:
+            return exit_code
+        # Whoever does not let the other course run is back where they were.
+        with suppress(NotAllowed):
+            course = allow(chosen)
 
 
 def _print(found: CourseFolder) -> int:
@@ -93,6 +124,8 @@ def _print(found: CourseFolder) -> int:
     with closing(open_progress(course)) as progress:
         states, position = progress.states(), progress.position()
     output.print_lines([say("title", "attn-tutor: understand attention by touching every number."), ""])
+    if found != FIRST:
+        output.print_lines([say("course", "Course: {title}", title=course.title), ""])
     output.print_lines(
         [say("no-terminal", "There is no terminal to draw on, so the course is printed as plain text."), ""]
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from lessons.learner import milestones
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     # Not imported at run time, because the map is shown before the rest is loaded.
     from lessons.reading.course_outline import CourseOutline, LessonOutline
     from tui.controllers.learning_state import MapState
+    from tui.state.course_entries import CourseEntry
 
 say = Wording("screen/map-controller")
 
@@ -31,14 +32,20 @@ class MapController:
     ) -> None:
         """Initialize; `open_step` opens a step by the id of its lesson and its own, for a purpose."""
         self._frame, self._state, self._view, self._open_step = frame, state, view, open_step
+        self._others: Sequence[CourseEntry] = ()
 
     def replace(self, outline: CourseOutline) -> None:
         """Show another outline from now on."""
         self._state = self._state._replace(outline=outline)
 
+    def show_others(self, others: Sequence[CourseEntry]) -> None:
+        """Show other courses below this one from now on."""
+        self._others = others
+        self._view.show(self._state.outline, self._state.progress, others)
+
     def show(self) -> None:
         """Show the map with the current progress, and focus its list."""
-        self._view.show(self._state.outline, self._state.progress)
+        self._view.show(self._state.outline, self._state.progress, self._others)
         self._frame.show(self._view)
         if self._view.selected is not None:
             self.describe(self._view.selected)

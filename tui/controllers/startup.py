@@ -10,6 +10,7 @@ from tui.controllers.learning_state import LearningState, MapState
 if TYPE_CHECKING:
     from lessons.engine.session import Session
     from lessons.reading.folders import CourseFolder
+    from tui.state.course_entries import CourseEntry
 
 say = Wording("screen/startup")
 
@@ -42,6 +43,13 @@ def add_session(state: MapState, session: Session | None) -> LearningState:
     async_session = AsyncSession(session or Session(nice=NICE))
     results = StepResults(async_session, RecordedResults())
     return LearningState(state.load_course(), state.progress, async_session, results, TrainingReplays())
+
+
+def other_courses(course: CourseFolder) -> tuple[CourseEntry, ...]:
+    """Return the courses other than this one, with the learner's progress."""
+    from tui.state import course_entries
+
+    return tuple(entry for entry in course_entries.entries() if entry.course.path != course.path)
 
 
 def import_views() -> None:

@@ -74,6 +74,19 @@ TABLE: tuple[PlainCommand, ...] = (
         lambda: say("go", "open a lesson where you left off, or one of its steps, by number or name"),
         ("map.open", "list.choose"),
     ),
+    _command(
+        "courses",
+        "",
+        _alone,
+        lambda: say("courses", "list the courses that you can open, with your progress"),
+    ),
+    _command(
+        "course",
+        "",
+        lambda: say("course-form", "ID"),
+        lambda: say("course", "go on with another course; everything is saved"),
+        ("map.open",),
+    ),
     _command("progress", "", _alone, lambda: say("progress", "say how far you are, and what is due for review")),
     _command(
         "review", "v", _alone, lambda: say("review", "open the next exercise that is due for review"), ("map.review",)

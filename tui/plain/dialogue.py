@@ -21,6 +21,7 @@ from tui.plain.plain_state import PlainState
 from tui.plain.question_dialogue import letters
 from tui.plain.refused import Refused
 from tui.plain.waiting_session import WaitingSession
+from tui.state import course_entries
 from tui.state.drafts import Drafts
 from tui.state.exercise_help import ExerciseHelp
 from tui.state.recorded_results import RecordedResults
@@ -28,6 +29,7 @@ from tui.state.step_results import TrainingReplays
 
 if TYPE_CHECKING:
     from lessons.format.lesson import Course
+    from lessons.reading.folders import CourseFolder
 
 say = Wording("plain/dialogue")
 
@@ -37,6 +39,7 @@ class Dialogue:
 
     Attributes:
         course: the learner's way through the course.
+        next_course: the course to go on with, None if the learner quits.
     """
 
     def __init__(self, course: Course, progress: Progress, session: Session, console: Console) -> None:
@@ -48,6 +51,7 @@ class Dialogue:
         )  # fmt: skip
         self.course = self._course_dialogue()
         self._quits = False
+        self.next_course: CourseFolder | None = None
         # The file that progress was exported to.
         self._exported: Path | None = None
 
@@ -58,7 +62,8 @@ class Dialogue:
     @property
     def handlers(self) -> Handlers:
         """The commands that apply now."""
-        return self.course.handlers | {"export": self._export, "help": self._help, "quit": self._quit}
+        own: Handlers = {"courses": self._courses, "course": self._open_course, "export": self._export}
+        return self.course.handlers | own | {"help": self._help, "quit": self._quit}
 
     def begin(self) -> None:
         """Start the worker, and print the step where the learner goes on."""
@@ -128,6 +133,32 @@ class Dialogue:
         if close:
             return say("similar", "There is no command {text}. Do you mean {similar}?", text=text, similar=close[0])
         return say("unknown", "There is no command {text}. Type help to see what you can do.", text=text)
+
+    # Other courses ---------------------------------------------------------------------------------------------------
+
+    def _courses(self, _: str) -> Iterator[str]:
+        """Yield the courses that can be opened, with the learner's progress."""
+        for entry in course_entries.entries():
+            here = entry.course.state_folder == self.state.course.state_folder
+            status = f" ({entry.status})" if entry.status else ""
+            yield from self._console.wrapped(
+                f"{entry.course.id}: {entry.title}{status}" + (f"  <- {say('here', 'you are here')}" if here else "")
+            )
+
+    def _open_course(self, text: str) -> Iterator[str]:
+        """End this dialogue, so that another one about the course of this id begins."""
+        found = {entry.course.id: entry for entry in course_entries.entries()}
+        if text not in found:
+            raise Refused(
+                say("which-course", "Say which course: course and one of these: {ids}.", ids=", ".join(found))
+            )
+        entry = found[text]
+        if entry.problem:
+            raise Refused(say("course-problem", "It cannot be opened. {reason}", reason=entry.problem))
+        if entry.course.state_folder == self.state.course.state_folder:
+            raise Refused(say("this-course", "You are in this course."))
+        self._quits, self.next_course = True, entry.course
+        yield from ()
 
     # Help ------------------------------------------------------------------------------------------------------------
 

@@ -18,23 +18,24 @@ from tui.state.unsaved_progress import farewell
 
 if TYPE_CHECKING:
     from lessons.format.lesson import Course
+    from lessons.reading.folders import CourseFolder
 
 
-def talk(course: Course, columns: int | None, *, unicode: bool) -> int:
-    """Talk with a learner about a course until they quit, and return the exit code; see `converse`."""
+def talk(course: Course, columns: int | None, *, unicode: bool) -> CourseFolder | None:
+    """Talk with a learner about a course until they quit; return the course to go on with, if any. See `converse`."""
     with closing(Progress.open(state_folder=course.state_folder, renames=renames_of(course))) as progress:
         try:
-            converse(lambda console: Dialogue(course, progress, Session(), console), columns, unicode=unicode)
+            ended = converse(lambda console: Dialogue(course, progress, Session(), console), columns, unicode=unicode)
         finally:
             # The reader may be gone.
             with suppress(OSError):
                 if message := farewell(progress):
                     print(message, file=sys.stderr)
-    return 0
+    return ended.next_course
 
 
-def converse(make: Callable[[Console], Dialogue], columns: int | None, *, unicode: bool) -> None:
-    """Talk with a learner until they quit, the input ends, or nobody reads any more.
+def converse(make: Callable[[Console], Dialogue], columns: int | None, *, unicode: bool) -> Dialogue:
+    """Talk with a learner until they quit, the input ends, or nobody reads any more; return how the dialogue ended.
 
     Args:
         make: makes the dialogue.
@@ -43,8 +44,8 @@ def converse(make: Callable[[Console], Dialogue], columns: int | None, *, unicod
     """
     # It may be closed.
     given = sys.stdin or StringIO()
-    if isinstance(given, TextIOWrapper):
-        # Bytes that are no text are no reason to end.
+    if isinstance(given, TextIOWrapper) and given.errors != "replace":
+        # Bytes that are no text are no reason to end. This cannot be said after the first line of an earlier dialogue.
         given.reconfigure(errors="replace")
     # No line reaches the last column, where some terminals wrap.
     width = columns or shutil.get_terminal_size().columns - 1
@@ -56,3 +57,4 @@ def converse(make: Callable[[Console], Dialogue], columns: int | None, *, unicod
             dialogue.listen()
     finally:
         dialogue.close()
+    return dialogue

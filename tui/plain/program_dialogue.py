@@ -27,7 +27,10 @@ from tui.state.tensor_rows import TensorRow
 
 say = Wording("plain/program")
 
-OF_COURSE = ("steps", "progress", "review", "challenge", "glossary", "term", "side", "return", "export")
+OF_COURSE = (
+    *("steps", "progress", "review", "challenge", "glossary", "term", "side", "return", "export"),
+    *("courses", "course"),
+)
 """The commands that need a course."""
 
 

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
     from lessons.learner.progress import Progress
     from lessons.reading.course_outline import Corner, CourseOutline, LessonOutline, StepOutline
+    from tui.state.course_entries import CourseEntry
 
-GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶"}
-ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">"}
+GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶", "course": "≡"}
+ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">", "course": "="}
 say = Wording("screen/map")
 
 BOLD, DIM, EXERCISE = Style(bold=True), Style(dim=True), Style(color="cyan")
@@ -79,6 +80,20 @@ class MapView(Box):
             self.lesson, self.step = lesson, step
             super().__init__()
 
+    class OpenCourse(Message):
+        """Posted when the learner opens another course."""
+
+        def __init__(self, entry: CourseEntry) -> None:
+            self.entry = entry
+            super().__init__()
+
+    class SelectedCourse(Message):
+        """Posted when the cursor has moved to another course."""
+
+        def __init__(self, entry: CourseEntry) -> None:
+            self.entry = entry
+            super().__init__()
+
     class Challenge(Message):
         """Posted when the learner opens the challenge of a lesson."""
 
@@ -100,6 +115,7 @@ class MapView(Box):
         super().__init__(id=id)
         self._terminal = terminal
         self._targets: list[tuple[LessonOutline, str]] = []
+        self._courses: Sequence[CourseEntry] = ()
         self.list = LessonList(ellipsis=terminal.ellipsis, id="lessons")
         self._about = TextPane(ellipsis=terminal.ellipsis, id="about", indent=2)
 
@@ -108,8 +124,8 @@ class MapView(Box):
         yield self.list
         yield self._about
 
-    def show(self, course: CourseOutline, progress: Progress) -> None:
-        """Show the course with the learner's progress."""
+    def show(self, course: CourseOutline, progress: Progress, others: Sequence[CourseEntry] = ()) -> None:
+        """Show the course with the learner's progress, and other courses below it."""
         glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
         lesson, step = milestones.current_step(course, progress)
         self._targets = [(lesson, step)]
@@ -121,6 +137,10 @@ class MapView(Box):
             state, said = milestones.state_of(each, progress)
             entries.append(LessonEntry(glyphs[state], f"{each.number:2}. {each.title}", said))
             self._targets.append((each, milestones.first_open(each, progress)))
+        self._courses = others
+        for other in others:
+            text = say("course", "Course: {title}", title=other.title)
+            entries.append(LessonEntry(glyphs["course"], text, other.status))
         self.list.show(tuple(entries))
 
     def about(
@@ -167,6 +187,20 @@ class MapView(Box):
                 text.append(f"\n{glyphs['due']} {lesson_due.number}. {exercise_due.title}")
         self._about.show(text)
 
+    def about_course(self, entry: CourseEntry) -> None:
+        """Show what another course is about, and what opening it means."""
+        text = Text(f"{entry.title}\n\n", BOLD)
+        if entry.about:
+            text.append_text(rich_text(entry.about))
+            text.append("\n\n")
+        if entry.problem:
+            text.append(say("course-unreadable", "It cannot be opened.") + f"\n{entry.problem}")
+        elif not entry.allowed:
+            text.append(say("course-asks", "Before it opens, you see what of it runs, and are asked."))
+        else:
+            text.append(say("course-done", "{done} of {steps} steps are done.", done=entry.done, steps=entry.steps))
+        self._about.show(text)
+
     @property
     def hints(self) -> list[str]:
         """The hints for the line of keys, the most important first."""
@@ -186,11 +220,13 @@ class MapView(Box):
 
     def on_lesson_list_moved(self, event: LessonList.Moved) -> None:
         """Post the lesson that is now under the cursor."""
-        self.post_message(self.Selected(self._targets[event.index][0]))
+        entry = self._course_at(event.index)
+        self.post_message(self.SelectedCourse(entry) if entry else self.Selected(self._targets[event.index][0]))
 
     def on_lesson_list_chosen(self, event: LessonList.Chosen) -> None:
         """Open the lesson that was clicked a second time."""
-        self.post_message(self.Open(*self._targets[event.index]))
+        entry = self._course_at(event.index)
+        self.post_message(self.OpenCourse(entry) if entry else self.Open(*self._targets[event.index]))
 
     def action_open(self) -> None:
         """Open the lesson under the cursor, wherever the focus is."""
@@ -207,8 +243,13 @@ class MapView(Box):
 
     @property
     def selected(self) -> LessonOutline | None:
-        """The lesson under the cursor, None before the course is shown."""
-        return self._targets[self.list.cursor][0] if self._targets else None
+        """The lesson under the cursor, None before the course is shown and on the line of another course."""
+        return self._targets[self.list.cursor][0] if self.list.cursor < len(self._targets) else None
+
+    def _course_at(self, index: int) -> CourseEntry | None:
+        """Return the course on a line of the list, None on that of a lesson."""
+        below = index - len(self._targets)
+        return self._courses[below] if 0 <= below < len(self._courses) else None
 
 
 def draw_thumbnail(corner: Corner, terminal: Terminal) -> Text:

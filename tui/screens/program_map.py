@@ -23,6 +23,7 @@ from tui.widgets.tensor_list import TensorList
 if TYPE_CHECKING:
     from lessons.learner.progress import Progress
     from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
+    from tui.state.course_entries import CourseEntry
 
 say = Wording("screen/program")
 
@@ -58,7 +59,7 @@ class ProgramMap(MapView):
         """The tensor under the cursor."""
         return self._rows[self.list.cursor] if self._rows else None
 
-    def show(self, course: CourseOutline, progress: Progress) -> None:
+    def show(self, course: CourseOutline, progress: Progress, others: Sequence[CourseEntry] = ()) -> None:
         """Show the tensors of a program, whose pages are the one lesson of an outline."""
         (pages,) = course.lessons
         position = progress.position()

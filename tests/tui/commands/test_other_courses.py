@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from lessons.courses import added_courses, consent
 from lessons.learner.progress import Progress
-from lessons.reading.folders import BUILT_IN
-from tests.small_course import ANSWER, write_course
+from lessons.reading.folders import BUILT_IN, FIRST, CourseFolder
+from tests.course import COURSE
+from tests.small_course import ANSWER, DESCRIPTION, write_course
 from tests.tui.commands.command_line import Command, document
+from tui.commands import course_consent, open_tutor
 
 
 @pytest.fixture
@@ -68,6 +73,53 @@ def test_the_tutor_prints_another_course_where_nobody_can_type(command: Command,
     status, out, _ = command("--plain", "--course", folder, given=b"map\nquit\n")
     assert status == 0
     assert "1. The first row" in out
+
+
+def test_a_dialogue_goes_on_with_another_course(command: Command, folder: Path) -> None:
+    command("courses", "add", folder, "--yes")
+    status, out, err = command("--plain", given=b"courses\ncourse nothing\ncourse rows\nnext\ncourse attention\nquit\n")
+    assert (status, err) == (0, "")
+    assert "attention: Attention  <- you are here\n" in out
+    assert "\nrows: Reading rows\n" in out
+    assert "Say which course: course and one of these: attention," in out
+    _, first, rest = out.partition("Course: Reading rows\n")
+    assert "Lesson 1: The first row" in first + rest.partition("Course: Attention\n")[0]
+    assert f"Lesson {COURSE.lessons[0].number}: {COURSE.lessons[0].title}" in rest.partition("Course: Attention\n")[2]
+    # Both know where their learner was.
+    assert document(command("list", "--json", "--course", "rows"))["position"] == {
+        "lesson": "first-row", "step": "doubling"
+    }  # fmt: skip
+
+
+def test_a_dialogue_stays_where_another_course_may_not_run(command: Command, folder: Path) -> None:
+    command("courses", "add", folder, "--yes")
+    [found] = added_courses.added()
+    (found.path / "course.yaml").write_text(DESCRIPTION + "# changed")
+    status, out, err = command("--plain", given=b"courses\ncourse rows\nquit\n")
+    assert status == 0
+    assert "rows: Reading rows (has changed)\n" in out
+    assert err.startswith("attn-tutor: The course 'rows' has changed since you allowed it to run. 'attn-tutor courses ")
+    assert out.count(f"Lesson {COURSE.lessons[0].number}: {COURSE.lessons[0].title}") == 2
+
+
+@pytest.mark.parametrize(("answer", "opened"), [("y\n", ["attention", "rows"]), ("n\n", ["attention", "attention"])])
+def test_the_screen_opens_again_with_another_course_or_the_one_before(
+    answer: str, opened: list[str], folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command("courses", "add", folder, "--yes")
+    [found] = added_courses.added()
+    consent.forget(found)
+    shown: list[str] = []
+
+    def show(course: CourseFolder) -> tuple[int, CourseFolder | None]:
+        """Show a course to a learner who chooses the other one, and then quits."""
+        shown.append(course.id)
+        return len(shown), found if len(shown) == 1 else None
+
+    monkeypatch.setattr(course_consent, "can_ask", lambda: True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
+    assert open_tutor.show_in_turn(FIRST, show) == 2
+    assert shown == opened
 
 
 def test_folders_of_progress_are_for_their_learner_alone(command: Command, folder: Path, home: Path) -> None:

@@ -199,6 +199,11 @@ class Course(Model):
         """What the course is called in front of learners, "" if it has not said."""
         return self.description.title if self.description else ""
 
+    @property
+    def export_id(self) -> str:
+        """What an export of progress says of which course it is; nothing of the first one, as ever."""
+        return self.description.id if self.description and self.state_folder else ""
+
     def lesson(self, name: str) -> Lesson:
         """Return a lesson by id or by number (`"3"`). Raises `KeyError` if there is none."""
         for lesson in self.lessons:

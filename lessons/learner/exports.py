@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lessons.learner.tables import COLUMNS, DEFAULTS, FORMAT, VERSION, Rows, is_allowed, with_version
+from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 
 say = Wording("progress/exports")
@@ -35,6 +36,10 @@ LONGEST = 4 * 1024 * 1024
 """The longest value in characters, more than the longest answer has."""
 
 
+COURSE = "course"
+"""Where the document of an export has the id of its course, unless that is the first one."""
+
+
 class Exportable(Protocol):
     """Progress that can be exported."""
 
@@ -43,9 +48,9 @@ class Exportable(Protocol):
         ...
 
 
-def document(rows: Rows) -> dict[str, object]:
-    """Convert rows to the document of an export, plain data for JSON."""
-    return {"format": FORMAT, "version": VERSION, **rows}
+def document(rows: Rows, course: str = "") -> dict[str, object]:
+    """Convert rows to the document of an export, plain data for JSON; `course` is the id of a course but the first."""
+    return {"format": FORMAT, "version": VERSION, **({COURSE: course} if course else {}), **rows}
 
 
 def decode(content: bytes) -> object:
@@ -86,6 +91,13 @@ def foreign() -> str:
     return say("foreign", "This is not progress that attn-tutor exported.")
 
 
+def _of_another_course(course: str) -> str:
+    """Say that progress is with another course, and how to name that."""
+    if course:
+        return say("of-another-course", "It is progress with the course '{id}': say --course {id}.", id=course)
+    return say("of-first-course", "It is progress with the first course: leave --course out.")
+
+
 def newer() -> str:
     """Say that a file comes from a later attn-tutor."""
     return say("newer", "It comes from a newer version of attn-tutor. Update attn-tutor and try again.")
@@ -97,16 +109,19 @@ def check_number(table: str, number: int) -> None:
         raise ValueError(say("too-many", "'{table}' has more than {most} entries.", table=table, most=MOST_ROWS))
 
 
-def parse(data: object) -> dict[str, list[dict[str, str]]]:
+def parse(data: object, course: str = "") -> dict[str, list[dict[str, str]]]:
     """Return the rows of an export, with times in the one form that can be compared as text.
 
-    Raises `ValueError` with a sentence that says what is wrong with the data.
+    `course` is the id of the course that it has to be of, "" for the first one. Raises `ValueError` with a sentence
+    that says what is wrong with the data.
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(foreign())
     version = data.get("version")
     if not isinstance(version, int) or not 1 <= version <= VERSION:
         raise ValueError(newer())
+    if (other := data.get(COURSE, "")) != course:
+        raise ValueError(_of_another_course(clean(str(other), keep="")))
     rows: dict[str, list[dict[str, str]]] = {}
     for table, columns in COLUMNS.items():
         rows[table] = []

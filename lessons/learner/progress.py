@@ -57,7 +57,9 @@ class Progress:
 
     on_exchange: Callable[[tuple[Conflict, ...]], object] | None = None
 
-    def __init__(self, path: Path | None, *, renames: Renames = UNCHANGED, background: bool = False) -> None:
+    def __init__(
+        self, path: Path | None, *, renames: Renames = UNCHANGED, background: bool = False, course: str = ""
+    ) -> None:
         """Start with an empty memory and an unopened file; use `Progress.open`."""
         self._lock = threading.RLock()
         self._last = datetime.min.replace(tzinfo=UTC)
@@ -71,7 +73,7 @@ class Progress:
         # Never acquire this lock while holding `_lock`, which the screen waits for.
         self._file_lock = threading.RLock()
         self._file = ProgressFile(path, self._everything, renames)
-        self._renames = renames
+        self._renames, self._course = renames, course
         self._unwritten: dict[str, list[dict[str, str]]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="progress") if background else None
         self._scheduled = False
@@ -85,6 +87,7 @@ class Progress:
         state_folder: str = "",
         renames: Renames = UNCHANGED,
         background: bool = False,
+        course: str = "",
     ) -> Self:
         """Open the learner's file, or the one at `path`; when that fails, go on in memory and say so.
 
@@ -93,16 +96,17 @@ class Progress:
             state_folder: of which course, as `lessons.reading.folders.CourseFolder` has it.
             renames: the ids that the course has in place of others that may stand in the file.
             background: whether a thread shall read and write the file from then on.
+            course: the id of the course, which exports say, "" for the first one.
         """
         ours = path is None
         try:
             path = (path or default_path(state_folder)).absolute()
         except TROUBLE:
-            return cls(None, renames=renames, background=background)
+            return cls(None, renames=renames, background=background, course=course)
         if ours:
             with suppress(OSError):
                 _make_private(path.parent, levels=len(Path(state_folder).parts))
-        progress = cls(path, renames=renames, background=background)
+        progress = cls(path, renames=renames, background=background, course=course)
         progress._flush()
         if not progress.saved:
             tables.merge(progress._memory, progress._file.salvage())
@@ -300,14 +304,14 @@ class Progress:
     def export(self) -> dict[str, object]:
         """Return everything as plain data for JSON."""
         self._refresh()
-        return exports.document(self._everything())
+        return exports.document(self._everything(), self._course)
 
     def restore(self, data: object) -> None:
         """Add what `export` returned; what is here already and newer stays.
 
         Raises `ValueError`, before anything is changed, with a sentence that says what is wrong with the data.
         """
-        rows = self._renames.apply_to_all(exports.parse(data))
+        rows = self._renames.apply_to_all(exports.parse(data, self._course))
         with self._lock:
             tables.merge(self._memory, rows)
         self._flush()

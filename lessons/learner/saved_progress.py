@@ -25,13 +25,13 @@ _STEPS_BETWEEN, _MOST_LOOKS = 100_000, 500
 """How many instructions of its virtual machine SQLite runs before it is looked at, and how often it is then."""
 
 
-def read_saved(content: bytes) -> SavedRows:
-    """Return the rows of an export or of a progress file.
+def read_saved(content: bytes, course: str = "") -> SavedRows:
+    """Return the rows of an export or of a progress file; `course` as in `exports.parse`, where the file says it.
 
     Raises `ValueError` with a sentence that says what is wrong with it.
     """
     if not content.startswith(_DATABASE):
-        return exports.parse(exports.decode(content))
+        return exports.parse(exports.decode(content), course)
     rows = _database_rows(content)
     for table, entries in rows.items():
         exports.check_number(table, len(entries))

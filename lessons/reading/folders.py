@@ -30,6 +30,11 @@ class CourseFolder(NamedTuple):
     state_folder: str = ""
     source: Source = "built-in"
 
+    @property
+    def export_id(self) -> str:
+        """What an export of progress says of which course it is; nothing of the first one, as ever."""
+        return self.id if self.state_folder else ""
+
 
 def state_folder_of(course_id: str) -> str:
     """Return where the progress with a course lies that is not the first one."""

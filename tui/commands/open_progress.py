@@ -12,7 +12,7 @@ from tui.commands.output import print_error
 def open_progress(of: Course | CourseFolder) -> Progress:
     """Open the learner's progress with a course. If its file cannot be used, say so; it is then kept in memory only."""
     renames = renames_of(of) if isinstance(of, Course) else UNCHANGED
-    progress = Progress.open(state_folder=of.state_folder, renames=renames)
+    progress = Progress.open(state_folder=of.state_folder, renames=renames, course=of.export_id)
     if progress.problem:
         print_error(progress.problem)
     return progress

@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> ExitCode:
 
 def _own(course: Course) -> LearnerReport:
     with closing(open_progress(course)) as progress:
-        return learner_report("", course, exports.parse(progress.export()))
+        return learner_report("", course, exports.parse(progress.export(), course.export_id))
 
 
 def _of_files(course: Course, files: Sequence[str], refused: dict[str, str]) -> list[LearnerReport]:
@@ -69,18 +69,18 @@ def _of_files(course: Course, files: Sequence[str], refused: dict[str, str]) -> 
     reports = {}
     for file in different.values():
         try:
-            reports[file] = learner_report("", course, _rows(file))
+            reports[file] = learner_report("", course, _rows(file, course))
         except UsageError as error:
             refused[file] = str(error)
     names = names_of_files(list(reports))
     return [replace(report, name=name) for name, report in zip(names, reports.values(), strict=True)]
 
 
-def _rows(file: str) -> SavedRows:
+def _rows(file: str, course: Course) -> SavedRows:
     """Return the rows of a file. Raises `UsageError`."""
     content = read_file(file, regular=True)
     try:
-        return read_saved(content)
+        return read_saved(content, course.export_id)
     except ValueError as error:
         raise UsageError(
             say("refused", "{file} is left out. {reason}", file=clean(_text(file), keep=""), reason=error)

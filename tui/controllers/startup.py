@@ -29,7 +29,9 @@ def read(course: CourseFolder) -> MapState | str:
         outline, load_course = kept_course.load_outline(course)
     except LessonError as error:
         return say("cannot-read", "The course cannot be read:\n{findings}", findings=error)
-    progress = Progress.open(state_folder=course.state_folder, renames=renames_of(outline), background=True)
+    progress = Progress.open(
+        state_folder=course.state_folder, renames=renames_of(outline), background=True, course=course.export_id
+    )
     return MapState(outline, load_course, progress)
 
 

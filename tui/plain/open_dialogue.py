@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def talk(course: Course, columns: int | None, *, unicode: bool) -> CourseFolder | None:
     """Talk with a learner about a course until they quit; return the course to go on with, if any. See `converse`."""
-    with closing(Progress.open(state_folder=course.state_folder, renames=renames_of(course))) as progress:
+    with closing(_progress_with(course)) as progress:
         try:
             ended = converse(lambda console: Dialogue(course, progress, Session(), console), columns, unicode=unicode)
         finally:
@@ -32,6 +32,10 @@ def talk(course: Course, columns: int | None, *, unicode: bool) -> CourseFolder 
                 if message := farewell(progress):
                     print(message, file=sys.stderr)
     return ended.next_course
+
+
+def _progress_with(course: Course) -> Progress:
+    return Progress.open(state_folder=course.state_folder, renames=renames_of(course), course=course.export_id)
 
 
 def converse(make: Callable[[Console], Dialogue], columns: int | None, *, unicode: bool) -> Dialogue:

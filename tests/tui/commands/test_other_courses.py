@@ -59,6 +59,20 @@ def test_progress_is_carried_from_one_folder_to_another(command: Command, folder
         assert not progress.history()
 
 
+def test_progress_is_not_taken_for_that_with_another_course(command: Command, folder: Path, tmp_path: Path) -> None:
+    rows, first = tmp_path / "rows.json", tmp_path / "first.json"
+    command("check", "doubling", "-", "--course", folder, given=ANSWER)
+    command("export", rows, "--course", folder)
+    command("export", first)
+    assert "course" not in first.read_text()
+    said = "It is progress with the course 'rows': say --course rows.\n"
+    assert command("import", rows) == (2, "", f"attn-tutor: {rows} cannot be imported. {said}")
+    assert command("report", rows)[2] == f"attn-tutor: {rows} is left out. {said}"
+    assert "The first row" in command("report", rows, "--course", folder)[1]
+    status, _, err = command("import", first, "--course", folder)
+    assert (status, err.split(". ")[1]) == (2, "It is progress with the first course: leave --course out.\n")
+
+
 def test_a_course_that_does_not_exist(command: Command) -> None:
     status, out, err = command("list", "--course", "nothing")
     assert (status, out) == (2, "")

@@ -279,6 +279,8 @@ def test_calls_that_questions_describe_behave_as_described() -> None:
     with pytest.raises(RuntimeError, match="dtype"):
         weeks.mean(dim=0)
     assert isinstance(weeks.min(dim=1), tuple)
+    with pytest.warns(UserWarning, match="target size"):
+        torch.nn.functional.mse_loss(torch.ones(4, 1), torch.ones(4))
 
 
 # The numbers of the chapter ------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.reading import mistake_edits
 from lessons.takehome import module_check, module_file
-from tests.course import COURSE, LESSONS
+from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.takehome.learners import answers, solutions
 
 PASSED = ("translate", "one-query", "all-queries", "causal-attention", "wrapper", "two-wide", "cached-step")
@@ -89,7 +89,9 @@ def test_texts_of_a_course_cannot_leave_their_comments(session: Session) -> None
     compile(built.text, "module", "exec")
 
 
-EXERCISES = [(lesson, step) for lesson in LESSONS for step in lesson.exercises if isinstance(step, ExerciseStep)]
+EXERCISES = [
+    (lesson, step) for lesson in EVERY_COURSE.lessons for step in lesson.exercises if isinstance(step, ExerciseStep)
+]
 
 
 def test_every_exercise_has_a_sample() -> None:

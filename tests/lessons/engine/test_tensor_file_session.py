@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +21,7 @@ from lessons.results.tensor_file import ListedTensor, TensorList
 from lessons.results.tensor_questions import ExplainQuestion
 from lessons.what_if import cells
 from lessons.what_if.changes import UNCHANGED, Changes
-from tests.lessons.worker.programs.tensor_file_builders import safetensors
+from tests.lessons.worker.programs.tensor_file_builders import larger_than_memory
 
 
 @contextmanager
@@ -104,15 +103,8 @@ def test_a_file_that_is_gone_says_so(worker: Session, tmp_path: Path) -> None:
 def test_a_page_of_a_file_that_is_larger_than_the_memory(
     worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its zeros take no room on the disk, and what is looked at no memory."""
     monkeypatch.setattr(tensor_file_session, "SECONDS", 0.1)
-    rows, columns = 200_000, 50_000
-    size = rows * columns * 4
-    entries = {"w": {"dtype": "F32", "shape": [rows, columns], "data_offsets": [0, size]}}
-    path = tmp_path / "large.safetensors"
-    path.write_bytes(safetensors(entries, struct.pack("<2f", 1.5, -2.5)))
-    with path.open("r+b") as file:
-        file.truncate(path.stat().st_size - 8 + size)
+    path, rows, columns = larger_than_memory(tmp_path)
     with opened(worker, path) as session:
         result = page_of(session, 1)
         assert result.error is None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import pytest
 import torch
 
 from lessons.engine.tensor_file_session import TensorFileSession
-from tests.lessons.worker.programs.tensor_file_builders import npy, safetensors
+from tests.lessons.worker.programs.tensor_file_builders import larger_than_memory, npy
 from tests.tui.commands.command_line import Command, document
 from tui.commands import open_program, show_tensor
 from tui.state.saved_program import SavedProgram
@@ -72,17 +71,10 @@ def test_a_tensor_of_a_file(command: Command, checkpoint: Path) -> None:
 def test_a_file_that_is_larger_than_the_memory_of_the_worker(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its zeros take no room on the disk, and what is looked at no memory."""
     monkeypatch.setattr(show_tensor, "SECONDS", 0.1)
-    rows, columns = 200_000, 50_000
-    size = rows * columns * 4
-    entries = {"w": {"dtype": "F32", "shape": [rows, columns], "data_offsets": [0, size]}}
-    path = tmp_path / "large.safetensors"
-    path.write_bytes(safetensors(entries, struct.pack("<2f", 1.5, -2.5)))
-    with path.open("r+b") as file:
-        file.truncate(path.stat().st_size - 8 + size)
+    path, rows, columns = larger_than_memory(tmp_path)
     data = document(command("show", path, "--json"))
-    assert (data["bytes"], data["shape"], data["values"]) == (size, [rows, columns], None)
+    assert (data["bytes"], data["shape"], data["values"]) == (rows * columns * 4, [rows, columns], None)
     assert data["corner"][0][:3] == [1.5, -2.5, 0]
     assert (data["statistics"]["count"], data["statistics"]["nan"]) == (rows * columns, 0)
     assert data["statistics"]["seen"] > 1 << 18

@@ -9,10 +9,11 @@ from typing import ClassVar
 
 from lessons.engine.tensor_groups import TOGETHER, by_module
 from lessons.format import main_path
+from lessons.format.knobs.literal import LiteralKnob
 from lessons.format.lesson import Lesson, RunStep, ShownTensor
 from lessons.results.code_unit import PROGRAM
 from lessons.results.line_shapes import LineShapes, Shape
-from lessons.results.program_result import Named
+from lessons.results.program_result import Named, ProgramResult
 from lessons.texts.wording import Wording
 from lessons.what_if import literals
 
@@ -26,12 +27,27 @@ class Page(RunStep):
 
 
 class Pages(Lesson):
-    """A program, or a file of tensors, in the place of a lesson; its title is the name of its file."""
+    """A program, or a file of tensors, in the place of a lesson; its title is the name of its file.
+
+    Attributes:
+        variables: the variables of functions by their labels: the function, and what it calls them.
+    """
+
+    variables: dict[str, tuple[str, str]] = {}
 
     @property
     def name(self) -> str:
         """The name of the file."""
         return self.title
+
+    def parts_until(self, part: str) -> tuple[tuple[str, str], ...]:
+        """Return the source that a page shows: a program runs as a whole, and each page has all of its file."""
+        step = self.step(part)
+        return ((part, step.code),) if isinstance(step, RunStep) else ()
+
+    def variable(self, name: str) -> tuple[str, str] | None:
+        """Return the function that a variable is of, and what it is called there; None for the program's own."""
+        return self.variables.get(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +105,13 @@ def lesson_of(
     """
     groups = list(groups_of(named)) or [Group("", PROGRAM.filename, ())]
     steps: list[Page] = []
-    own: list[str] = []
+    pages: dict[str, list[str]] = {}
+    owners: dict[str, dict[str, list[str]]] = {}
     for number, group in enumerate(groups, 1):
         source = code if group.file == PROGRAM.filename else (sources or {}).get(group.file, "")
         step = f"page-{number}"
-        if source is code:
-            own.append(step)
+        pages.setdefault(group.file, []).append(step)
+        owners.setdefault(group.file, {}).setdefault(group.scope.partition(".")[0], []).append(step)
         parts = ", ".join(group.called(item) for item in group.items)
         steps.append(
             Page.model_construct(
@@ -108,8 +125,14 @@ def lesson_of(
         )
     plain = {"kind": "read", "id": "page", "title": name, "prose": name}
     data = {"id": "program", "number": 0, "folder": "", "title": name, "goal": name, "steps": [plain]}
-    knobs = literals.knobs_of(code, tuple(own)) if own else ()
-    return Pages.model_validate(data).model_copy(update={"steps": tuple(steps), "knobs": knobs})
+    knobs: list[LiteralKnob] = []
+    for file, found in sorted(pages.items(), key=lambda pair: pair[0] != PROGRAM.filename):
+        main = file == PROGRAM.filename
+        source, title = (code, name) if main else ((sources or {}).get(file, ""), file)
+        knobs += literals.knobs_of(source, found, title, owners[file], main=main)
+    variables = {item.label: (item.scope, short(item)) for group in groups for item in group.items if item.scope}
+    made = {"steps": tuple(steps), "knobs": tuple(knobs), "variables": variables}
+    return Pages.model_validate(data).model_copy(update=made)
 
 
 def short(item: Named) -> str:
@@ -151,15 +174,19 @@ def escaped(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def shapes_of(group_items: Sequence[Named], file: str, shapes: Sequence[LineShapes]) -> tuple[LineShapes, ...]:
-    """Return the shapes beside the source of a step: those of statements of the program, and of variables of functions.
-
-    `shapes` are those of the program's own file.
-    """
-    lines = {each.line: each for each in shapes} if file == PROGRAM.filename else {}
-    by_line: dict[int, list[Shape]] = {}
-    for item in group_items:
-        if item.kind == "local" and item.file == file and item.line is not None and item.line not in lines:
-            by_line.setdefault(item.line, []).append(Shape(short(item), item.shape, ("",) * len(item.shape)))
-    made = {line: LineShapes(line, made=tuple(each)) for line, each in by_line.items()}
-    return tuple(each for _, each in sorted({**lines, **made}.items()))
+def shapes_of(result: ProgramResult, file: str) -> tuple[LineShapes, ...]:
+    """Return the shapes beside a source: those of statements of the program, and of variables of functions."""
+    lines = {each.line: each for each in result.shapes} if file == PROGRAM.filename else {}
+    made: dict[int, dict[str, tuple[int, ...]]] = {}
+    for where, line, name, shape in result.inner:
+        if where == file:
+            made.setdefault(line, {})[name] = shape
+    for item in result.named:
+        # What is unpacked, or returned by another function of the program.
+        if item.kind == "local" and item.file == file and item.line is not None:
+            made.setdefault(item.line, {}).setdefault(short(item), item.shape)
+    for line, shapes in made.items():
+        if line not in lines:
+            found = (Shape(name, shape, ("",) * len(shape)) for name, shape in shapes.items())
+            lines[line] = LineShapes(line, made=tuple(found))
+    return tuple(each for _, each in sorted(lines.items()))

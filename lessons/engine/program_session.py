@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TypeVar, cast
@@ -23,7 +23,8 @@ from lessons.results.program_result import ProgramResult
 from lessons.results.result import Failure, StepResult, Tensor
 from lessons.results.tensor_questions import FlowQuestion, Refusal, ShowQuestion, TensorQuestion
 from lessons.texts.wording import Wording
-from lessons.what_if.changes import UNCHANGED, Changes, apply
+from lessons.what_if.changes import UNCHANGED, Changes, apply, statements_before_cells
+from lessons.worker.message_parts import CellWrite
 from lessons.worker.messages import BindNamed
 
 say = Wording("engine/program")
@@ -92,10 +93,6 @@ class ProgramRun(Run):
             elif reply is not None:
                 notes.append(reply.reason)
         first = step.id == self.lesson.steps[0].id
-        file = self.file_of(step)
-        names = {shown.name for shown in step.show}
-        scopes = {item.scope for item in self.whole.named if item.label in names}
-        beside = [item for item in self.whole.named if item.scope in scopes]
         error = self.error_on(step)
         result = StepResult(
             step.id,
@@ -104,7 +101,7 @@ class ProgramRun(Run):
             tensors=tuple(tensors),
             notes=(*self.whole.notes, *notes),
             seconds=self.whole.seconds,
-            shapes=program_lesson.shapes_of(beside, file, self.whole.shapes),
+            shapes=program_lesson.shapes_of(self.whole, self.file_of(step)),
         )
         self.steps.append(result)
         return result
@@ -247,15 +244,29 @@ class ProgramSession(Session):
         return run
 
     def _run(self, opened: ProgramRun, changes: Changes) -> ProgramRun:
-        cells = replies.cell_writes(opened.lesson, changes)
+        cells = tuple(_cell_writes(opened, changes))
         altered = apply(opened.lesson, changes)
-        own = next((step for step in altered.steps if isinstance(step, RunStep) and opened.is_own(step)), None)
-        program = replace(opened.program, code=own.code) if own is not None else opened.program
+        sources: dict[str, str] = {}
+        for before, step in zip(opened.lesson.steps, altered.steps, strict=True):
+            if isinstance(before, RunStep) and isinstance(step, RunStep) and before.code != step.code:
+                sources[opened.file_of(before)] = step.code
+        code = sources.pop(PROGRAM.filename, opened.program.code)
+        program = replace(opened.program, code=code, sources=tuple(sources.items()))
         return self._remembered(ProgramRun(self.run_program(program, cells), program, opened))
 
     def _remembered(self, run: ProgramRun) -> ProgramRun:
         self._runs = [*(each for each in self._runs if each.alive), run]
         return run
+
+
+def _cell_writes(opened: ProgramRun, changes: Changes) -> Iterator[CellWrite]:
+    """Yield the changed cells, each with the file whose statement it follows. Raises `ChangeError`."""
+    lesson = opened.lesson
+    writes = replies.cell_writes(lesson, changes)
+    for write, (_, position) in zip(writes, statements_before_cells(lesson, changes), strict=True):
+        step = lesson.step(position.part)
+        file = opened.file_of(step) if isinstance(step, RunStep) else PROGRAM.filename
+        yield write if file == PROGRAM.filename else replace(write, file=file)
 
 
 def about(program: OwnProgram, result: ProgramResult) -> str:

@@ -46,6 +46,7 @@ class OwnProgram:
         environment: the variables of the environment.
         limited: whether the limits of the worker hold for it.
         wall: the seconds after which it is stopped; None if it runs to its end.
+        sources: the source of each other file that is changed, by its path from the folder of the program on.
         data: of a file of tensors, which the code reads, what its page says of it; "" if the file is the program.
     """
 
@@ -56,6 +57,7 @@ class OwnProgram:
     environment: tuple[tuple[str, str], ...]
     limited: bool = True
     wall: float | None = LIMITS.wall
+    sources: tuple[tuple[str, str], ...] = ()
     data: str = ""
 
     @classmethod
@@ -100,6 +102,7 @@ def run(
         wall=program.wall,
         limited=program.limited,
         hunts=hunts,
+        sources=dict(program.sources),
     )
     name = Path(program.path).name
     deadline = None if program.wall is None else time.monotonic() + program.wall + GRACE
@@ -128,6 +131,7 @@ def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResul
         stopped=clean(report.stopped),
         sources={clean(str(file)): str(source) for file, source in json.loads(report.blob).items()},
         imported=report.imported,
+        inner=tuple((clean(file), line, clean(name), tuple(shape)) for file, line, name, shape in report.inner),
         operations=report.operations,
         failed_at=None if place is None else FailedAt(clean(place.file), place.line, clean(place.scope)),
     )

@@ -162,6 +162,15 @@ class Lesson(LessonFile):
         steps = ((step.id, step.code) for step in self.steps if isinstance(step, RunningStep))
         return ((SETUP, self.setup), *steps)
 
+    def parts_until(self, part: str) -> tuple[tuple[str, str], ...]:
+        """Return the parts that have run when a part has run. Raises `KeyError` if there is no such part."""
+        last = -1 if part == SETUP else self.index(part)
+        return tuple((name, code) for name, code in self.parts if name == SETUP or self.index(name) <= last)
+
+    def variable(self, name: str) -> tuple[str, str] | None:
+        """Return the function that a shown variable is of, and what it is called there; None if the name tells."""
+        return None
+
     @property
     def texts(self) -> tuple[tuple[str, str], ...]:
         """All code that a knob may change: the parts, and each training under the id of its step."""

@@ -53,6 +53,7 @@ class ProgramResult(StepResult):
         stopped: why recording stopped before the program ended; "" if it did not.
         sources: the source of each other file that names a tensor.
         imported: the files below the folder of the program that it imported, as absolute paths.
+        inner: what assignments in functions have bound last: file, line, name, and the shape of the tensor.
         operations: how many operations its record has.
         failed_at: where it failed; None if it did not, or in no file of its own.
     """
@@ -61,5 +62,6 @@ class ProgramResult(StepResult):
     stopped: str = ""
     sources: dict[str, str] = field(default_factory=dict)
     imported: tuple[str, ...] = ()
+    inner: tuple[tuple[str, int, str, tuple[int, ...]], ...] = ()
     operations: int = 0
     failed_at: FailedAt | None = None

@@ -13,7 +13,7 @@ import ast
 import functools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lessons.format.knobs.knob import ChangeError
@@ -25,8 +25,10 @@ say = Wording("change/cells")
 Value = bool | int | float
 
 PATH = r"[^\W\d]\w*(?:(?:\[\d+\])?\.\w+)*"
+ITEM = r"(?:\[\d+\](?=\[))?"
+"""An index that is not that of the cell, which follows it: `hidden[0][2,3]`."""
 FORM = re.compile(
-    rf"\s*(?:(?P<step>[a-z0-9-]+)\s*:)?\s*(?P<name>{PATH})\s*(?:\[(?P<index>[^\[\]]*)\])?\s*=(?P<value>.*)"
+    rf"\s*(?:(?P<step>[a-z0-9-]+)\s*:)?\s*(?P<name>{PATH}{ITEM})\s*(?:\[(?P<index>[^\[\]]*)\])?\s*=(?P<value>.*)"
 )
 TRUTH_VALUES: dict[str, Value] = {"true": True, "false": False}
 MOST_DIGITS = 40
@@ -60,7 +62,10 @@ class CellChange:
 
 @dataclass(frozen=True, slots=True)
 class StatementPosition:
-    """The start of a top-level statement: its part of the lesson (`setup` or a step), line and column."""
+    """The start of a statement: its part of the lesson (`setup` or a step), line and column.
+
+    If it defines a function, what is meant is the moment at which that begins to run.
+    """
 
     part: str
     line: int
@@ -75,7 +80,7 @@ def parse(lesson: Lesson, text: str) -> CellChange:
     Raises `ChangeError`, also for a variable that the lesson does not have.
     """
     match = FORM.fullmatch(text)
-    if match is None:
+    if match is None or (match["name"].endswith("]") and lesson.variable(match["name"]) is None):
         raise ChangeError(
             say(
                 "no-change",
@@ -100,8 +105,13 @@ def parse(lesson: Lesson, text: str) -> CellChange:
 
 
 def variable(shown: ShownTensor) -> str | None:
-    """Return the name by which cells of a shown tensor can be changed; None if it is computed and not a variable."""
-    return shown.expression if re.fullmatch(PATH, shown.expression) else None
+    """Return the name by which cells of a shown tensor can be changed; None if it is computed and not a variable.
+
+    Where a program shows an item of a list under its own name, that is one too.
+    """
+    name = shown.expression
+    form = PATH if shown.name != name else rf"{PATH}(?:\[\d+\])?"
+    return name if re.fullmatch(form, name) else None
 
 
 def first_part_with(lesson: Lesson, name: str) -> str:
@@ -114,7 +124,8 @@ def first_part_with(lesson: Lesson, name: str) -> str:
 
 def statement_before(lesson: Lesson, cell: CellChange) -> StatementPosition:
     """Find the statement after which a cell changes. Raises `ChangeError` if there is none, or no such step."""
-    if not re.fullmatch(PATH, cell.name):
+    inner = lesson.variable(cell.name)
+    if inner is None and not re.fullmatch(PATH, cell.name):
         raise ChangeError(
             say(
                 "computed",
@@ -123,7 +134,7 @@ def statement_before(lesson: Lesson, cell: CellChange) -> StatementPosition:
             )
         )
     try:
-        last = -1 if cell.step == SETUP else lesson.index(cell.step)
+        parts = lesson.parts_until(cell.step)
     except KeyError:
         known = ", ".join((SETUP, *(step.id for step in lesson.steps)))
         raise ChangeError(
@@ -136,31 +147,33 @@ def statement_before(lesson: Lesson, cell: CellChange) -> StatementPosition:
             )
         ) from None
     found = None
-    for part, code in lesson.parts:
-        if part != SETUP and lesson.index(part) > last:
-            break
+    for part, code in parts if inner is None else ():
         for (line, column), names in statements(code):
             if root(cell.name) in names:
                 found = StatementPosition(part, line, column)
     if found is None:
-        found = _in_function(lesson, cell, last)
+        found = _in_function(parts, cell, inner)
     if found is None:
         raise _unknown(lesson, cell.name, cell.step)
     return found
 
 
-def _in_function(lesson: Lesson, cell: CellChange, last: int) -> StatementPosition | None:
+def _in_function(
+    parts: Sequence[tuple[str, str]], cell: CellChange, known: tuple[str, str] | None
+) -> StatementPosition | None:
     """Find the last statement of a function that binds a variable: `scores` for `Attention.forward.scores`.
 
-    A name without its function, as that of a parameter, is that of the function that binds its variable last.
+    Function and variable are `known`, or found by the name. A name without its function, as that of a parameter, is
+    that of the function that binds its variable last.
     """
     found = None
-    for part, code in lesson.parts:
-        if part != SETUP and lesson.index(part) > last:
-            break
+    for part, code in parts:
         for scope, (line, column), names in inner_statements(code):
             name = cell.name.removeprefix(f"{scope}.")
-            if root(name) in names and (name != cell.name or cell.name.startswith(f"{root(cell.name)}.")):
+            named = name != cell.name or cell.name.startswith(f"{root(cell.name)}.")
+            if known is not None:
+                name, named = known[1], scope == known[0]
+            if named and root(name) in names:
                 found = StatementPosition(part, line, column, name)
     return found
 
@@ -169,14 +182,19 @@ def _in_function(lesson: Lesson, cell: CellChange, last: int) -> StatementPositi
 def inner_statements(code: str) -> tuple[tuple[str, tuple[int, int], frozenset[str]], ...]:
     """List the statements of functions: the function, line and column, and the variables that it binds or writes into.
 
-    Of a statement that contains others, as a loop does, only these count.
+    Of a statement that contains others, as a loop does, only these count. The definition of a function binds its
+    arguments.
     """
     found: list[tuple[str, tuple[int, int], frozenset[str]]] = []
 
     def walk(body: list[ast.stmt], scope: str) -> None:
         for node in body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                walk(node.body, f"{scope}.{node.name}".removeprefix("."))
+                inside = f"{scope}.{node.name}".removeprefix(".")
+                if not isinstance(node, ast.ClassDef):
+                    given = (each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg))
+                    found.append((inside, (node.lineno, node.col_offset), frozenset(given)))
+                walk(node.body, inside)
                 continue
             bodies = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
             bodies += [handler.body for handler in getattr(node, "handlers", [])]
@@ -192,8 +210,7 @@ def inner_statements(code: str) -> tuple[tuple[str, tuple[int, int], frozenset[s
 def _unknown(lesson: Lesson, name: str, step: str = "") -> ChangeError:
     known = dict.fromkeys(
         name
-        for part, code in lesson.parts
-        if not step or part == SETUP or (step != SETUP and lesson.index(part) <= lesson.index(step))
+        for part, code in (lesson.parts_until(step) if step else lesson.parts)
         for _, names in statements(code)
         for name in sorted(names)
     )
@@ -255,6 +272,9 @@ def _abbreviated(text: str) -> str:
 
 # Names that a statement changes ------------------------------------------------------------------------------------
 
+GROWING = ("append", "extend", "insert")
+"""Methods of lists that add what a cell may be of."""
+
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -270,7 +290,9 @@ def _changed_names(node: ast.AST) -> Iterator[str]:
             yield node.id
         case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
             yield from _variable_of(node)
-        case ast.Call(func=ast.Attribute(attr=method)) if method.endswith("_") and not method.endswith("__"):
+        case ast.Call(func=ast.Attribute(attr=method)) if method in GROWING or (
+            method.endswith("_") and not method.endswith("__")
+        ):
             yield from _variable_of(node.func)
     for child in ast.iter_child_nodes(node):
         # A function, a class and a comprehension have names of their own.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from lessons.format.knobs.literal import LiteralKnob
 from lessons.texts.wording import Wording
@@ -15,10 +15,15 @@ LONGEST = 24
 """Characters of the code that stands for what a literal belongs to."""
 
 
-def knobs_of(code: str, within: tuple[str, ...]) -> tuple[LiteralKnob, ...]:
+def knobs_of(
+    code: str, within: Sequence[str], file: str = "", owners: Mapping[str, Sequence[str]] | None = None, *,
+    main: bool = True,
+) -> tuple[LiteralKnob, ...]:  # fmt: skip
     """Return a knob for each literal of a source, in order; none if it is not Python.
 
-    `within` are the parts of the lesson that have this source. Docstrings and parts of f-strings are left out.
+    `within` are the parts of the lesson that have this source, and `owners` those which are about a function or class
+    outside of all others, by its name. Docstrings and parts of f-strings are left out, and so are, unless this is the
+    `main` file, which decides what the program does, the literals of functions that no part is about.
     """
     try:
         tree = ast.parse(code)
@@ -33,6 +38,13 @@ def knobs_of(code: str, within: tuple[str, ...]) -> tuple[LiteralKnob, ...]:
     def offset(line: int, column: int) -> int:
         return len(text[: starts[line - 1] + column].decode("utf-8", "surrogatepass"))
 
+    owners, spans = owners or {}, list(_functions(tree.body, ""))
+
+    def near(line: int) -> Sequence[str] | None:
+        """Return the parts that a line is near to; None if it is in a function that no part is about."""
+        owner = next((owner for first, last, owner in spans if first <= line <= last), "")
+        return owners.get(owner) if owner else () if main else within
+
     found: list[LiteralKnob] = []
     every = sorted(_literals(tree, ""), key=lambda pair: (pair[0].lineno, pair[0].col_offset))
     same = Counter((name, node.lineno) for node, name in every)
@@ -43,18 +55,37 @@ def knobs_of(code: str, within: tuple[str, ...]) -> tuple[LiteralKnob, ...]:
         what = f"{name} {numbers[key]}" if same[key] > 1 and name else name
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         where = say("line", "line {line}", line=node.lineno)
+        beside = near(node.lineno)
+        if beside is None and not main:
+            continue
         found.append(
             LiteralKnob.model_construct(
-                name=f"line-{node.lineno}-{node.col_offset}",
+                name=f"{'' if main else f'{file} '}line-{node.lineno}-{node.col_offset}",
                 label=f"{what}, {where}" if what else where,
-                within=within,
+                within=tuple(within),
                 kind="literal",
                 start=offset(node.lineno, node.col_offset),
                 end=offset(end_line, end_column),
                 value=node.value,
+                file=file,
+                near=tuple(beside or ()),
+                everywhere=main,
             )
         )
     return tuple(found)
+
+
+def _functions(body: Sequence[ast.stmt], owner: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the first and the last line of each function, with the definition outside of all others that it is in."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+            yield first, node.end_lineno or node.lineno, owner or node.name
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node.body, owner or node.name)
+        else:
+            for inner in ("body", "orelse", "finalbody"):
+                yield from _functions(getattr(node, inner, ()), owner)
 
 
 def _literals(node: ast.AST, name: str) -> Iterator[tuple[ast.Constant, str]]:

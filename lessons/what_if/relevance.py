@@ -62,14 +62,17 @@ def to_step(lesson: Lesson, step_id: str) -> tuple[Knob, ...]:
     found, step = knobs.reaching(lesson, step_id), lesson.step(step_id)
     if not isinstance(step, RunningStep) or len(step.programs) > 1:
         return found
-    needed = _needed(lesson, step)
-    return tuple(knob for knob in found if _matters(knob, lesson, step, needed))
+    # A program is run as a whole, but it may have thousands of literals.
+    literals = {
+        knob.name for knob in found if isinstance(knob, LiteralKnob) and (knob.everywhere or step_id in knob.near)
+    }
+    others = [knob for knob in found if not isinstance(knob, LiteralKnob)]
+    needed = _needed(lesson, step) if others else ()
+    matter = literals | {knob.name for knob in others if _matters(knob, lesson, step, needed)}
+    return tuple(knob for knob in found if knob.name in matter)
 
 
 def _matters(knob: Knob, lesson: Lesson, step: RunningStep, needed: Sequence[_Statement]) -> bool:
-    if isinstance(knob, LiteralKnob):
-        # A program is run as a whole.
-        return True
     if isinstance(knob, SeedKnob):
         seeded = knob.changed_parts(lesson)
         return any(statement.part in seeded and statement.may_draw for statement in needed)

@@ -112,7 +112,10 @@ class TemplateField:
 
 @message
 class CellWrite:
-    """A number that the learner has changed, and the statement after which it is written."""
+    """A number that the learner has changed, and the statement after which it is written.
+
+    `file` is the file of a program of one's own that has the statement; "" if that is its main file, or a lesson.
+    """
 
     name: str
     index: tuple[int, ...]
@@ -120,6 +123,7 @@ class CellWrite:
     unit: CodeUnit
     line: int
     column: int
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

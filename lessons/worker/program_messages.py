@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, Literal
 
 from lessons.results.run_comparison import RunComparison
@@ -49,6 +50,7 @@ class RunProgram:
         wall: seconds after which it is stopped; None to let it run to its end.
         limited: whether the limits of the worker hold for it.
         hunts: whether a number that is not finite is hunted, and nothing else will be asked.
+        sources: the source of each other file that was changed, by its path from the folder of the program on.
     """
 
     path: str
@@ -60,6 +62,7 @@ class RunProgram:
     wall: float | None
     limited: bool
     hunts: bool
+    sources: dict[str, str] = field(default_factory=dict)
 
 
 @message
@@ -118,6 +121,7 @@ class ProgramReport:
         stopped: why recording stopped before the program ended; "" if it did not.
         blob: the source of each other file that names a tensor, as it was when it ran, as a JSON object.
         imported: the files below the folder of the program that it imported, as absolute paths.
+        inner: what assignments in functions have bound last: file, line, name, and the shape of the tensor.
         operations: how many operations are recorded.
         failed_at: where the program failed; None if it did not, or not in a file of its own.
     """
@@ -131,6 +135,7 @@ class ProgramReport:
     seconds: float
     blob: bytes
     imported: tuple[str, ...]
+    inner: tuple[tuple[str, int, str, tuple[int, ...]], ...] = ()
     operations: int = 0
     failed_at: FailedAt | None = None
 

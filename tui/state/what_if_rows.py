@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lessons.format import main_path
 from lessons.format.knobs.knob import Knob
+from lessons.format.knobs.literal import LiteralKnob
 from lessons.format.lesson import Lesson
 from lessons.results.explanation import label
 from lessons.texts.wording import Wording
@@ -79,13 +79,16 @@ def rows(
     settings = changes.settings
     matter = relevance.to_step(lesson, step) if matter is None else matter
     # A change made at another step can be taken back here too.
-    for knob in (knob for knob in lesson.knobs if knob in matter or knob.name in settings):
+    chosen = {knob.name for knob in matter} | set(settings)
+    there: list[Knob] = [knob for knob in lesson.knobs if knob.name in chosen]
+    # First those of the function that a page is about.
+    for knob in sorted(there, key=lambda knob: _distance(knob, step)):
         setting = settings.get(knob.name, knob.initial(lesson))
         shown = say("each-step-own", "each step its own") if setting is None else knob.say(setting)
         label = knob.label
-        if lesson.step(step).noun == main_path.PAGE and step not in knob.within:
+        if isinstance(knob, LiteralKnob) and step not in knob.within:
             # The page shows another file, whose lines have the same numbers.
-            label = say("in-file", "{file}: {label}", file=lesson.name, label=label)
+            label = say("in-file", "{file}: {label}", file=knob.file, label=label)
         found.append(WhatIfRow("knob", label, shown, knob.name in settings, _hint(knob), knob))
     found.append(
         WhatIfRow(
@@ -96,6 +99,11 @@ def rows(
         )
     )
     return tuple(found)
+
+
+def _distance(knob: Knob, step: str) -> int:
+    """Return how far a literal is from what a page of a program shows; 0 for what a lesson lets one change."""
+    return 0 if not isinstance(knob, LiteralKnob) or step in knob.near else 1 if step in knob.within else 2
 
 
 def _hint(knob: Knob) -> str:

@@ -19,6 +19,11 @@ class LiteralKnob(Knob):
     """A literal: the characters from `start` to `end` of the source, which say `value`.
 
     No lesson file has such a knob: `lessons.what_if.literals` makes them from a source.
+
+    Attributes:
+        file: the file of the source, as people call it.
+        near: the pages of the function, or of the functions of the class, that it is in.
+        everywhere: whether all pages list it, not only those that are near.
     """
 
     replaced_in: ClassVar[str] = "value"
@@ -27,6 +32,9 @@ class LiteralKnob(Knob):
     start: int
     end: int
     value: bool | int | float | OptionalCode
+    file: OptionalCode = ""
+    near: tuple[str, ...] = ()
+    everywhere: bool = True
 
     def initial(self, lesson: LessonCode) -> Setting:
         """Return what the source says."""

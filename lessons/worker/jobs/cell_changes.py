@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -23,8 +23,10 @@ say = Wording("worker/cells")
 PART = re.compile(r"\[(\d+)\]|\.?(\w+)")
 
 
-WRITER = "__write_cell__"
-"""What inserted code calls."""
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+WRITER = "__write_cell_{}__"
+"""The name of what inserted code calls; a class does not change a name with such an end."""
 
 MISSING: Any = object()
 """Stands for no local variable."""
@@ -37,7 +39,7 @@ class CellRefused(Exception):
 class CellWriter:
     """A writer of changed cells into the namespace of a run.
 
-    `notes` are sentences about cells that could not be changed; `take_notes` returns and clears them.
+    `take_notes` returns sentences about cells that could not be changed.
     """
 
     def __init__(
@@ -50,60 +52,77 @@ class CellWriter:
         self._cells = cells
         self._namespace = namespace
         self._by_hand = by_hand
-        self.notes: list[str] = []
+        self._notes: list[tuple[int, str]] = []
+        self._written: set[int] = set()
 
     def insert(self, unit: CodeUnit, tree: ast.Module) -> None:
         """Insert calls into functions of a unit of code, which write the cells that are due there each time."""
         places = {(cell.line, cell.column): number for number, cell in enumerate(self._cells) if cell.unit == unit}
         for statement in tree.body:
-            places.pop((statement.lineno, statement.col_offset), None)
-        for node in ast.walk(tree) if places else ():
+            if not isinstance(statement, FUNCTIONS):
+                places.pop((statement.lineno, statement.col_offset), None)
+        self._insert(tree, places)
+
+    def insert_everywhere(self, tree: ast.Module) -> None:
+        """Insert calls into a whole file, also outside of its functions."""
+        self._insert(tree, {(cell.line, cell.column): number for number, cell in enumerate(self._cells)})
+
+    def _insert(self, tree: ast.Module, places: Mapping[tuple[int, int], int]) -> None:
+        for node in list(ast.walk(tree)) if places else ():
+            if isinstance(node, FUNCTIONS) and (number := places.get((node.lineno, node.col_offset))) is not None:
+                # An argument is changed as soon as the function begins, after its docstring.
+                node.body.insert(int(ast.get_docstring(node) is not None), self._call(number, node.body[0]))
             bodies = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
-            for body in (each for each in bodies if isinstance(each, list) and node is not tree):
+            for body in (each for each in bodies if isinstance(each, list)):
                 for position, statement in reversed(list(enumerate(body))):
                     number = places.get((statement.lineno, statement.col_offset))
-                    if number is not None:
+                    if number is not None and not isinstance(statement, FUNCTIONS):
                         body.insert(position + 1, self._call(number, statement))
 
     def _call(self, number: int, statement: ast.stmt) -> ast.stmt:
         """Return a statement that writes a cell after another statement."""
-        self._namespace[WRITER] = self._write_inside
+        writer = WRITER.format(id(self))
+        self._namespace[writer] = self._write_inside
         variable = ast.Name(PART.match(self._cells[number].name)[0], ast.Load())  # type: ignore[index]
-        call = ast.Call(ast.Name(WRITER, ast.Load()), [ast.Constant(number), variable], [])
+        call = ast.Call(ast.Name(writer, ast.Load()), [ast.Constant(number), variable], [])
         return ast.fix_missing_locations(ast.copy_location(ast.Expr(call), statement))
 
     def _write_inside(self, number: int, variable: object) -> None:
         with self._by_hand():
-            self._try(self._cells[number], variable)
+            self._try(number, variable)
 
     def apply(self, unit: CodeUnit, statement: ast.stmt) -> None:
         """Write the cells that are due after a top-level statement of a unit of code. Never raises."""
         here = (unit, statement.lineno, statement.col_offset)
-        for cell in self._cells:
+        for number, cell in enumerate(self._cells) if not isinstance(statement, FUNCTIONS) else ():
             if (cell.unit, cell.line, cell.column) == here:
                 with self._by_hand():
-                    self._try(cell)
+                    self._try(number)
 
-    def _try(self, cell: CellWrite, variable: object = MISSING) -> None:
+    def _try(self, number: int, variable: object = MISSING) -> None:
         """Write a cell, or note why it cannot be written; `variable` is where its name starts, if that is a local."""
+        cell = self._cells[number]
         try:
             self._write(cell, variable)
+            self._written.add(number)
         except CellRefused as error:
-            self._note(cell, str(error))
+            self._note(number, str(error))
         except BaseException as error:
             why = str(error).partition("\n")[0] or type(error).__name__
-            self._note(cell, say("pytorch-refuses", "PyTorch refuses it ({why})", why=why))
+            self._note(number, say("pytorch-refuses", "PyTorch refuses it ({why})", why=why))
 
     def take_notes(self) -> list[str]:
         """Return the notes since the last call, and clear them."""
-        notes, self.notes = self.notes, []
-        return notes
+        # A function may run many times, with tensors of different shapes.
+        notes = [note for number, note in self._notes if number not in self._written]
+        self._notes = []
+        return list(dict.fromkeys(notes))
 
-    def _note(self, cell: CellWrite, why: str) -> None:
-        note = not_made(cell.name, cell.index, cell.value, why)
-        # A function may run many times.
-        if note not in self.notes:
-            self.notes.append(note)
+    def _note(self, number: int, why: str) -> None:
+        cell = self._cells[number]
+        note = number, not_made(cell.name, cell.index, cell.value, why)
+        if note not in self._notes:
+            self._notes.append(note)
 
     def _write(self, cell: CellWrite, variable: object = MISSING) -> None:
         tensor = self._find(cell.name, variable)
@@ -118,8 +137,8 @@ class CellWriter:
         if any(step == 0 and size > 1 for step, size in zip(tensor.stride(), tensor.shape, strict=True)):
             raise CellRefused(say("repeats", "{name} shows one number in several cells", name=cell.name))
         value = _fitting(cell.name, tensor.dtype, cell.value)
-        with torch.no_grad():
-            tensor[index] = value
+        # Not the tensor itself: a backward pass that needs it would refuse what has been changed since.
+        tensor.data[index] = value
 
     def _find(self, name: str, variable: object = MISSING) -> object:
         """Return the value of a path such as `a.b[0].c`, which may start at a local variable. Raises `CellRefused`."""

@@ -79,6 +79,25 @@ def named_tensors(explainer: Explainer, main: str) -> list[NamedTensor]:
     return [item for item in every if item.region.dtype not in QUANTIZED]
 
 
+def shapes_in_functions(explainer: Explainer) -> Iterator[tuple[str, int, str, tuple[int, ...]]]:
+    """Yield what assignments in functions have bound last, in the order of files and lines.
+
+    Each is a file, the line of the statement, the name, and the shape of the tensor.
+    """
+    positions = explainer.names.positions
+    last: dict[tuple[Site, str], tuple[int, ...]] = {}
+    for item in explainer.names.assignments:
+        if not is_module(item.site[0]):
+            last[item.site, item.binding.name] = item.binding.region.shape
+    found = {
+        (site[0].co_filename, line, name): shape
+        for (site, name), shape in last.items()
+        if (line := positions.statement_line(site)) is not None
+    }
+    for (file, line, name), shape in sorted(found.items()):
+        yield file, line, name, shape
+
+
 def _variables(explainer: Explainer, main: str) -> list[NamedTensor]:
     """List the variables of the program itself, and the parameters and buffers of its modules."""
     record, names = explainer.record, explainer.names
@@ -153,7 +172,7 @@ def _noted(explainer: Explainer, code: CodeType, known: set[object]) -> Iterator
             continue
         # One object has the same attributes in each of its methods.
         known.add(_identity(region))
-        line = bound.lines.get(variable, code.co_firstlineno)
+        line = bound.lines.get(name, bound.lines.get(variable, code.co_firstlineno))
         label = f"{scope}.{name}"
         yield NamedTensor(label, name, "local", scope, file, line, region, variables.time, variables.calls)
 
@@ -176,7 +195,7 @@ class _Bound:
     """The variables that a function binds; its arguments may be none of them.
 
     Attributes:
-        lines: the last line on which each is bound.
+        lines: the last line on which each is bound, also attributes of `self`.
         assigned: those that are not only the targets of loops.
     """
 
@@ -189,17 +208,20 @@ def _bound(code: CodeType) -> _Bound:
     """Read the instructions of a function for the variables that it binds."""
     lines: dict[str, int] = {}
     assigned: set[str] = set()
-    line, in_target = code.co_firstlineno, False
+    line, in_target, after_self = code.co_firstlineno, False, False
     for instruction in dis.get_instructions(code):
         line = instruction.positions.lineno or line if instruction.positions is not None else line
         stored = _stored(instruction)
         in_target = instruction.opname == "FOR_ITER" or (
             in_target and (bool(stored) or instruction.opname.startswith("UNPACK"))
         )
-        for name in stored:
+        attribute = (f"self.{instruction.argval}",) if after_self and instruction.opname == "STORE_ATTR" else ()
+        for name in (*stored, *attribute):
             lines[name] = max(line, lines.get(name, 0))
         if not in_target:
             assigned.update(stored)
+        loaded = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+        after_self = instruction.opname.startswith("LOAD_FAST") and loaded[-1] == "self"
     return _Bound(lines, frozenset(assigned))
 
 

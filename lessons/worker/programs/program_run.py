@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import itertools
 import json
 import os
 import re
@@ -39,7 +40,8 @@ from lessons.worker.program_messages import (
     TraceProgram,
 )
 from lessons.worker.programs import program_comparison
-from lessons.worker.programs.named_tensors import NamedTensor, is_module, named_tensors, scope_of
+from lessons.worker.programs.edited_files import EditedFiles
+from lessons.worker.programs.named_tensors import NamedTensor, is_module, named_tensors, scope_of, shapes_in_functions
 from lessons.worker.programs.nonfinite_hunt import HuntingRecorder
 from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.record import Record
@@ -76,15 +78,18 @@ class Ended(BaseException):
 def run_program(job: RunProgram, talk: socket.socket) -> None:
     """Run a program, report it with all tensors that its source names, then answer questions until the peer is gone."""
     before, began, known = lesson_run.out_size(), time.perf_counter(), set(sys.modules)
-    state = RunState(job.cells, "__main__", HuntingRecorder() if job.hunts else None)
-    with _as_own(job, state):
+    own = tuple(cell for cell in job.cells if not cell.file)
+    state = RunState(own, "__main__", HuntingRecorder() if job.hunts else None)
+    others = [cell for cell in job.cells if cell.file]
+    edited = EditedFiles(root_of(Path(job.path)), job.sources, others, state.recorder)
+    with _as_own(job, state), edited.imported():
         failure, place = _run(job, state)
     seconds = time.perf_counter() - began
     limits.allow_questions()
     named = [] if job.hunts else named_tensors(state.explainer, PROGRAM.filename)
     every = [item for item in named if _has_numbers(state, item)]
     found = every[:MOST_NAMED]
-    notes = state.cell_writer.take_notes()
+    notes = [*state.cell_writer.take_notes(), *edited.take_notes()]
     if len(every) > MOST_NAMED:
         notes.append(
             say(
@@ -99,6 +104,10 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     record, files = state.explainer.record, state.explainer.names.positions
     sources = {files.file_of(item.file): record.sources[item.file] for item in found if item.file in record.sources}
     sources.pop(PROGRAM.filename, None)
+    inner = (
+        (files.file_of(file), line, name, shape)
+        for file, line, name, shape in (() if job.hunts else shapes_in_functions(state.explainer))
+    )
     report = ProgramReport(
         error=failure,
         stdout=(before, lesson_run.out_size()),
@@ -109,6 +118,7 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         seconds=seconds,
         blob=_packed(sources),
         imported=tuple(_imported(Path(job.path).parent, known)),
+        inner=tuple(itertools.islice(inner, MOST_NAMED)),
         operations=len(record.events),
         failed_at=None if place is None else replace(place, file=files.file_of(place.file)),
     )

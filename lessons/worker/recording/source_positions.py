@@ -154,10 +154,19 @@ class SourcePositions:
 
     def statement(self, site: Site) -> str:
         """Return the whole statement that a site is in, on one line."""
+        source, node = self.source(site), self._statement(site)
+        return source.segment(node) if source is not None and node is not None else ""
+
+    def statement_line(self, site: Site) -> int | None:
+        """Return the first line of the statement that a site is in; None if it is unknown."""
+        node = self._statement(site)
+        return node.lineno if isinstance(node, ast.stmt) else None
+
+    def _statement(self, site: Site) -> ast.AST | None:
         source, node = self.source(site), self.node(site)
         while source is not None and isinstance(node, ast.expr):
             node = source.parents.get(node)
-        return source.segment(node) if source is not None and node is not None else ""
+        return node
 
     def names_in(self, site: Site) -> frozenset[str]:
         """Return the names and dotted paths that occur in the code at a site."""

@@ -17,6 +17,7 @@ from lessons.results.result import StepResult
 from lessons.results.tensor_questions import ExplainQuestion
 from lessons.what_if import cells
 from lessons.what_if.changes import UNCHANGED, Changes
+from tui.state import what_if_rows
 
 SOURCE = """\
 import torch
@@ -165,3 +166,94 @@ def test_tracebacks_name_the_file_and_leave_out_the_recorder(worker: Session, tm
         assert [line for line in lines if "recorder" in line or "torch_dispatch" in line] == []
         assert lines[-2].startswith("RuntimeError: ")
         assert lines[-1] == "goes on"
+
+
+NET = """\
+import torch
+
+SCALE = 2.0
+
+class Net(torch.nn.Module):
+    def __init__(self, width=3):
+        super().__init__()
+        self.parts = 4
+
+    def forward(self, x):
+        h, rest = x.split([1, 2])
+        both = [h * SCALE, rest]
+        return both[0] + both[1].sum()
+
+def unused(y):
+    return y * 9
+"""
+
+
+def test_cells_and_literals_of_another_file_can_be_changed(worker: Session, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(NET)
+    source = "import torch\nfrom net import Net\n\nx = torch.ones(3)\ny = Net()(x)\n"
+    with opened(worker, tmp_path, source) as (session, run):
+        page = page_with(run, "Net.forward.h")
+        assert values(session.run(run.lesson, page.id).result(page.id))["Net.forward.h"] == (1.0,)
+        rows = what_if_rows.rows(run.lesson, page.id, UNCHANGED, None)
+        labels = [row.label for row in rows if row.knob is not None]
+        # First the file of the page: its class, what stands outside of functions, then the program itself.
+        assert labels[:3] == ["SCALE, line 3", "width, line 6", "self.parts, line 8"]
+        assert labels[-1].startswith("mine.py: ")
+        assert not [label for label in labels if "line 15" in label]
+        # Pages of the program do not list what only the other file says.
+        own = what_if_rows.rows(run.lesson, page_with(run, "y").id, UNCHANGED, None)
+        assert [row.label for row in own if row.knob is not None] == ["torch.ones(), line 4"]
+
+        knob = next(knob for knob in run.lesson.knobs if knob.label.startswith("SCALE"))
+        top = page_with(run, "y")
+        with closing(session.run(run.lesson, top.id, UNCHANGED.with_knob(run.lesson, knob.name, "10"))) as changed:
+            assert values(changed.result(top.id))["y"] == (12.0,)
+        for name, expected in (
+            ("Net.forward.h[0]", 16.0),
+            ("Net.forward.rest[1]", 10.0),
+            ("Net.forward.both[0][0]", 9.0),
+        ):
+            cell = cells.parse(run.lesson, f"{page.id}:{name} = 7")
+            with closing(session.run(run.lesson, top.id, UNCHANGED.with_cell(run.lesson, cell))) as changed:
+                assert values(changed.result(top.id))["y"] == (expected,), name
+                assert changed.result(top.id).notes == ()  # type: ignore[union-attr]
+    assert (tmp_path / "net.py").read_text() == NET
+
+
+def test_an_argument_and_what_a_backward_pass_needs_can_be_changed(worker: Session, tmp_path: Path) -> None:
+    source = """\
+import torch
+
+def head(x):
+    \"\"\"Has a docstring.\"\"\"
+    p = torch.softmax(x, dim=-1)
+    return p
+
+w = torch.zeros(3, requires_grad=True)
+head(torch.ones(2, 5))
+out = head(w.expand(2, 3) * 1.0)
+out[0, 0].backward()
+g = w.grad
+"""
+    with opened(worker, tmp_path, source) as (session, run):
+        page = page_with(run, "head.p")
+        # The first call has other columns, which is no reason to say that the cell could not be written.
+        for name, expected in (("head.x[1,0]", 0.0), ("head.p[1,2]", 1.0)):
+            cell = cells.parse(run.lesson, f"{page.id}:{name} = {expected}")
+            with closing(session.run(run.lesson, page.id, UNCHANGED.with_cell(run.lesson, cell))) as changed:
+                result = changed.result(page.id)
+                assert result is not None
+                assert (result.error, result.notes) == (None, ())
+                shown = values(result)[name.partition("[")[0]]
+                assert shown is not None
+                assert expected in shown
+
+
+def test_shapes_stand_beside_the_lines_of_functions(worker: Session, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(
+        "import torch\n\ndef net(x):\n    h = x + 1\n    h = (\n        h.sum(0)\n    )\n    a, b = h.split(2)\n"
+    )
+    with opened(worker, tmp_path, "import torch\nfrom net import net\nnet(torch.ones(3, 4))\n") as (_, run):
+        result = run.show(page_with(run, "net.h"))
+        made = {line.line: [(shape.name, shape.sizes) for shape in line.made] for line in result.shapes}
+        assert made == {3: [("x", (3, 4))], 4: [("h", (3, 4))], 5: [("h", (4,))], 8: [("a", (2,)), ("b", (2,))]}

@@ -54,14 +54,18 @@ def test_beside_another_file_a_literal_says_where_it_stands() -> None:
         for scope, file in (("f", PROGRAM.filename), ("other.g", "other.py"))
     ]
     program = lesson_of("mine.py", SOURCE, named, "", {"other.py": "lr = 7\n"})
-    labels = [what_if_rows.rows(program, step.id, UNCHANGED, None)[0].label for step in program.steps]
-    assert labels == ["lr, line 2", "mine.py: lr, line 2"]
+    own, other = ([row.label for row in what_if_rows.rows(program, step.id, UNCHANGED, None)] for step in program.steps)
+    # First those of the function that the page is about, then those of its file.
+    assert own[:1] == ["p, line 5"]
+    assert "lr, line 2" in own
+    assert other[:2] == ["lr, line 1", "mine.py: lr, line 2"]
     changed = apply(program, UNCHANGED.with_knob(program, program.knobs[0].name, "0.1"))
     assert [step.code.split("\n")[:2] for step in changed.steps if isinstance(step, RunningStep)] == [
         ['"""A docstring."""', "lr = 0.1  # ä"], ["lr = 7", ""],
     ]  # fmt: skip
     # Where no page shows the program's own file, nothing of it can be changed.
-    assert lesson_of("mine.py", SOURCE, named[1:], "", {"other.py": "lr = 7\n"}).knobs == ()
+    only_other = lesson_of("mine.py", SOURCE, named[1:], "", {"other.py": "lr = 7\n"})
+    assert [knob.label for knob in only_other.knobs] == ["lr, line 1"]
 
 
 def code_with(name: str, value: Setting) -> str:

@@ -121,7 +121,9 @@ model = torch.nn.Linear(2, 1)
 also = model
 length = norm(model)
 """
-    assert list(found(noted(code))) == [
+    tensors = found(noted(code))
+    assert tensors["Data.__init__.self.items"].line == 3
+    assert list(tensors) == [
         "first",
         "length",
         "Data.__init__.self.items",

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from lessons.format import template
+from lessons.format import code_depth, template
 
 CHECKED = object()
 """The context of a validation of what was validated before: code and templates are not parsed again."""
@@ -25,6 +25,9 @@ class ReadBy(Enum):
     """It is code or a name, the same in all languages."""
 
 
+DEEP = "it is nested too deeply"
+
+
 def python_code(mode: Literal["exec", "eval"]) -> AfterValidator:
     """Return a validator for text that must be Python, statements or an expression; empty text is allowed."""
 
@@ -32,14 +35,18 @@ def python_code(mode: Literal["exec", "eval"]) -> AfterValidator:
         # An optional field may be missing; the types of required fields forbid it.
         if not text or info.context is CHECKED:
             return text
+        source = text.strip() if mode == "eval" else text
         try:
-            compile(text.strip() if mode == "eval" else text, "lesson", mode)
+            compile(source, "lesson", mode)
+            deep = code_depth.line_too_deep(source, mode)
         except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
             what = {
-                "message": getattr(error, "msg", str(error) or "it is nested too deeply"),
+                "message": getattr(error, "msg", str(error) or DEEP),
                 "line": getattr(error, "lineno", None) or 1,
             }
             raise PydanticCustomError("python", "this is not Python: {message}", what) from None
+        if deep is not None:
+            raise PydanticCustomError("python", "this is not Python: {message}", {"message": DEEP, "line": deep})
         return text
 
     return AfterValidator(compiles)

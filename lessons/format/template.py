@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Formatter
 
+from lessons.format import code_depth
+
 FORMATTER = Formatter()
 LONGEST_SHOWN = 60
 FACT = "j"
@@ -83,6 +85,8 @@ def parse(text: str) -> list[str | Field]:
         if isinstance(piece, Field):
             try:
                 ast.parse(piece.expression, mode="eval")
+                if code_depth.line_too_deep(piece.expression, "eval") is not None:
+                    raise RecursionError
             except (SyntaxError, ValueError, MemoryError, RecursionError):
                 shown = piece.key if len(piece.key) <= LONGEST_SHOWN else piece.key[:LONGEST_SHOWN] + "…"
                 raise TemplateError(

@@ -65,6 +65,34 @@ def test_what_may_not_be(text: str, finding: str) -> None:
     assert finding in sentence(text)
 
 
+@pytest.mark.parametrize(
+    ("code", "where"),
+    [
+        ("x = 1" + " + 1" * 200, "3:8"),
+        ("x = " + "not " * 200 + "x", "3:8"),
+        ("x = f" + "()" * 200, "3:8"),
+        ("x = a" + ".b" * 200, "3:8"),
+        ("x = " + "lambda: " * 120 + "0", "3:8"),
+    ],
+)
+def test_code_is_nested_as_deeply_as_every_reader_can_follow(code: str, where: str) -> None:
+    found = sentence(f'setup: "{code}"\nsteps: [{STEP}]\n')
+    assert found.startswith(where)
+    assert "'setup' is not Python: it is nested too deeply. Mend the code." in found
+
+
+def test_a_deep_line_of_a_block_is_named() -> None:
+    code = "x = 1\n  y = 2\n  z = 1" + " + 1" * 200
+    assert sentence(f"setup: |\n  {code}\nsteps: [{STEP}]\n").startswith(
+        "6:1: 'setup' is not Python: it is nested too deeply."
+    )
+
+
+def test_a_field_of_prose_is_no_deeper() -> None:
+    step = "{kind: read, id: x, title: t, prose: '{1" + " + 1" * 200 + "}'}"
+    assert "is not a Python expression" in sentence(f"steps: [{step}]\n")
+
+
 def test_letters_of_all_languages_are_text() -> None:
     step = "{kind: read, id: x, title: 'Строка נוסח\u00a0— naïve 👩‍🔬', prose: 'tab\there'}"
     assert parse_lesson(f"{HEAD}steps: [{step}]\n", "lesson.yaml", number=1, slug="first").steps[0].title

@@ -7,12 +7,13 @@ in one line; what an exercise says in their place belongs to the exercise.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from lessons.format.exercises import Check, Mistake
 from lessons.format.lesson import Course, Lesson, RunningStep, TrainStep
 from lessons.format.text_walk import SEPARATOR, CourseText, key_of, texts_of
 from lessons.reading import line_exercises, repair_kinds
+from lessons.reading.folders import FIRST
 from lessons.reading.glossary import Glossary
 from lessons.reading.mistake_library import Library
 
@@ -34,15 +35,32 @@ def catalog(course: Course, library: Library, glossary: Glossary) -> Catalog:
     mistakes, line = texts_of_library(library), texts_of_line_exercises()
     known = {text.id: text.text for text in (*mistakes, *line)}
     about = course.description
+    terms, references = group_of(course, GLOSSARY), group_of(course, REFERENCES)
     return {
         ABOUT: texts_of(about, (ABOUT, about.text_key)) if about else [],
         **{lesson.id: texts_of_lesson(lesson, known) for lesson in course.lessons},
         MISTAKES: mistakes,
         LINE: line,
         repair_kinds.GROUP: texts_of_repairs(),
-        GLOSSARY: [text for term in glossary.terms for text in texts_of(term, (GLOSSARY, term.text_key))],
-        REFERENCES: [text for each in glossary.references for text in texts_of(each, (REFERENCES, each.text_key))],
+        terms: [text for term in glossary.terms for text in texts_of(term, (terms, term.text_key))],
+        references: [text for each in glossary.references for text in texts_of(each, (references, each.text_key))],
     }
+
+
+def group_of(course: Course, name: str) -> str:
+    """Return the group of a course for what other courses have too: two of them may explain one word differently."""
+    own = course.description.id if course.description is not None else FIRST.id
+    return name if own == FIRST.id else f"{own}-{name}"
+
+
+def merged(catalogs: Iterable[Catalog]) -> Catalog:
+    """Return the texts of several courses; those that they share stand there once."""
+    found: dict[str, dict[str, CourseText]] = {}
+    for each in catalogs:
+        for group, texts in each.items():
+            for text in texts:
+                found.setdefault(group, {}).setdefault(text.id, text)
+    return {group: list(texts.values()) for group, texts in found.items()}
 
 
 def texts_of_lesson(lesson: Lesson, shared: Mapping[str, str]) -> list[CourseText]:

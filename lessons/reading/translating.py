@@ -54,20 +54,21 @@ def translate_lesson(lesson: Lesson, into: Translations) -> Lesson:
 def load_glossary(course: Course) -> Glossary:
     """Read the glossary and the references of a course in the learner's language. Raises `LessonError`."""
     found = glossary.load(Path(course.folder)) if course.folder else Glossary()
-    return translate_glossary(found, translations.current())
+    return translate_glossary(course, found, translations.current())
 
 
-def translate_glossary(found: Glossary, into: Translations) -> Glossary:
-    """Return a glossary in another language, in the order of its alphabet as far as code points tell."""
+def translate_glossary(course: Course, found: Glossary, into: Translations) -> Glossary:
+    """Return the glossary of a course in another language, in the order of its alphabet as far as code points tell."""
     if into.folder is None:
         return found
-    terms = tuple(change_texts(term, (GLOSSARY, term.text_key), _change(into, GLOSSARY)) for term in found.terms)
+    group, references = text_catalog.group_of(course, GLOSSARY), text_catalog.group_of(course, REFERENCES)
+    terms = tuple(change_texts(term, (group, term.text_key), _change(into, group)) for term in found.terms)
     words = {before.term: after.term for before, after in zip(found.terms, terms, strict=True)}
     related = (term.model_copy(update={"see": tuple(words.get(other, other) for other in term.see)}) for term in terms)
     return Glossary(
         terms=tuple(sorted(map(_fresh, related), key=lambda term: term.term.casefold())),
         references=tuple(
-            change_texts(each, (REFERENCES, each.text_key), _change(into, REFERENCES)) for each in found.references
+            change_texts(each, (references, each.text_key), _change(into, references)) for each in found.references
         ),
     )
 

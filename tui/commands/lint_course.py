@@ -20,7 +20,6 @@ from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.learner_texts import count_words
 from lessons.format.lesson import (
-    Course,
     Exercise,
     ExerciseStep,
     ExperimentStep,
@@ -29,7 +28,7 @@ from lessons.format.lesson import (
     Question,
     RunningStep,
 )
-from lessons.reading import glossary, loader, text_catalog
+from lessons.reading import glossary
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.loader import read_course
 from lessons.results.code_unit import CodeUnit
@@ -131,16 +130,17 @@ def read(folder: Path) -> Report:
         findings += writing.findings(lesson)
     findings += coverage.findings(folder, lessons)
     findings += glossary.findings(folder, lessons)
-    findings += _in_translations(folder, course)
+    findings += _in_translations(folder)
     return Report(lessons, findings)
 
 
-def _in_translations(folder: Path, course: Course) -> Iterator[Finding]:
+def _in_translations(folder: Path) -> Iterator[Finding]:
     """Find what is wrong in the translations beside a course, if its other files can be read."""
     beside = folder.parent / language.TRANSLATIONS.name
-    with suppress(LessonError):
-        texts = text_catalog.catalog(course, loader.library_of(folder), glossary.load(folder))
-        yield from translation_findings.findings(beside, {**texts, **text_groups.interface()})
+    if beside.is_dir():
+        with suppress(LessonError):
+            texts = text_groups.courses(folder)
+            yield from translation_findings.findings(beside, {**texts, **text_groups.interface()})
 
 
 def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> None:

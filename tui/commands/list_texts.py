@@ -7,9 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from lessons.authoring import translation_files
-from lessons.reading import glossary, text_catalog
 from lessons.reading.findings import LessonError
-from lessons.reading.loader import COURSE, library_of, load_course
+from lessons.reading.folders import COURSE
 from lessons.reading.text_catalog import Catalog
 from lessons.texts.language import CODE
 from tui.commands import text_groups
@@ -49,6 +48,5 @@ def _update(folder: Path, found: Catalog) -> ExitCode:
 
 
 def read(folder: Path = COURSE) -> Catalog:
-    """Read the files of a course and the code of the tutor as they are, in English. Raises `LessonError`."""
-    texts = text_catalog.catalog(load_course(folder), library_of(folder), glossary.load(folder))
-    return {**texts, **text_groups.interface()}
+    """Read the files of courses and the code of the tutor as they are, in English. Raises `LessonError`."""
+    return {**text_groups.courses(folder), **text_groups.interface()}

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from lessons.authoring import interface_texts
 from lessons.format.text_walk import CourseText
+from lessons.reading import glossary, loader, text_catalog
+from lessons.reading.folders import BUILT_IN
 from lessons.reading.text_catalog import Catalog
 from tui.actions import action_words, help_pages
+
+
+def courses(folder: Path) -> Catalog:
+    """Read the texts of the course in a folder, and of all that ship if it is one of them, in English.
+
+    Raises `LessonError`.
+    """
+    ours = [course.path.resolve() for course in BUILT_IN]
+    return text_catalog.merged(
+        text_catalog.catalog(loader.load_course(path), loader.library_of(path), glossary.load(path))
+        for path in (ours if folder.resolve() in ours else [folder])
+    )
 
 
 def interface() -> Catalog:

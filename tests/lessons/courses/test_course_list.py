@@ -11,6 +11,7 @@ from lessons.courses import course_list
 from lessons.reading import course_description
 from lessons.reading.findings import LessonError
 from lessons.reading.folders import BUILT_IN, COURSE, FIRST
+from lessons.reading.loader import load_course
 from tests.small_course import DESCRIPTION, write_course
 
 
@@ -63,3 +64,9 @@ def test_a_description_that_cannot_be_read_is_a_finding(description: str, findin
     with pytest.raises(LessonError) as refused:
         course_list.find(str(folder))
     assert finding in str(refused.value)
+
+
+def test_lessons_of_courses_that_ship_have_different_ids() -> None:
+    """Their texts are translated in one folder."""
+    ids = [lesson.id for course in BUILT_IN for lesson in load_course(course.path).lessons]
+    assert len(set(ids)) == len(ids)

@@ -172,7 +172,7 @@ def test_mistake_of_the_library_is_translated_wherever_it_is_named(tmp_path: Pat
 
 def test_glossary_is_translated_with_its_links(folder: Path) -> None:
     before = glossary.load()
-    after = translating.translate_glossary(before, Translations(folder / pseudo_language.CODE))
+    after = translating.translate_glossary(COURSE, before, Translations(folder / pseudo_language.CODE))
     assert len(after.terms) == len(before.terms)
     for term in after.terms:
         assert all(after.find(other) for other in term.see)

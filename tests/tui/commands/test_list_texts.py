@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lessons.reading.folders import BUILT_IN
 from tests.tui.commands.command_line import Command, document
 
 
@@ -22,3 +23,12 @@ def test_an_unknown_group_is_refused_with_the_known_ones(command: Command) -> No
     assert status == 2
     assert "causal-mask" in err
     assert "references" in err
+
+
+def test_texts_of_all_courses_that_ship_are_listed_once(command: Command) -> None:
+    texts = document(command("texts", "--json"))["texts"]
+    assert len({text["id"] for text in texts}) == len(texts)
+    titles = {text["id"]: text["text"] for text in texts if text["id"].startswith("about/")}
+    assert {name for name in titles if name.endswith("/title")} == {f"about/{course.id}/title" for course in BUILT_IN}
+    # Two courses may explain one word differently.
+    assert {"glossary", "tensors-glossary"} <= {text["id"].partition("/")[0] for text in texts}

@@ -34,7 +34,7 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
     ended = job.end()
     line = line_of(job)
     where = say("at-line", " at line {line}", line=line) if line else ""
-    if cancelled:
+    if cancelled or ended.code == -signal.SIGINT:
         return Failure("stopped", say("stopped", "Stopped by you{where}.", where=where), line)
     if ended.reason == "no process":
         return Failure("error", str(TooFewTasks()))

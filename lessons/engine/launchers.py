@@ -27,7 +27,7 @@ from lessons.results.code_unit import learner_line
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from lessons.worker import channel, child_exit_codes, scratch_folders, wire
-from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle, SpareReady
+from lessons.worker.messages import Exited, Interrupt, Kill, Launch, LoadFailed, ServerReady, SetIdle, SpareReady
 
 say = Wording("engine/launchers")
 
@@ -52,6 +52,9 @@ class ChildProcess(Protocol):
 
     def set_idle(self, idle: bool) -> None:
         """Set whether the child only waits for questions from now on, or runs a program."""
+
+    def interrupt(self) -> None:
+        """Interrupt the program that it runs, as Ctrl+C would; the program may go on after that."""
 
     def end(self, ask_line: bool = False) -> Exited:
         """Kill the child, if it is still alive, with all processes that it started. Returns how it ended.
@@ -179,6 +182,11 @@ class ForkedChild:
         """See `ChildProcess`."""
         with contextlib.suppress(wire.WireError):
             channel.send(self.status, SetIdle(idle))
+
+    def interrupt(self) -> None:
+        """See `ChildProcess`."""
+        with contextlib.suppress(wire.WireError, OSError):
+            channel.send(self.status, Interrupt())
 
     def end(self, ask_line: bool = False) -> Exited:
         """See `ChildProcess`."""
@@ -399,6 +407,10 @@ class SpareChild:
 
     def set_idle(self, idle: bool) -> None:
         """Do nothing: a spare process is bounded by its own limits only, so nobody needs to know."""
+
+    def interrupt(self) -> None:
+        """See `ChildProcess`."""
+        self._process.send_signal(signal.SIGINT)
 
     def end(self, ask_line: bool = False) -> Exited:
         """See `ChildProcess`."""

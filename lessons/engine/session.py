@@ -85,6 +85,18 @@ class Session:
         if job is not None:
             job.end(ask_line=True)
 
+    def interrupt(self) -> bool:
+        """Interrupt the program that is running, as Ctrl+C would. Returns whether one is running."""
+        job = self._running
+        if job is not None:
+            job.interrupt()
+        return job is not None
+
+    def printed_so_far(self) -> str:
+        """Return what the program that is running has printed so far."""
+        job = self._running
+        return "" if job is None else output(job.out)
+
     def close(self) -> None:
         """End the worker and all its children. Later requests raise `WorkerError`."""
         self._closed.set()

@@ -84,6 +84,11 @@ class Kill:
 
 
 @message
+class Interrupt:
+    """Interrupt the program of a child, as Ctrl+C interrupts what Python runs."""
+
+
+@message
 class Exited:
     """A child has ended: its exit code (negative: a signal), why it was killed if it was, processor seconds used."""
 
@@ -480,7 +485,7 @@ REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
 }
 """The possible replies to each message. A message that is not listed here gets no reply."""
 
-UNASKED: tuple[type[Any], ...] = (ServerReady, SpareReady, LoadFailed, SetIdle, Kill, Resume)
+UNASKED: tuple[type[Any], ...] = (ServerReady, SpareReady, LoadFailed, SetIdle, Kill, Interrupt, Resume)
 """The messages that have no reply and are not a reply."""
 
 MESSAGES: Mapping[str, type[Any]] = {

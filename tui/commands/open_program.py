@@ -16,6 +16,7 @@ from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from tui.commands import output, own_program
 from tui.commands.errors import CommandError, UsageError
+from tui.commands.interrupted_run import interruptible
 from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import Terminal, prepare, this_terminal
@@ -42,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
         return open_pages(terminal, ProgramSession(program), watch=options.watch)
     session = ProgramSession(program)
     try:
-        session.open(program)
+        with interruptible(session):
+            session.open(program)
         if options.plain:
             return talk(terminal, session)
         return _print(session)
@@ -66,7 +68,8 @@ def open_pages(terminal: Terminal, session: ProgramSession, *, watch: bool = Fal
     """Run the program of a session and open its pages. Closes the session, and returns the exit code."""
     prepare(terminal, os.environ)
     try:
-        session.open(session.program)
+        with interruptible(session):
+            session.open(session.program)
         # Textual reads the environment as soon as it is imported.
         from tui.program_app import ProgramApp
 

@@ -6,8 +6,8 @@ thread and has run no tensor operation (measured: after one 6x3 softmax with two
 the number of threads is checked before every fork.
 
 The file descriptors that come with a `Launch` message are, in order: `talk` (the child's connection to the parent),
-`status` (the server's connection for this child: `Exited` goes out, `SetIdle`, `Kill` or the end of the stream comes
-in), `out` and `err` (files).
+`status` (the server's connection for this child: `Exited` goes out, `SetIdle`, `Kill`, `Interrupt` or the end of the
+stream comes in), `out` and `err` (files).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import NoReturn
 from lessons.worker import channel, child_exit_codes, scratch_folders, wire
 from lessons.worker.fence import layers, limits
 from lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
-from lessons.worker.messages import Exited, Kill, Launch, LoadFailed, ServerReady, SetIdle
+from lessons.worker.messages import Exited, Interrupt, Kill, Launch, LoadFailed, ServerReady, SetIdle
 from lessons.worker.process import child_ahead, merged_memory, preload, shared_files
 from lessons.worker.process.child_ahead import ChildAhead
 
@@ -194,7 +194,7 @@ class ForkServer:
 
     def _hear(self, child: _Child) -> None:
         try:
-            request = channel.receive(child.status, SetIdle, Kill, deadline=time.monotonic() + 1)
+            request = channel.receive(child.status, SetIdle, Kill, Interrupt, deadline=time.monotonic() + 1)
         except (wire.WireError, TimeoutError):
             # A stream that has ended is ready to be read without end.
             self.selector.unregister(child.status)
@@ -202,6 +202,10 @@ class ForkServer:
             return
         if isinstance(request, SetIdle):
             child.busy = not request.idle
+        elif isinstance(request, Interrupt):
+            # A child that has ended is not waited for yet, so its number is nobody else's.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child.pid, signal.SIGINT)
         else:
             self._kill(child, ask_line=True)
 

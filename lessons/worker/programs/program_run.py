@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -205,12 +205,12 @@ def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt
             places.append(place)
         return _described(error, filename, job)
 
-    with _stopped_after(job.wall) as end, LocalVariables(recorder).noting():
+    with _stopped_after(job.wall) as stopper, LocalVariables(recorder).noting():
         if isinstance(recorder, HuntingRecorder):
 
             def found() -> None:
                 recorder.name_all(state.namespace)
-                end()
+                stopper.soon(Ended)
 
             recorder.on_end = found
         failure = state.run(job.code, PROGRAM, described)
@@ -237,30 +237,64 @@ def _as_own(job: RunProgram, state: RunState) -> Iterator[None]:
     yield
 
 
-@contextmanager
-def _stopped_after(seconds: float | None) -> Iterator[Callable[[], None]]:
-    """Raise `TimeIsUp` in the program when it has run for some seconds, but neither in the recorder nor after its end.
+class _Stopper:
+    """Raises an exception in the program when its time is up or somebody wants that.
 
-    Yields a function that has `Ended` raised in the same way, as soon as possible.
+    It is raised neither in the recorder nor after the end of the program.
+
+    Attributes:
+        reason: what is raised next.
     """
-    reason: list[type[BaseException]] = [TimeIsUp]
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        if _is_of_program(frame):
-            raise reason[-1]
+    def __init__(self, seconds: float | None) -> None:
+        self.reason: type[BaseException] = TimeIsUp
+        self._until = None if seconds is None else time.monotonic() + seconds
 
-    def end() -> None:
-        reason.append(Ended)
+    def start(self) -> None:
+        """Wait for the end of the time."""
+        if self._until is not None:
+            signal.setitimer(signal.ITIMER_REAL, max(AGAIN, self._until - time.monotonic()), AGAIN)
+
+    def stop(self, number: int, frame: FrameType | None) -> None:
+        """Handle the signal that the time is up."""
+        if not _is_of_program(frame):
+            return
+        if self.reason is KeyboardInterrupt:
+            # A program may catch it and go on.
+            self.reason = TimeIsUp
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self.start()
+            raise KeyboardInterrupt
+        raise self.reason
+
+    def interrupt(self, number: int, frame: FrameType | None) -> None:
+        """Handle Ctrl+C."""
+        self.soon(KeyboardInterrupt)
+        self.stop(number, frame)
+
+    def soon(self, reason: type[BaseException]) -> None:
+        """Have something raised as soon as possible."""
+        self.reason = reason
         signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
 
-    before = signal.signal(signal.SIGALRM, stop)
-    if seconds is not None:
-        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+
+@contextmanager
+def _stopped_after(seconds: float | None) -> Iterator[_Stopper]:
+    """Raise `TimeIsUp` in the program when it has run for some seconds, and `KeyboardInterrupt` when it is interrupted.
+
+    What is yielded can have `Ended` raised in the same way.
+    """
+    stopper = _Stopper(seconds)
+    handlers = {signal.SIGALRM: stopper.stop, signal.SIGINT: stopper.interrupt}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    stopper.start()
     try:
-        yield end
+        yield stopper
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for number, handler in before.items():
+            # Once it has ended, there is nothing left to interrupt.
+            signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else handler)
 
 
 def _is_of_program(frame: FrameType | None) -> bool:
@@ -288,6 +322,8 @@ def _described(error: BaseException, filename: str, job: RunProgram) -> ErrorRep
     if isinstance(error, TimeIsUp):
         message = say("stopped", "Stopped after {seconds:g} seconds, as it was still running.", seconds=job.wall)
         report = ErrorReport("error", message, describe(error, filename).line)
+    elif isinstance(error, KeyboardInterrupt):
+        report = ErrorReport("error", say("interrupted", "Stopped with Ctrl+C."), describe(error, filename).line)
     else:
         report = describe(error, filename)
         root = str(root_of(Path(job.path)))

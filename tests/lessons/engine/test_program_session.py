@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
+
+import pytest
 
 from lessons.engine.program_session import ProgramRun, ProgramSession, first_difference, first_page
 from lessons.engine.prompt import Prompt
@@ -17,6 +21,7 @@ from lessons.results.result import StepResult
 from lessons.results.tensor_questions import ExplainQuestion
 from lessons.what_if import cells
 from lessons.what_if.changes import UNCHANGED, Changes
+from tests.lessons.processes import wait_until
 from tui.state import what_if_rows
 
 SOURCE = """\
@@ -257,3 +262,28 @@ def test_shapes_stand_beside_the_lines_of_functions(worker: Session, tmp_path: P
         result = run.show(page_with(run, "net.h"))
         made = {line.line: [(shape.name, shape.sizes) for shape in line.made] for line in result.shapes}
         assert made == {3: [("x", (3, 4))], 4: [("h", (3, 4))], 5: [("h", (4,))], 8: [("a", (2,)), ("b", (2,))]}
+
+
+@pytest.mark.parametrize("caught", [True, False])
+def test_what_an_interrupted_program_has_done_can_be_looked_at(worker: Session, tmp_path: Path, caught: bool) -> None:
+    source = "import torch\nx = torch.zeros(2)\nprint('begins', flush=True)\n"
+    loop = "while True:\n    x = x + 1\n"
+    if caught:
+        loop = f"try:\n{textwrap.indent(loop, '    ')}except KeyboardInterrupt:\n    y = x * 0 + 3\n"
+    program = OwnProgram.here(tmp_path / "mine.py", source + loop)
+    session = ProgramSession(program, launcher=worker.launcher)
+    assert not session.interrupt()
+    with ThreadPoolExecutor(1) as pool:
+        opening = pool.submit(session.open, program)
+        wait_until(lambda: session.printed_so_far().startswith("begins"))
+        assert session.interrupt()
+        run = opening.result()
+    error = run.whole.error
+    if caught:
+        assert error is None
+        assert values(run.show(page_with(run, "y")))["y"] == (3.0, 3.0)
+    else:
+        assert error is not None
+        assert (error.line, error.message) in [(4, "Stopped with Ctrl+C."), (5, "Stopped with Ctrl+C.")]
+        assert values(run.show(page_with(run, "x")))["x"] is not None
+    session.release_all()

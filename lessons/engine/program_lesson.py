@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from lessons.engine.tensor_groups import TOGETHER, by_module
 from lessons.format import main_path
+from lessons.format.fields import Name, OptionalName
 from lessons.format.knobs.literal import LiteralKnob
 from lessons.format.lesson import Lesson, RunStep, ShownTensor
 from lessons.results.code_unit import PROGRAM
@@ -33,7 +34,7 @@ class Pages(Lesson):
         variables: the variables of functions by their labels: the function, and what it calls them.
     """
 
-    variables: dict[str, tuple[str, str]] = {}
+    variables: dict[Name, tuple[OptionalName, Name]] = {}
 
     @property
     def name(self) -> str:

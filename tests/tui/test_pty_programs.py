@@ -75,14 +75,16 @@ def test_a_file_of_tensors_opens_and_is_left(environ: dict[str, str], home: Path
         await_none(home)
 
 
-def test_ctrl_c_ends_a_program_before_its_pages_are_there(environ: dict[str, str], home: Path, tmp_path: Path) -> None:
+def test_ctrl_c_interrupts_a_program_and_what_it_has_done_opens(
+    environ: dict[str, str], home: Path, tmp_path: Path
+) -> None:
     file, begun = tmp_path / "endless.py", tmp_path / "begun"
     file.write_text(f"open({str(begun)!r}, 'w')\nwhile True: pass\n")
     with Pty([*COMMAND, "open", "--no-limits", str(file)], environ) as terminal:
         before = terminal.attributes()
         terminal.send(b"", begun.exists, LOADING, quiet=0.05)
-        terminal.send(b"\x03", silent=True)
-        assert terminal.wait() == 128 + signal.SIGINT
-        assert ALTERNATE not in terminal.sent_at_end
+        terminal.send(b"\x03", "Stopped with Ctrl+C.", quiet=0.2)
+        terminal.signal(signal.SIGTERM)
+        assert terminal.wait() == 128 + signal.SIGTERM
         assert terminal.attributes() == before
         await_none(home)

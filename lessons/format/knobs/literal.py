@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Literal
 
-from lessons.format.fields import OptionalCode
+from lessons.format.fields import Name, OptionalCode
 from lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting, Span
 from lessons.format.knobs.number import DECIMALS, parse_number
 from lessons.texts.wording import Wording
@@ -33,7 +33,7 @@ class LiteralKnob(Knob):
     end: int
     value: bool | int | float | OptionalCode
     file: OptionalCode = ""
-    near: tuple[str, ...] = ()
+    near: tuple[Name, ...] = ()
     everywhere: bool = True
 
     def initial(self, lesson: LessonCode) -> Setting:

@@ -84,6 +84,8 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     edited = EditedFiles(root_of(Path(job.path)), job.sources, others, state.recorder)
     with _as_own(job, state), edited.imported():
         failure, place = _run(job, state)
+        # Now there is nothing left to interrupt.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     seconds = time.perf_counter() - began
     limits.allow_questions()
     named = [] if job.hunts else named_tensors(state.explainer, PROGRAM.filename)
@@ -293,8 +295,7 @@ def _stopped_after(seconds: float | None) -> Iterator[_Stopper]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
-            # Once it has ended, there is nothing left to interrupt.
-            signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else handler)
+            signal.signal(number, handler)
 
 
 def _is_of_program(frame: FrameType | None) -> bool:

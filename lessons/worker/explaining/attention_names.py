@@ -15,8 +15,9 @@ from typing import Protocol
 from lessons.texts.wording import Wording
 from lessons.worker.explaining.fused_definitions import is_attention
 from lessons.worker.recording.element_history import Element, ElementHistory
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.names import NamedCell
-from lessons.worker.recording.record import Event, Record
+from lessons.worker.recording.record import Record
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/attention")

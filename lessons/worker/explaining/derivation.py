@@ -14,7 +14,7 @@ from lessons.results import formula as f
 from lessons.results.floats import exact_number
 from lessons.worker.explaining.recorded_run import Index, RecordedRun
 from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 from lessons.worker.recording.source_positions import dotted
 

@@ -36,8 +36,9 @@ from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement,
 from lessons.worker.explaining.replay import Replay
 from lessons.worker.recording import file_origins
 from lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.names import NamedCell, Names
-from lessons.worker.recording.record import Event, Record
+from lessons.worker.recording.record import Record
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.regions import Region
 

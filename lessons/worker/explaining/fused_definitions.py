@@ -17,7 +17,7 @@ import torch
 
 from lessons.texts.wording import Wording
 from lessons.worker.recording.element_history import Element, ElementHistory
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.regions import Region
 

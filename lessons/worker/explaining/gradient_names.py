@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from lessons.texts.wording import Wording
 from lessons.worker.recording.element_history import Element, ElementHistory
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.gradient_node import GradientNode
 from lessons.worker.recording.names import NamedCell, Names
-from lessons.worker.recording.record import Event, Record
+from lessons.worker.recording.record import Record
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/gradients")

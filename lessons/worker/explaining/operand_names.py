@@ -10,8 +10,8 @@ from lessons.results.explanation import label
 from lessons.texts.wording import Wording
 from lessons.worker.explaining.recorded_run import Index, RecordedRun
 from lessons.worker.recording.element_history import Element
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.names import NamedCell, part_of
-from lessons.worker.recording.record import Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/operands")

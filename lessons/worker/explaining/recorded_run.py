@@ -15,9 +15,10 @@ from lessons.results import formula as f
 from lessons.worker.explaining.attention_names import AttentionNames
 from lessons.worker.explaining.gradient_names import GradientNames
 from lessons.worker.recording.element_history import Element, ElementHistory
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.names import Names
 from lessons.worker.recording.optimizer_steps import OptimizerSteps
-from lessons.worker.recording.record import Event, Record
+from lessons.worker.recording.record import Record
 from lessons.worker.recording.regions import Region
 
 Index = tuple[int, ...]

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
-from lessons.worker.recording.record import Event, contents
+from lessons.worker.recording.event import Event, contents
 from lessons.worker.recording.regions import Region
 
 CONSTANTS = frozenset(

@@ -8,7 +8,7 @@ from lessons.results import code_unit
 from lessons.texts.wording import Wording
 from lessons.worker.explaining import fused_definitions
 from lessons.worker.recording.call_sites import PACKAGE
-from lessons.worker.recording.record import Event, Site
+from lessons.worker.recording.event import Event, Site
 from lessons.worker.recording.source_positions import SourcePositions
 
 say = Wording("explaining/source")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lessons.results import code_unit
+from lessons.worker.recording.event import Site
 from lessons.worker.recording.names import LONGEST
-from lessons.worker.recording.record import Site
 from lessons.worker.recording.source_positions import Source, SourcePositions, Span, dotted
 
 PartKind = Literal["statement", "expression", "operation"]

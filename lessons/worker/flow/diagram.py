@@ -17,8 +17,8 @@ from lessons.worker.flow.thumbnails import thumbnail
 from lessons.worker.flow.tracing import Trace
 from lessons.worker.recording.bounds import bounds
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
+from lessons.worker.recording.event import LEFT, Event
 from lessons.worker.recording.names import Names
-from lessons.worker.recording.record import LEFT, Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/flow")

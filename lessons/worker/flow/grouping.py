@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from lessons.worker.flow.code_path import CodePart, CodePath, CodePaths
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 
 ASIDE = frozenset({"detach", "alias"})
 """Operations by which autograd keeps a tensor: they compute nothing."""

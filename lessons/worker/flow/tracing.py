@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lessons.worker.flow.grouping import ASIDE, Group
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 
 FILLS = frozenset({"copy_", "fill_", "zero_", "uniform_", "normal_", "index_put_", "scatter_", "lift_fresh"})

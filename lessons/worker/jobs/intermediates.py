@@ -11,7 +11,8 @@ import torch
 
 from lessons.reading.statements import LONGEST_TEXT, MOST_STATEMENTS, Statement, statements_of
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
-from lessons.worker.recording.record import Event, Record, Site
+from lessons.worker.recording.event import Event, Site
+from lessons.worker.recording.record import Record
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.regions import Region
 from lessons.worker.recording.source_positions import SourcePositions

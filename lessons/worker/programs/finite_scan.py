@@ -13,7 +13,8 @@ from typing import Literal
 
 import torch
 
-from lessons.worker.recording.record import CannotRestore, Event, Record, contents
+from lessons.worker.recording.event import Event, contents
+from lessons.worker.recording.record import CannotRestore, Record
 from lessons.worker.recording.regions import Region
 from lessons.worker.recording.rematerialization import EMPTY
 

@@ -16,7 +16,9 @@ import torch
 
 from lessons.worker.programs.finite_scan import NEAR, Loss, Peak, Scan, Written, described, largest_magnitude
 from lessons.worker.programs.scaled_gradients import UPDATE
-from lessons.worker.recording.record import HEAD, Event, RawEvent, Record
+from lessons.worker.recording.event import Event
+from lessons.worker.recording.events import Noted
+from lessons.worker.recording.record import Record
 from lessons.worker.recording.regions import Layout, Region, layout
 from lessons.worker.recording.rematerialization import EMPTY
 
@@ -76,21 +78,21 @@ class FiniteWatch:
         self._tainted &= memories
         self._scan.found = self.scan().found
 
-    def look(self, raw: RawEvent, out: Any) -> None:
+    def look(self, noted: Noted, out: Any) -> None:
         """Look at what an operation wrote, and at what it read that nobody has looked at yet."""
-        info = raw[1]
-        if info.in_place and type(raw[HEAD]) is _Memory:
+        info = noted.info
+        if info.in_place and type(noted.args[0]) is tuple:
             # It is too late to look at what was there before.
-            self._known.add(raw[HEAD])
-        read = self._look_at_operands(raw)
+            self._known.add(noted.args[0][0])
+        read = self._look_at_operands(noted)
         tainted = bool(self._tainted) and any(memory in self._tainted for memory in read)
         wrote = False
         if info.written:
             if info.in_place and isinstance(out, torch.Tensor):
-                wrote = self._look_at(raw, out, tainted)
+                wrote = self._look_at(noted, out, tainted)
             else:
                 for region in self._record.events[-1].written:
-                    wrote = self._look_at(raw, region.tensor, tainted, region) or wrote
+                    wrote = self._look_at(noted, region.tensor, tainted, region) or wrote
             if info.op == UPDATE:
                 self._note_scaler()
         elif info.op.startswith(EMPTY):
@@ -99,43 +101,35 @@ class FiniteWatch:
             wrote = True
         else:
             if info.op == "ones_like":
-                self._note_loss(raw)
+                self._note_loss(noted)
             fresh = info.op == "lift_fresh"
             for item in _tensors(out):
                 if item.layout is torch.strided and (fresh or item.untyped_storage() not in read):
-                    wrote = self._look_at(raw, item, tainted) or wrote
+                    wrote = self._look_at(noted, item, tainted) or wrote
         self._scan.operations += wrote
 
-    def _look_at_operands(self, raw: RawEvent) -> list[_Memory]:
+    def _look_at_operands(self, noted: Noted) -> list[_Memory]:
         """Look at operands that no operation of the record has written; return the storages of all of them."""
         read: list[_Memory] = []
-        for position in range(HEAD, raw[4]):
-            value = raw[position]
-            kind = type(value)
-            if kind is _Memory:
-                read.append(value)
-                if value not in self._known:
-                    self._look_outside(raw, tuple(raw[position : position + 5]))
-            elif kind is tuple or kind is list:
-                for layout_of in _layouts(value):
-                    read.append(layout_of[0])
-                    if layout_of[0] not in self._known:
-                        self._look_outside(raw, layout_of)
+        for layout_of in _layouts(noted.args):
+            read.append(layout_of[0])
+            if layout_of[0] not in self._known:
+                self._look_outside(noted, layout_of)
         return read
 
-    def _look_outside(self, raw: RawEvent, layout_of: Layout) -> None:
+    def _look_outside(self, noted: Noted, layout_of: Layout) -> None:
         memory = layout_of[0]
         self._known.add(memory)
         region = Region.of_layout(layout_of).parts
         is_there = memory.nbytes() > 0 and memory.device.type != "meta"
         # Data that are copied are looked at as what is copied.
-        if is_there and region.dtype.is_floating_point and region.size and raw[1].op != "lift_fresh":
+        if is_there and region.dtype.is_floating_point and region.size and noted.info.op != "lift_fresh":
             tensor = _wide(region.tensor)
             largest = largest_magnitude(tensor)
             if not math.isfinite(largest):
-                self._note(described(raw[0], region, None, tensor, largest))
+                self._note(described(noted.time, region, None, tensor, largest))
 
-    def _look_at(self, raw: RawEvent, tensor: torch.Tensor, tainted: bool, region: Region | None = None) -> bool:
+    def _look_at(self, noted: Noted, tensor: torch.Tensor, tainted: bool, region: Region | None = None) -> bool:
         """Look at a tensor that an operation wrote, given whether any of its operands is not finite.
 
         Returns whether it has numbers of any type.
@@ -159,20 +153,20 @@ class FiniteWatch:
             if self._tainted and size * dtype.itemsize == memory.nbytes():
                 self._tainted.discard(memory)
         elif math.isfinite(largest):
-            self._scan.add_peak(Peak(largest / near / NEAR, _light(raw), size, dtype, largest))
+            self._scan.add_peak(Peak(largest / near / NEAR, _light(noted), size, dtype, largest))
         else:
             region = Region.of_layout(layout(tensor)) if region is None else region.parts
             event = self._record.events[-1]
             if self.first_nan is None:
-                written = described(raw[0] + 1, region, event, _wide(tensor), largest)
+                written = described(noted.time + 1, region, event, _wide(tensor), largest)
                 self._note(written)
-                is_computed = tainted or raw[1].op not in SETTING
+                is_computed = tainted or noted.info.op not in SETTING
                 if written.kind == "nan" and is_computed:
                     self.first_nan = written.time
-                self.news = self.news or not (tainted or raw[1].op in SETTING)
+                self.news = self.news or not (tainted or noted.info.op in SETTING)
             else:
                 # Where the first one came from is known: of all others it matters which they are.
-                self._scan.found.append(Written(raw[0] + 1, region, event, "nan", 0, ()))
+                self._scan.found.append(Written(noted.time + 1, region, event, "nan", 0, ()))
                 self._tainted.add(memory)
         return True
 
@@ -180,12 +174,12 @@ class FiniteWatch:
         self._scan.found.append(written)
         self._tainted.add(written.region.memory)
 
-    def _note_loss(self, raw: RawEvent) -> None:
+    def _note_loss(self, noted: Noted) -> None:
         """Note a single number that a tensor of ones is made for, as `backward` does to begin with."""
-        item = raw[HEAD : HEAD + 5]
-        if type(item[0]) is _Memory and math.prod(item[2]) == 1 and item[4].is_floating_point:
-            value = float(Region.of_layout(tuple(item)).tensor)
-            self.losses.append(Loss(_light(raw), value, *self._factor(item[0])))
+        item = noted.args[0]
+        if type(item) is tuple and math.prod(item[2]) == 1 and item[4].is_floating_point:
+            value = float(Region.of_layout(item).tensor)
+            self.losses.append(Loss(_light(noted), value, *self._factor(item[0])))
 
     def _factor(self, memory: _Memory) -> tuple[Event | None, float]:
         """Return the operation that has just multiplied a number, and that number before."""
@@ -207,9 +201,9 @@ class FiniteWatch:
         self.in_a_row = self.in_a_row + 1 if is_skipped else 0
 
 
-def _light(raw: RawEvent) -> Event:
+def _light(noted: Noted) -> Event:
     """Return an operation without its tensors, which would stay in memory."""
-    return Event(raw[0], raw[1], (), {}, (), *raw[2])
+    return Event(noted.time, noted.info, (), {}, (), *noted.sites)
 
 
 def _wide(tensor: torch.Tensor) -> torch.Tensor:
@@ -224,12 +218,10 @@ def _tensors(out: Any) -> Iterator[torch.Tensor]:
         yield from (item for item in out if isinstance(item, torch.Tensor))
 
 
-def _layouts(value: Any) -> Iterator[Layout]:
-    """Yield the layouts of the tensors in an argument that is a list of them, or a tensor with more than five items."""
-    if type(value) is tuple:
-        if value and type(value[0]) is _Memory:
+def _layouts(values: Any) -> Iterator[Layout]:
+    """Yield the layouts of the tensors among arguments, also in lists."""
+    for value in values:
+        if type(value) is tuple and value and type(value[0]) is _Memory:
             yield value
-    else:
-        for item in value:
-            if type(item) is tuple or type(item) is list:
-                yield from _layouts(item)
+        elif type(value) is list:
+            yield from _layouts(value)

@@ -33,7 +33,8 @@ from lessons.worker.programs.finite_scan import (
 from lessons.worker.programs.hidden_derivatives import without_hidden
 from lessons.worker.programs.nonfinite_chain import Link, WaysBack
 from lessons.worker.recording.element_history import Element, ValueLost
-from lessons.worker.recording.record import Binding, Event
+from lessons.worker.recording.event import Event
+from lessons.worker.recording.record import Binding
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/first-nonfinite")

@@ -11,9 +11,9 @@ import itertools
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.programs.finite_scan import Written
 from lessons.worker.recording.element_history import ValueLost
+from lessons.worker.recording.events import Events
 from lessons.worker.recording.gradient_node import GradientNode
 from lessons.worker.recording.reachability import is_held
-from lessons.worker.recording.record import Events
 
 
 def without_hidden(run: Explainer, found: list[Written]) -> list[Written]:

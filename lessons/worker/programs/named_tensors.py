@@ -15,8 +15,9 @@ from typing import Literal
 import torch
 
 from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.recording.event import Event, Site
 from lessons.worker.recording.names import Assignment
-from lessons.worker.recording.record import Binding, Event, Site, Variables
+from lessons.worker.recording.record import Binding, Variables
 from lessons.worker.recording.regions import Region
 
 MODULE = "<module>"

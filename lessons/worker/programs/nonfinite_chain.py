@@ -13,7 +13,7 @@ from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.explaining.nonfinite_origin import Reason
 from lessons.worker.explaining.recorded_run import DerivedCell, Index, RuleResult
 from lessons.worker.recording.element_history import Element, ValueLost
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/nonfinite-chain")

@@ -14,7 +14,7 @@ from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.programs import overflow_cures
 from lessons.worker.programs.nonfinite_chain import Link
 from lessons.worker.recording.element_history import Element, ValueLost
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/nonfinite-cures")

@@ -16,7 +16,8 @@ from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.programs import first_nonfinite
 from lessons.worker.programs.finite_watch import FiniteWatch
 from lessons.worker.programs.first_nonfinite import Json, Watched
-from lessons.worker.recording.record import RawEvent, Site
+from lessons.worker.recording.event import Site
+from lessons.worker.recording.events import Noted
 from lessons.worker.recording.recorder import KEEP, MOST_EVENTS
 from lessons.worker.recording.rolling_recorder import RollingRecorder
 
@@ -55,12 +56,12 @@ class HuntingRecorder(RollingRecorder):
         may_recover = is_running and finite.in_a_row < PATIENCE
         return Watched(finite.scan(), finite.losses, finite.skipped, self._earlier, self.is_over, may_recover)
 
-    def _look(self, raw: RawEvent, out: Any) -> None:
+    def _look(self, noted: Noted, out: Any) -> None:
         if self._sites.aside:
             # What is computed only to explain something is not the program's.
             return
         before = self.finite.first_nan
-        self.finite.look(raw, out)
+        self.finite.look(noted, out)
         if self.finite.first_nan != before:
             self._next_sweep = min(self._next_sweep, self.record.time + self._after)
 

@@ -12,7 +12,7 @@ from lessons.results import formula as f
 from lessons.texts.wording import Wording
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.programs.nonfinite_chain import Link
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/nonfinite-cures")

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 import attention
-from lessons.worker.recording.record import CallSites, Site
+from lessons.worker.recording.event import CallSites, Site
 
 DEPTH = 200
 """Frames that are looked at, and sites that an operation has, at most."""

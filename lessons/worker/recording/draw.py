@@ -1,10 +1,14 @@
-"""The state of a generator of random numbers when an operation drew from it."""
+"""Draws of random numbers: the state of the generator, and how much it had served before."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
+
+UNIFORM = frozenset({"rand", "rand_like", "uniform_"})
+"""Operations that draw one uniform number from a generator for each element."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -24,3 +28,29 @@ class Draw:
     call: int | None
     first: int | None
     state: torch.Tensor
+
+
+class Draws:
+    """Counts the operations that generators have served since they were seeded, and the numbers that they gave."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, tuple[Draw, torch.Tensor, int | None]] = {}
+
+    def note(self, op: str, generator: torch.Generator, state: torch.Tensor, results: Sequence[torch.Tensor]) -> Draw:
+        """Describe a draw from a generator that was in a state before, given what it was for."""
+        seed = generator.initial_seed()
+        known = self._last.get(id(generator))
+        first: int | None
+        if known is not None and known[0].seed == seed and torch.equal(known[1], state):
+            last, _, first = known
+            call = None if last.call is None else last.call + 1
+        else:
+            # It was seeded again, or gave numbers to an operation that was not recorded.
+            fresh = torch.Generator()
+            fresh.manual_seed(seed)
+            call, first = (1, 0) if torch.equal(fresh.get_state(), state) else (None, None)
+        plain = op in UNIFORM and all(result.dtype == torch.float32 for result in results)
+        draw = Draw(seed, call, first if plain else None, state)
+        after = None if draw.first is None else draw.first + sum(result.numel() for result in results)
+        self._last[id(generator)] = draw, generator.get_state(), after
+        return draw

@@ -12,7 +12,8 @@ import torch
 
 from lessons.results.floats import exact_number
 from lessons.texts.wording import Wording
-from lessons.worker.recording.record import LEFT, CannotRestore, Event, Record, contents
+from lessons.worker.recording.event import LEFT, Event, contents
+from lessons.worker.recording.record import CannotRestore, Record
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/history")

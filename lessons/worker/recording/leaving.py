@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 
 from lessons.worker.recording.element_history import UNKEPT
+from lessons.worker.recording.event import LEFT, Event
 from lessons.worker.recording.reachability import is_held
-from lessons.worker.recording.record import LEFT, Event, Record
+from lessons.worker.recording.record import Record
 from lessons.worker.recording.regions import Region
 
 

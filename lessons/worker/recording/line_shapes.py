@@ -14,7 +14,8 @@ from typing import Any, TypeGuard
 
 import torch
 
-from lessons.worker.recording.record import Event, Record, Site
+from lessons.worker.recording.event import Event, Site
+from lessons.worker.recording.record import Record
 from lessons.worker.recording.source_positions import SourcePositions
 
 MOST = 6

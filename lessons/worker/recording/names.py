@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from lessons.results.explanation import label
 from lessons.texts.wording import Wording
 from lessons.worker.recording.element_history import Element, ElementHistory
+from lessons.worker.recording.event import Event, Site
 from lessons.worker.recording.optimizer_steps import SYMBOLS, StateTensor
-from lessons.worker.recording.record import Binding, Event, Record, Site
+from lessons.worker.recording.record import Binding, Record
 from lessons.worker.recording.regions import Region
 from lessons.worker.recording.source_positions import SourcePositions
 

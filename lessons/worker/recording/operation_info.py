@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
+from lessons.worker.recording.event import IN_PLACE, PLAIN, SPECIAL, Info
 from lessons.worker.recording.fast_calls import fast_call
-from lessons.worker.recording.record import Info
 
 RESHAPING = frozenset(
     {
@@ -32,6 +32,9 @@ UNDECLARED_WRITES = {"native_batch_norm": ("running_mean", "running_var")}
 SIGNS = frozenset({"_conj", "_neg_view"})
 """Operations whose results are only marked as having the other sign."""
 
+DATA = "lift_fresh"
+"""The operation that data from outside come through."""
+
 
 def read(func: Any) -> Info:
     """Read the schema of an operation."""
@@ -44,19 +47,27 @@ def read(func: Any) -> Info:
         if (item.alias_info and item.alias_info.is_write and op not in RESHAPING) or item.name in undeclared
     )
     names = {item.name: position for position, item in enumerate(schema.arguments)}
+    random = torch.Tag.nondeterministic_seeded in func.tags
+    in_place = (
+        [position for position, _ in written] == [0]
+        and str(schema.arguments[0].type) == "Tensor"
+        and "resize" not in op
+    )
+    reshaping = not in_place and any(item.alias_info and item.alias_info.is_write for item in schema.arguments)
+    special = random or reshaping or op in SIGNS or op == DATA or (written and not in_place)
     return Info(
         func,
         op,
         names,
         {item.name: item.default_value for item in schema.arguments if item.has_default_value()},
         written,
-        torch.Tag.nondeterministic_seeded in func.tags,
+        random,
         fast_call(op, schema.overload_name),
         any("Tensor" in str(item.type) for item in schema.arguments),
         names["training"] if undeclared else None,
         any(item.is_out for item in schema.arguments),
-        [position for position, _ in written] == [0]
-        and str(schema.arguments[0].type) == "Tensor"
-        and "resize" not in op,
+        in_place,
         op in SIGNS,
+        reshaping,
+        SPECIAL if special else IN_PLACE if in_place else PLAIN,
     )

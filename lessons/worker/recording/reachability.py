@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from lessons.worker.recording.record import Event, Record
+from lessons.worker.recording.event import Event
+from lessons.worker.recording.record import Record
 
 _OVERWRITING = frozenset({"copy_", "zero_", "fill_"})
 """In-place operations whose result does not depend on what was there before."""

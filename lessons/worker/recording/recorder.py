@@ -16,9 +16,9 @@ import ast
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import string_at
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType
 from typing import Any
 
@@ -27,24 +27,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from lessons.texts.wording import Wording
 from lessons.worker.recording import operation_info, reachability
+from lessons.worker.recording.autograd_nodes import NodeNotes
 from lessons.worker.recording.call_sites import SiteFinder
-from lessons.worker.recording.draw import Draw
-from lessons.worker.recording.gradient_node import GradientNode
+from lessons.worker.recording.draw import Draws
+from lessons.worker.recording.event import IN_PLACE, NO_KWARGS, SNAPSHOT, SPECIAL, Bytes, Event, Info, Site
+from lessons.worker.recording.events import SAME, Noted, Rare
+from lessons.worker.recording.operation_info import DATA
 from lessons.worker.recording.optimizer_steps import OptimizerSteps
-from lessons.worker.recording.record import (
-    HEAD,
-    NO_KWARGS,
-    SNAPSHOT,
-    Binding,
-    Bytes,
-    Event,
-    Info,
-    Rare,
-    RawEvent,
-    Record,
-    Site,
-    layouts,
-)
+from lessons.worker.recording.record import Binding, Record
 from lessons.worker.recording.regions import OPAQUE, Layout, Region, layout, plain_region
 from lessons.worker.recording.rematerialization import Rematerializer
 
@@ -63,15 +53,19 @@ FEW_EVENTS = 10_000
 SMALL = 4096
 """Bytes up to which overwritten values are copied as bytes, which takes less time than a copy by PyTorch."""
 
-UNIFORM = frozenset({"rand", "rand_like", "uniform_"})
-"""Operations that draw one uniform number from a generator for each element."""
+MOST_DIMS = 4096
+"""Shapes and strides that are shared, until they are forgotten."""
 
 _getframe = sys._getframe
 _nodes_made = torch._C._autograd._get_sequence_nr
 _current_node = torch._C._current_autograd_node
-_backward_pass = torch._C._current_graph_task_id
-_TENSOR, _PARAMETER, _MEMORY = torch.Tensor, torch.nn.Parameter, torch.UntypedStorage
-_NUMBERS = frozenset({int, float, bool, type(None), complex, str, torch.dtype, torch.device, torch.layout})
+_TENSOR, _PARAMETER, _STRIDED = torch.Tensor, torch.nn.Parameter, torch.strided
+_NUMBERS = frozenset(
+    {
+        *(int, float, bool, type(None), complex, str),
+        *(torch.dtype, torch.device, torch.layout, torch.memory_format),
+    }
+)
 """The types of arguments that are recorded as they are."""
 
 _PACKED = frozenset(
@@ -81,6 +75,34 @@ _PACKED = frozenset(
     }
 )
 """The types of numbers that can be read from bytes."""
+
+
+class _Dims(dict[tuple[int, ...], tuple[int, ...]]):
+    """Shapes and strides, each of them once."""
+
+    def __missing__(self, dims: tuple[int, ...]) -> tuple[int, ...]:
+        if len(self) >= MOST_DIMS:
+            self.clear()
+        # The shape of a tensor is of another type, which the garbage collector would look at again and again.
+        found = self[tuple(dims)] = tuple(dims)
+        return found
+
+
+@dataclass(slots=True)
+class _Special:
+    """What was noted before an operation ran.
+
+    Attributes:
+        kwargs, before: as in the event, but with layouts.
+        generator, state: the generator that a random operation draws from, and its state.
+        args: the arguments, if the operation may change what they look like.
+    """
+
+    kwargs: dict[str, Any]
+    before: tuple[torch.Tensor | Bytes | None, ...]
+    generator: torch.Generator | None = None
+    state: torch.Tensor | None = None
+    args: list[Any] = field(default_factory=list)
 
 
 class Recorder(TorchDispatchMode):
@@ -103,15 +125,16 @@ class Recorder(TorchDispatchMode):
         self._storages: dict[torch.UntypedStorage, None] = {}
         self._known: dict[str, tuple[Any, int, bool]] = {}
         self._infos: dict[int, Info] = {}
-        self._draws: dict[int, tuple[Draw, torch.Tensor, int | None]] = {}
+        self._draws = Draws()
         self._loops: set[str] = set()
         self._hand = False
-        self._observe: Callable[[RawEvent, Any], None] | None = None
+        self._observe: Callable[[Noted, Any], None] | None = None
         """Called with each operation that was recorded, and what it returned."""
         self._signs = False
         self._sites = SiteFinder(self.record.sources)
-        self._nodes = _nodes_made()
-        self._node: GradientNode | None = None
+        self._made = _nodes_made()
+        self._nodes = NodeNotes()
+        self._dims = _Dims()
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -224,133 +247,134 @@ class Recorder(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run an operation and record it.
 
-        This runs for every operation, however small, so it only notes what cannot be found out later.
+        This runs for every operation, however small, so it only notes what cannot be found out later. Most of it is
+        written out instead of in functions: to call one takes as long as to note two items.
         """
         record = self.record
-        kwargs = kwargs or NO_KWARGS
         if record.stopped:
-            self._lose(func, args, kwargs)
-            return func(*args, **kwargs)
+            self._lose(func, args, kwargs or NO_KWARGS)
+            return func(*args, **(kwargs or NO_KWARGS))
         try:
             # By identity: the hash of an operation is a function in Python.
             info = self._infos.get(id(func)) or self._info(func)
-            signs = self._signs
-            nodes = _nodes_made()
-            made = -1
-            if nodes != self._nodes:
-                self._nodes, made = nodes, nodes - 1
+            nodes, made = _nodes_made(), -1
+            if nodes != self._made:
+                self._made, made = nodes, nodes - 1
             current = _current_node()
-            node = None if current is None else self._gradient_node(current)
-            raw: RawEvent = [record.time, info, None, None, 0, made, node]
-            # Written out instead of in a function: a call takes as long as two of these items.
-            for value in args:
-                kind = type(value)
-                if (kind is _TENSOR or kind is _PARAMETER) and not signs:
-                    try:
-                        raw += (
-                            value.untyped_storage(),
-                            value.storage_offset(),
-                            value.shape,
-                            value.stride(),
-                            value.dtype,
-                        )
-                    except RuntimeError:
-                        raw.append(OPAQUE)
-                elif kind in _NUMBERS:
-                    raw.append(value)
-                else:
-                    raw.append(_plain(value))
-            generator = state = None
-            if kwargs or info.written or info.random or self._hand:
-                self._note_rare(raw, info, args, kwargs)
-                if info.random:
-                    generator = kwargs.get("generator") or torch.default_generator
-                    state = generator.get_state()
-            if info.sign:
-                self._signs = signs = True
+            node = None if current is None else self._nodes.note(current)
+            rare: Any = None
+            kind = SPECIAL if kwargs or self._hand else info.kind
+            if kind == IN_PLACE:
+                rare = self._overwritten(args[0])
+            elif kind == SPECIAL:
+                rare = self._special(info, args, kwargs or NO_KWARGS)
             call = info.call
-            if call is None or type(raw[HEAD]) is not _MEMORY:
+            if call is None or self._signs or (type(args[0]) is not _TENSOR and type(args[0]) is not _PARAMETER):
                 call = func._op
         except Exception as error:
             self._stop(f"{type(error).__name__}: {error}", ())
-            return func(*args, **kwargs)
-        out = call(*args, **kwargs)
+            return func(*args, **(kwargs or NO_KWARGS))
+        out = call(*args, **kwargs) if kwargs else call(*args)
+        events, time = record.events, record.time
+        items = events.items
+        start = len(items)
         try:
             sites = self._sites.find(_getframe(1))
             if sites is None:
                 return out
-            raw[2] = sites
-            raw[4] = results = len(raw)
-            if info.in_place and args[0] is out and type(raw[HEAD]) is _MEMORY:
-                raw += raw[HEAD : HEAD + 5]
+            dims, signs = self._dims, self._signs
+            noted: list[Any] = []
+            if kind == SPECIAL:
+                noted, rare = rare.args, self._rare(info, rare, out)
+            if info.in_place and args[0] is out:
+                items += time, info, sites, node, made, rare, SAME
             elif type(out) is _TENSOR and not signs:
                 try:
                     memory = out.untyped_storage()
-                    raw += memory, out.storage_offset(), out.shape, out.stride(), out.dtype
+                    place = memory, out.storage_offset(), dims[out.shape], dims[out.stride()], out.dtype
+                    items += (time, info, sites, node, made, rare, *place)
                     if memory not in self._storages:
                         self._storages[memory] = None
                         self.kept += memory.nbytes()
                 except RuntimeError:
-                    raw.append(OPAQUE)
+                    items += time, info, sites, node, made, rare, [OPAQUE]
             else:
-                outs = (out,) if isinstance(out, _TENSOR) else out if isinstance(out, list | tuple) else ()
-                raw += [_plain(item) for item in outs if isinstance(item, _TENSOR)]
-                if len(raw) == results and not info.tensors:
+                results = self._results(out)
+                if not results and not info.tensors:
                     # A mark for the profiler.
                     return out
-                self._keep_storages(raw)
-            if generator is not None:
-                raw[3].draw = self._draw(info.op, generator, state, raw)
-            elif info.op == "lift_fresh":
-                self._note_data(raw, out)
-            record.events.add(raw)
-            record.time += 1
+                items += time, info, sites, node, made, rare, results
+            items += noted
+            for value in () if noted else args:
+                type_of = type(value)
+                if (type_of is _TENSOR or type_of is _PARAMETER) and not signs:
+                    try:
+                        items += (
+                            value.untyped_storage(),
+                            value.storage_offset(),
+                            dims[value.shape],
+                            dims[value.stride()],
+                            value.dtype,
+                        )
+                    except RuntimeError:
+                        items.append(OPAQUE)
+                elif type_of in _NUMBERS or (type_of is list and value and type(value[0]) is int):
+                    items.append(value)
+                else:
+                    items.append(_plain(value))
+            events.starts.append(start)
+            record.time = time + 1
             if self._observe is not None:
-                self._observe(raw, out)
+                self._observe(events.last(), out)
             if info.op == "set_":
-                self._adopt(record.events[-1])
-            if (self.kept > self._drop_at or record.time > self._next_sweep) and not self._sites.aside:
+                self._adopt(events[-1])
+            if (self.kept > self._drop_at or time >= self._next_sweep) and not self._sites.aside:
                 self._make_room(sites[0])
         except Exception as error:
             # The learner's program goes on: only its record ends.
+            if record.time == time:
+                del items[start:]
             self._stop(f"{type(error).__name__}: {error}", ())
         return out
 
-    def _gradient_node(self, node: Any) -> GradientNode:
-        """Describe a node of autograd's graph, without keeping it: it holds the tensors of a whole forward pass."""
-        run, number, last = _backward_pass(), node._sequence_nr(), self._node
-        leaf = getattr(node, "variable", None)
-        if last is not None and last.run == run and last.number == number and leaf is None:
-            return last
-        region = Region.of(leaf) if leaf is not None and leaf.layout == torch.strided else None
-        targets = tuple((to._sequence_nr(), to.name()) for to, _ in node.next_functions if to is not None)
-        self._node = GradientNode(run, number, node.name(), not torch.is_grad_enabled(), region, targets)
-        return self._node
+    def _special(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Special:
+        """Note what most operations do not have: named arguments, several results that are overwritten, a generator."""
+        plain = kwargs
+        if not all(type(value) in _NUMBERS for value in kwargs.values()):
+            plain = {key: _plain(value) for key, value in kwargs.items()}
+        special = _Special(plain, tuple(map(self._copy, info.targets(args, kwargs))) if info.written else ())
+        if info.random:
+            special.generator = kwargs.get("generator") or torch.default_generator
+            special.state = special.generator.get_state()
+        if info.reshaping:
+            special.args = list(map(_plain, args))
+        if info.sign:
+            self._signs = True
+        return special
 
-    def _note_rare(self, raw: RawEvent, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Note what most operations do not have: what is overwritten, named arguments, who set it."""
-        if info.in_place and not kwargs and not self._hand and not info.random:
-            data = self._bytes(args[0])
-            raw[3] = data if data is not None else Rare(NO_KWARGS, (self._copy(args[0]),), None, False, None)
-            return
-        before = tuple(map(self._copy, info.targets(args, kwargs))) if info.written else ()
-        named = {key: _plain(value) for key, value in kwargs.items()}
-        raw[3] = Rare(named, before, None, self._hand, None)
+    def _rare(self, info: Info, special: _Special, out: Any) -> Rare:
+        """Note what is known of such an operation after it ran."""
+        draw = None
+        if special.generator is not None and special.state is not None:
+            tensors = [item for item in _several(out) if isinstance(item, _TENSOR) and item.layout is _STRIDED]
+            draw = self._draws.note(info.op, special.generator, special.state, tensors)
+            self.kept += special.state.numel()
+        initial = self._copy(out) if info.op == DATA else None
+        return special.kwargs, special.before, draw, self._hand, initial
 
-    def _note_data(self, raw: RawEvent, data: torch.Tensor) -> None:
-        """Note the numbers of data that came from outside."""
-        if raw[3] is not None:
-            raw[3].initial = self._copy(data)
-        elif (packed := self._bytes(data)) is not None:
-            raw[3] = packed
-        else:
-            raw[3] = Rare(NO_KWARGS, (), None, False, self._copy(data))
-
-    def _keep_storages(self, raw: RawEvent) -> None:
-        for item in raw[raw[4] :]:
+    def _results(self, out: Any) -> list[Any]:
+        """Return the layouts of several results, or of one that is no plain tensor, and keep their storages."""
+        results = [_plain(item) for item in _several(out) if isinstance(item, _TENSOR)]
+        for item in results:
             if item is not OPAQUE and item[0] not in self._storages:
                 self._storages[item[0]] = None
                 self.kept += item[0].nbytes()
+        return results
+
+    def _overwritten(self, target: torch.Tensor) -> bytes | Rare:
+        """Copy what an operation is about to overwrite that writes to its first argument and does nothing else."""
+        data = self._bytes(target)
+        return data if data is not None else (NO_KWARGS, (self._copy(target),), None, False, None)
 
     def _lose(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Record which storages of the record an operation writes to after recording stopped."""
@@ -424,26 +448,6 @@ class Recorder(TorchDispatchMode):
         self.record.time += 1
         self.record.events.add(event)
 
-    def _draw(self, op: str, generator: torch.Generator, state: Any, raw: RawEvent) -> Draw:
-        """Count the operations that a generator has served since it was seeded, and the numbers that it has given."""
-        seed = generator.initial_seed()
-        known = self._draws.get(id(generator))
-        if known is not None and known[0].seed == seed and torch.equal(known[1], state):
-            last, _, first = known
-            call = None if last.call is None else last.call + 1
-        else:
-            # It was seeded again, or gave numbers to an operation that was not recorded.
-            fresh = torch.Generator()
-            fresh.manual_seed(seed)
-            call, first = (1, 0) if torch.equal(fresh.get_state(), state) else (None, None)
-        regions = [Region.of_layout(item) for item in layouts(raw, raw[4], len(raw)) if item is not OPAQUE]
-        plain = op in UNIFORM and all(region.dtype == torch.float32 for region in regions)
-        draw = Draw(seed, call, first if plain else None, state)
-        self.kept += state.numel()
-        after = None if draw.first is None else draw.first + sum(region.size for region in regions)
-        self._draws[id(generator)] = (draw, generator.get_state(), after)
-        return draw
-
     def _stop(self, why: str, sites: tuple[Site, ...]) -> None:
         self.record.stopped = why
         self.record.stopped_site = sites[-1] if sites else None
@@ -455,14 +459,14 @@ def _plain(value: Any) -> Layout | Any:
             return layout(value)
         except RuntimeError:
             return OPAQUE
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
     # The storage of `set_` is no part of a layout.
-    return (
-        [_plain(item) for item in value]
-        if isinstance(value, list | tuple)
-        else [value]
-        if type(value) is _MEMORY
-        else value
-    )
+    return [value] if type(value) is torch.UntypedStorage else value
+
+
+def _several(out: Any) -> Sequence[Any]:
+    return out if isinstance(out, list | tuple) else (out,)
 
 
 def _mebibytes(size: int) -> str:

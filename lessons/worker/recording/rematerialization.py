@@ -17,9 +17,10 @@ from typing import Any
 import torch
 
 from lessons.texts.wording import Wording
+from lessons.worker.recording.event import DROPPED, SNAPSHOT, Bytes, Event
+from lessons.worker.recording.event import contents as copied
 from lessons.worker.recording.reachability import is_held, overwrites
-from lessons.worker.recording.record import DROPPED, SNAPSHOT, Bytes, CannotRestore, Event, Record
-from lessons.worker.recording.record import contents as copied
+from lessons.worker.recording.record import CannotRestore, Record
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/rematerialization")

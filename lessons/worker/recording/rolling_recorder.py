@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from lessons.worker.recording.event import Site
 from lessons.worker.recording.reachability import is_held
-from lessons.worker.recording.record import Record, Site
+from lessons.worker.recording.record import Record
 from lessons.worker.recording.recorder import KEEP, MOST_EVENTS, Recorder
 
 

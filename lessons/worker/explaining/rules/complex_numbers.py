@@ -19,7 +19,7 @@ from lessons.worker.explaining.rules.registry import (
     named_only,
     region,
 )
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 
 Pair = tuple[f.Formula, f.Formula]

@@ -20,8 +20,8 @@ from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import ONE, make
 from lessons.worker.recording.element_history import Element
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.optimizer_steps import Step
-from lessons.worker.recording.record import Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/descent")

@@ -16,7 +16,7 @@ from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.random_draws import dropout, dropped
 from lessons.worker.explaining.rules.registry import ONE, ZERO, Rule, make, region, rule
 from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/elementwise")

@@ -12,7 +12,7 @@ from lessons.worker.explaining import source_location
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.registry import ZERO, make, region, rule, short
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/masking")

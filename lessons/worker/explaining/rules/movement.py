@@ -29,7 +29,7 @@ from lessons.worker.explaining.rules.registry import (
     without_storage,
 )
 from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.record import SNAPSHOT, Event
+from lessons.worker.recording.event import SNAPSHOT, Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/movement")

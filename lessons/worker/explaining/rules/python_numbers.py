@@ -16,7 +16,7 @@ from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.recorded_run import Index
 from lessons.worker.explaining.rules.registry import MOST_TERMS
 from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 from lessons.worker.recording.source_positions import Source, dotted
 

@@ -10,7 +10,7 @@ from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RecordedRun, RuleResult
 from lessons.worker.explaining.rules.registry import leaf, make, ordinal_ending, rule, short
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/random-draws")

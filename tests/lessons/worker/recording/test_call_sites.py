@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from lessons.worker.recording.call_sites import SiteFinder
-from lessons.worker.recording.record import CallSites
+from lessons.worker.recording.event import CallSites
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.source_positions import SourcePositions
 from tests.lessons.recorded_code import Traced

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.record import Event
+from lessons.worker.recording.event import Event
 from tests.lessons.recorded_code import Traced
 
 

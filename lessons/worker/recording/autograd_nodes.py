@@ -1,0 +1,34 @@
+"""Notes on the nodes of autograd's graph that operations of a backward pass run in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from lessons.worker.recording.regions import Layout, layout
+
+NodeNote = tuple[int, int, str, bool, Layout | None, tuple[tuple[int, str], ...]]
+"""The fields of a `GradientNode`, but with a layout for the leaf."""
+
+_backward_pass = torch._C._current_graph_task_id
+_is_grad_enabled = torch.is_grad_enabled
+
+
+class NodeNotes:
+    """Notes what nodes are without keeping them: a node holds the tensors of a whole forward pass."""
+
+    def __init__(self) -> None:
+        self._last: NodeNote = -1, -1, "", True, None, ()
+
+    def note(self, node: Any) -> NodeNote:
+        """Return a note on a node; the same object as the last time if it is the same node."""
+        run, number, last = _backward_pass(), node._sequence_nr(), self._last
+        # All nodes that add up the gradients of leaves have the same number.
+        if number == last[1] and run == last[0] and last[4] is None and not hasattr(node, "variable"):
+            return last
+        leaf = getattr(node, "variable", None)
+        place = layout(leaf) if leaf is not None and leaf.layout == torch.strided else None
+        targets = tuple([(to._sequence_nr(), to.name()) for to, _ in node.next_functions if to is not None])
+        self._last = run, number, node.name(), not _is_grad_enabled(), place, targets
+        return self._last

@@ -7,8 +7,6 @@ other course runs once its learner has said so, and until its content changes.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +15,7 @@ from lessons.courses import course_content
 from lessons.courses.course_content import RefusedCourse
 from lessons.learner import progress_file
 from lessons.reading.folders import CourseFolder
+from lessons.reading.whole_file import write_whole
 from lessons.texts.wording import Wording
 
 say = Wording("courses/consent")
@@ -116,16 +115,7 @@ def _write(allowed: dict[str, Allowed]) -> bool:
     text = json.dumps({"version": VERSION, "courses": allowed}, indent=1)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Whole or not at all: another process may be reading it.
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=FILE, delete=False) as file:
-            try:
-                file.write(text)
-                file.close()
-                os.replace(file.name, path)
-            except BaseException:
-                with suppress(OSError):
-                    os.unlink(file.name)
-                raise
+        write_whole(path, text.encode())
     except OSError:
         return False
     return True

@@ -17,7 +17,6 @@ import hashlib
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from lessons.reading import course_outline
 from lessons.reading.folders import FIRST, MISTAKES, CourseFolder
+from lessons.reading.whole_file import write_whole
 from lessons.texts import language, translations
 
 if TYPE_CHECKING:  # it brings pydantic along
@@ -176,16 +176,7 @@ def _save(name: str, outline: CourseOutline, course: Course, digest: bytes) -> N
             os.close(opened)
         if not ours:
             return
-        # Under another name first, because other processes may read it at this moment.
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=name, delete=False) as file:
-            try:
-                file.write(b"%s\n%s" % (_seal(digest, text), text))
-                file.close()
-                os.replace(file.name, folder / name)
-            except BaseException:
-                with suppress(OSError):
-                    os.unlink(file.name)
-                raise
+        write_whole(folder / name, b"%s\n%s" % (_seal(digest, text), text))
 
 
 def forget(of: CourseFolder) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import sys
-import tempfile
 from pathlib import Path
 
+from lessons.reading.whole_file import write_whole
 from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 from tui.commands.errors import UsageError
@@ -54,7 +53,8 @@ def write(file: str, text: str, *, force: bool = False) -> None:
         if path.exists() and not path.is_file():
             path.write_text(text, encoding="utf-8")
         elif path.exists():
-            _replace(path.resolve(), text)
+            there = path.resolve()
+            write_whole(there, text.encode(), mode=stat.S_IMODE(there.stat().st_mode))
         else:
             _create(path, text)
     except (OSError, ValueError) as error:
@@ -70,20 +70,6 @@ def _create(path: Path, text: str) -> None:
         except OSError:
             path.unlink(missing_ok=True)
             raise
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put a file in the place of another one, with the same rights."""
-    mode = stat.S_IMODE(path.stat().st_mode)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as opened:
-            opened.write(text)
-        os.chmod(name, mode)
-        os.replace(name, path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _not_written(shown: str, error: OSError | ValueError) -> UsageError:

@@ -194,16 +194,12 @@ class ProgramApp(TutorApp):
         Returns the failure of one that came to nothing, as while it is being written: then the pages stay. Otherwise
         returns the first tensor that differs, "" if none does.
         """
-        earlier, run = self.opened, self.program_session.open(program)
+        earlier = self.opened
+        error = self.program_session.open_again(program, before)
         if earlier is not before:
             # A newer save came before it was shown.
             earlier.release()
-        error = run.whole.error
-        if error is not None and not run.whole.named and before.whole.named:
-            self.program_session.reopen(before)
-            run.release()
-            return error, ""
-        return None, program_session.first_difference(before, run)
+        return error, "" if error is not None else program_session.first_difference(before, self.opened)
 
     def _show_again(self, changed: str) -> None:
         """Show the pages of the new version, at its error or at the first tensor that differs."""

@@ -221,9 +221,22 @@ class ProgramSession(Session):
         self.program, self.began = program, time.time_ns()
         run = self._remembered(ProgramRun(self.run_program(program), program))
         run.kept = True
-        return self.reopen(run)
+        return self._reopen(run)
 
-    def reopen(self, run: ProgramRun) -> ProgramRun:
+    def open_again(self, program: OwnProgram, before: ProgramRun) -> Failure | None:
+        """Run a new version of a program in place of a run before. Raises `WorkerError`.
+
+        Returns the failure of one that came to nothing, as while it is being written: then the pages stay as they were.
+        """
+        run = self.open(program)
+        error = run.whole.error
+        if error is None or run.whole.named or not before.whole.named:
+            return None
+        self._reopen(before)
+        run.release()
+        return error
+
+    def _reopen(self, run: ProgramRun) -> ProgramRun:
         """Make a run the one that the pages show."""
         self.opened, self._held = run, (UNCHANGED, run)
         return run

@@ -92,11 +92,6 @@ class Session:
             job.interrupt()
         return job is not None
 
-    def printed_so_far(self) -> str:
-        """Return what the program that is running has printed so far."""
-        job = self._running
-        return "" if job is None else output(job.out)
-
     def close(self) -> None:
         """End the worker and all its children. Later requests raise `WorkerError`."""
         self._closed.set()

@@ -193,12 +193,10 @@ class PagesDialogue(CourseDialogue):
         if program is None:
             raise Refused(say("unreadable", "{file} cannot be read.", file=self._saved.name))
         before, index = self._shown, self.lesson.index(self.step.id)
-        run = self._state.session.call(partial(self._session.open, program))
-        error = run.whole.error
-        if error is not None and not run.whole.named and before.whole.named:
-            self._session.reopen(before)
-            run.release()
-            raise Refused(program_words.unrun(self._saved.name, error))
+        failure = self._state.session.call(partial(self._session.open_again, program, before))
+        if failure is not None:
+            raise Refused(program_words.unrun(self._saved.name, failure))
+        run = self._opened
         changed = self._state.session.call(partial(program_session.first_difference, before, run))
         before.release()
         self._shown = run
@@ -207,7 +205,7 @@ class PagesDialogue(CourseDialogue):
             yield from self._console.wrapped(program_words.difference(run, changed))
             yield ""
         lesson = run.lesson
-        if error is not None:
+        if run.whole.error is not None:
             index = program_session.first_page(run)
         elif changed:
             index = self._step_named(changed)[1]

@@ -8,7 +8,7 @@ from lessons.engine.program_session import ProgramSession
 from lessons.format.lesson import Course, Lesson
 
 
-class Pages:
+class ProgramCourse:
     """The program in the place of a course: its one lesson is another one after each save, for all who hold this."""
 
     def __init__(self, session: ProgramSession) -> None:
@@ -26,4 +26,4 @@ class Pages:
 
 def course_of(session: ProgramSession) -> Course:
     """Return the program of a session as a course, for those who only ask it for lessons."""
-    return cast(Course, Pages(session))
+    return cast(Course, ProgramCourse(session))

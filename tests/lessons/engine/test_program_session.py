@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lessons.engine.launchers import output
 from lessons.engine.program_session import ProgramRun, ProgramSession, first_difference, first_page
 from lessons.engine.prompt import Prompt
 from lessons.engine.running_program import OwnProgram
@@ -275,7 +276,7 @@ def test_what_an_interrupted_program_has_done_can_be_looked_at(worker: Session, 
     assert not session.interrupt()
     with ThreadPoolExecutor(1) as pool:
         opening = pool.submit(session.open, program)
-        wait_until(lambda: session.printed_so_far().startswith("begins"))
+        wait_until(lambda: session._running is not None and output(session._running.out).startswith("begins"))
         assert session.interrupt()
         run = opening.result()
     error = run.whole.error

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lessons.texts.wording import Wording, of_table
 from tui.actions.help_layout import BLANK, Lines, Note, Page, Row, either, row, rows_of, says
-from tui.actions.program_help import PROGRAM, PROGRAM_MAP
+from tui.actions.program_help import EXPLANATION, PROGRAM, PROGRAM_MAP
 
 say = Wording("help/words")
 GROUP = "help"
@@ -56,12 +56,7 @@ LESSON: Lines = (
     ),
     Note("long-text", "Long texts and long code scroll with the arrow keys, page up, and page down."),
     BLANK,
-    Note("explanation", "Every number explains itself"),
-    row(says("explain how the number under the cursor was computed. Then:", "number.explain")),
-    row("explanation.choose", nested=True),
-    row("explanation.follow", nested=True),
-    row(says("go to the matrix; the explanation follows the cursor", "screen.pane"), nested=True),
-    row("explanation.close", nested=True),
+    *EXPLANATION,
     BLANK,
     Note("what-if", "What if"),
     row("step.what-if"),

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from tui.actions.help_layout import BLANK, Lines, Note, row, rows_of, says
 
+EXPLANATION: Lines = (
+    Note("explanation", "Every number explains itself"),
+    row(says("explain how the number under the cursor was computed. Then:", "number.explain")),
+    row("explanation.choose", nested=True),
+    row("explanation.follow", nested=True),
+    row(says("go to the matrix; the explanation follows the cursor", "screen.pane"), nested=True),
+    row("explanation.close", nested=True),
+)
+"""How a number explains itself, on the pages of steps too."""
+
 PROGRAM: Lines = (
     Note("title", "A page of your program, or of your file: code, and tensors that it names"),
     BLANK,
@@ -18,12 +28,7 @@ PROGRAM: Lines = (
     *rows_of("matrix"),
     Note("long-text", "Long texts and long code scroll with the arrow keys, page up, and page down."),
     BLANK,
-    Note("explanation", "Every number explains itself"),
-    row(says("explain how the number under the cursor was computed. Then:", "number.explain")),
-    row("explanation.choose", nested=True),
-    row("explanation.follow", nested=True),
-    row(says("go to the matrix; the explanation follows the cursor", "screen.pane"), nested=True),
-    row("explanation.close", nested=True),
+    *EXPLANATION,
     BLANK,
     Note("what-if", "What if"),
     row(says("change the number under the cursor, or a literal of the program, and run it with that", "step.what-if")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
@@ -56,9 +56,10 @@ def of_tensor(
     return TensorPart(tuple(found), shown == tensor.size)
 
 
-def digits(tensor: Tensor, value: float) -> str:
-    """Return a number of a tensor as it stands in its matrix."""
-    return number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values).text(value).strip()
+def digits_of(tensor: Tensor) -> Callable[[float], str]:
+    """Return what writes a number of a tensor as it stands in its matrix."""
+    form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
+    return lambda value: form.text(value).strip()
 
 
 def lead_text(tensor: Tensor, lead: Sequence[int]) -> str:

@@ -150,22 +150,24 @@ def _is_drawn_as_bars(tensor: Tensor) -> bool:
 def _table(tensor: Tensor, part: MatrixPart, explained: Mapping[tuple[int, ...], Explanation]) -> str:
     head = "".join(f"<th>{_text(label)}</th>" for label in part.columns)
     lines = [f"<tr><th></th>{head}</tr>"] if head else []
+    digits = matrix_part.digits_of(tensor)
     for row, (label, values) in enumerate(part.rows):
         cells = []
         for column, value in enumerate(values):
             index = (*part.lead, row, column)[-len(tensor.shape) :] if tensor.shape else ()
             late = " class=late" if column * 2 >= len(values) else ""
-            cells.append(f"<td{late}{_color(tensor, value)}>{_number(tensor, value, explained.get(index))}</td>")
+            cells.append(f"<td{late}{_color(tensor, value)}>{_number(digits(value), explained.get(index))}</td>")
         lines.append(f"<tr><th>{_text(label)}</th>{''.join(cells)}</tr>")
     return f"<table>{''.join(lines)}</table>"
 
 
 def _bars(tensor: Tensor, part: MatrixPart, explained: Mapping[tuple[int, ...], Explanation]) -> str:
     lines = []
+    digits = matrix_part.digits_of(tensor)
     for column, value in enumerate(part.rows[0][1] if part.rows else ()):
         label = part.columns[column] if part.columns else ""
         width = round(100 * value / tensor.high) if tensor.high and 0 <= value <= tensor.high else 0
-        number = _number(tensor, value, explained.get((column,)))
+        number = _number(digits(value), explained.get((column,)))
         bar = f'<td class="bar"><span><i style="width:{width}%"></i></span></td>'
         lines.append(f"<tr><th>{_text(label)}</th><td>{number}</td>{bar}</tr>")
     return f"<table>{''.join(lines)}</table>"
@@ -176,8 +178,8 @@ def _color(tensor: Tensor, value: float) -> str:
     return f' style="{style}"' if style else ""
 
 
-def _number(tensor: Tensor, value: float, explanation: Explanation | None) -> str:
-    digits = _text(matrix_part.digits(tensor, value))
+def _number(text: str, explanation: Explanation | None) -> str:
+    digits = _text(text)
     if explanation is None:
         return f"<span>{digits}</span>"
     # Of the details with one name, browsers keep one open.

@@ -128,11 +128,12 @@ def matrix(tensor: Tensor) -> str:
     if tensor.draw != "matrix":
         return fenced("\n".join(linear_matrix.tensor_lines(tensor, WIDTH)), "text")
     part = matrix_part.of_tensor(tensor)
+    digits = matrix_part.digits_of(tensor)
     pieces = [_heading(tensor)]
     for each in part.matrices:
         if each.lead:
             pieces.append(escaped(matrix_part.lead_text(tensor, each.lead)) + ":")
-        rows = [(label, *(matrix_part.digits(tensor, value) for value in values)) for label, values in each.rows]
+        rows = [(label, *map(digits, values)) for label, values in each.rows]
         width = max(map(len, rows), default=1)
         pieces.append(_table(("", *(each.columns or ("",) * (width - 1))), rows))
     if not part.is_all:

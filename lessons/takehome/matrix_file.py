@@ -55,13 +55,14 @@ def as_svg(tensor: Tensor) -> str:
     parts = _parts(tensor)
     labels = [label for part in parts for label, _ in part.rows]
     side = max(map(cell_len, labels), default=0) * CHARACTER + 10
-    texts = [*parts[0].columns, *(matrix_part.digits(tensor, value) for value in tensor.values or ())]
+    digits = matrix_part.digits_of(tensor)
+    texts = [*parts[0].columns, *map(digits, tensor.values or ())]
     width = max(map(cell_len, texts), default=1) * CHARACTER + 12
     columns = tensor.matrix_shape[1]
     shapes = [_line(0, LINE * 0.7, f"{tensor.name}  {linear_matrix.shape_text(tensor)}", "start", bold=True)]
     top = LINE * 1.2
     for part in parts:
-        shapes += _matrix(tensor, part, top, side, width)
+        shapes += _matrix(tensor, part, top, side, width, digits)
         top += LINE * (len(part.rows) + 1 + bool(part.lead)) + LINE * 0.6
     total = side + columns * width
     total = max(total, (cell_len(tensor.name) + 12) * CHARACTER)
@@ -73,7 +74,9 @@ def as_svg(tensor: Tensor) -> str:
     return "\n".join([head, style, *shapes, "</svg>"]) + "\n"
 
 
-def _matrix(tensor: Tensor, part: MatrixPart, top: float, side: float, width: float) -> Iterator[str]:
+def _matrix(
+    tensor: Tensor, part: MatrixPart, top: float, side: float, width: float, digits: Callable[[float], str]
+) -> Iterator[str]:
     """Yield the shapes of one matrix: its labels, and its numbers on their colors."""
     if part.lead:
         yield _line(0, top + LINE * 0.7, matrix_part.lead_text(tensor, part.lead), "start")
@@ -92,7 +95,7 @@ def _matrix(tensor: Tensor, part: MatrixPart, top: float, side: float, width: fl
                     f'<rect x="{x:.1f}" y="{y:.1f}" width="{width - GAP:.1f}" height="{LINE - GAP}" rx="3" '
                     f'style="fill:{fill}"/>'
                 )
-            yield _line(x + width - 6, y + LINE * 0.65, matrix_part.digits(tensor, value), "end")
+            yield _line(x + width - 6, y + LINE * 0.65, digits(value), "end")
 
 
 def _line(x: float, y: float, text: str, anchor: str, *, bold: bool = False, soft: bool = False) -> str:

@@ -51,7 +51,7 @@ def other_courses(course: CourseFolder) -> tuple[CourseEntry, ...]:
     """Return the courses other than this one, with the learner's progress."""
     from tui.state import course_entries
 
-    return tuple(entry for entry in course_entries.entries() if entry.course.path != course.path)
+    return tuple(course_entries.entries(but=course))
 
 
 def import_views() -> None:

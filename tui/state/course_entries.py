@@ -50,9 +50,9 @@ class CourseEntry(NamedTuple):
         return f"{self.done}/{self.steps}" if self.done else ""
 
 
-def entries() -> Iterator[CourseEntry]:
-    """Yield all courses, as `course_list.available` has them."""
-    return map(entry_of, course_list.available())
+def entries(but: CourseFolder | None = None) -> Iterator[CourseEntry]:
+    """Yield all courses, as `course_list.available` has them, without one if that is named."""
+    return (entry_of(course) for course in course_list.available() if but is None or course.path != but.path)
 
 
 def entry_of(course: CourseFolder) -> CourseEntry:

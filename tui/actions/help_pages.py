@@ -30,7 +30,7 @@ MAP: Lines = (
     row("tutor.redraw"),
     row("tutor.quit"),
     BLANK,
-    Note("signs", "●  done   ◐  started   »  skipped   ↻  due for review   ·  new   ■  a course"),
+    Note("signs", "●  done   ◐  started   »  skipped   ↻  due for review   ·  new   ◆  a course"),
     Note("signs-in-ascii", "(without Unicode: x, o, -, !, ., =)"),
 )
 

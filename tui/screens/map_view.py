@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lessons.reading.course_outline import Corner, CourseOutline, LessonOutline, StepOutline
     from tui.state.course_entries import CourseEntry
 
-GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶", "course": "■"}
+GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶", "course": "◆"}
 ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">", "course": "="}
 say = Wording("screen/map")
 

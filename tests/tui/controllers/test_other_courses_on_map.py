@@ -27,7 +27,7 @@ async def test_another_course_is_described_and_opened_from_the_map(
     )
     monkeypatch.setattr(startup, "other_courses", lambda _: entries)
     async with tutor() as learner:
-        await learner.sees("■ Course: broken", "cannot be read", "■ Course: Reading rows", "2/3")
+        await learner.sees("◆ Course: broken", "cannot be read", "◆ Course: Reading rows", "2/3")
         await learner.press("end", "up")
         await learner.sees("It cannot be opened.", "Its course.yaml is gone.")
         await learner.press("enter", "c", "down")
@@ -41,7 +41,7 @@ async def test_another_course_is_described_and_opened_from_the_map(
     app = TutorApp(SSH, FakeSession(), course=rows)
     async with app.run_test(size=(80, 24)) as pilot:
         learner = Learner(app, pilot)
-        await learner.sees("Reading rows", "Start: 1. A table", "1. The first row", "■ Course: Attention")
+        await learner.sees("Reading rows", "Start: 1. A table", "1. The first row", "◆ Course: Attention")
         assert COURSE.lessons[0].title not in learner.text
     assert app.next_course is None
     app.close()

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 say = Wording("command/main")
 
+OF_SOME_VERBS = ("plain", "columns", "course")
+"""Options of the tutor that some verbs have too; they may stand before the verb or behind it."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code, one of `ExitCode` or that of a signal."""
@@ -70,6 +73,10 @@ def _parsed(given: Sequence[str]) -> argparse.Namespace:
             example = f"attn-tutor {given[0]} {file} -- {words}"
             said = f"{said}. " + say("behind", "What is for the program stands behind --: {example}", example=example)
         parser.error(said)
+    for name in OF_SOME_VERBS:
+        # What stands before a verb and is nothing to it would be ignored without a word.
+        if getattr(options, name) and options.verb is not None and options.verb.get_default(name) is None:
+            options.verb.error(say("nothing-to-it", "this command has no option --{name}", name=name))
     return options
 
 
@@ -140,11 +147,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="COURSE",
         help=say("course", "another course: its id ('attn-tutor courses' lists them), or a folder with its files"),
     )
-    parser.set_defaults(run=open_tutor.run)
+    parser.set_defaults(run=open_tutor.run, verb=None)
     commands = parser.add_subparsers(metavar="COMMAND", title=say("commands", "commands"))
     for verb in VERBS:
         summary = verb.summary()
         verb_parser = commands.add_parser(verb.name, help=summary, description=f"{summary[:1].upper()}{summary[1:]}.")
         verb.add_arguments(verb_parser)
-        verb_parser.set_defaults(run=verb.run)
+        verb_parser.set_defaults(run=verb.run, verb=verb_parser)
     return parser

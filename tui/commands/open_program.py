@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         with interruptible(session):
             session.open(program)
         if options.plain:
-            return talk(terminal, session)
+            return talk(terminal, session, options.columns)
         return _print(session)
     except WorkerError as error:
         raise CommandError(str(error)) from None
@@ -54,12 +54,12 @@ def run(options: argparse.Namespace) -> int:
         session.close()
 
 
-def talk(terminal: Terminal, session: ProgramSession, name: str = "") -> int:
-    """Talk about the pages of a session, beginning at the tensor of a name; return the exit code."""
+def talk(terminal: Terminal, session: ProgramSession, columns: int | None, name: str = "") -> int:
+    """Talk about the pages of a session in lines of this width, from the tensor of a name; return the exit code."""
     from tui.plain import open_dialogue
     from tui.plain.program_dialogue import ProgramDialogue
 
-    open_dialogue.converse(lambda console: ProgramDialogue(session, console, name), None, unicode=terminal.unicode)
+    open_dialogue.converse(lambda console: ProgramDialogue(session, console, name), columns, unicode=terminal.unicode)
     assert session.opened is not None
     return ExitCode.NOT_PASSED if session.opened.whole.error else ExitCode.OK
 

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
         pages = TensorFileSession(path, found, tensor_file_text.table, heads, session.launcher)
         name = listed.name if listed is not None else ""
         if options.plain:
-            return open_program.talk(terminal, pages, name)
+            return open_program.talk(terminal, pages, options.columns, name)
         return open_program.open_file(terminal, pages, name)
 
 

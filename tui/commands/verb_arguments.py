@@ -25,6 +25,28 @@ def add_course(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_plain(parser: argparse._ActionsContainer) -> None:
+    """Add the option for a dialogue in plain text."""
+    # It may also stand before the verb, as --course may.
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        default=argparse.SUPPRESS,
+        help=say("plain", "lead through it by a dialogue in plain text"),
+    )
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Add the width of a line of a dialogue."""
+    parser.add_argument(
+        "--columns",
+        type=int,
+        metavar="N",
+        default=argparse.SUPPRESS,
+        help=say("columns", "with --plain: the width of a line of text"),
+    )
+
+
 def add_lesson(parser: argparse.ArgumentParser) -> None:
     """Add a lesson."""
     parser.add_argument("lesson", metavar="LESSON", help=say("lesson", "the id or number of a lesson"))

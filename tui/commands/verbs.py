@@ -162,11 +162,8 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
     )
     how = parser.add_mutually_exclusive_group()
     shared.add_json(how)
-    how.add_argument(
-        "--plain",
-        action="store_true",
-        help=say("show/plain", "lead through it by a dialogue in plain text"),
-    )
+    shared.add_plain(how)
+    shared.add_columns(parser)
     parser.add_argument(
         "--heads", metavar="N", type=int, help=say("show/heads", "split the rows of a matrix into N heads")
     )
@@ -188,7 +185,7 @@ def _nan_arguments(parser: argparse.ArgumentParser) -> None:
     lambda: say("open", "open a Python program of your own: every tensor, explained, with what-if and a prompt"),
 )
 def _open_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "%(prog)s [-h] [--watch] [--no-limits] [--plain] FILE.py [-- ARGS]"
+    parser.usage = "%(prog)s [-h] [--watch] [--no-limits] [--plain [--columns N]] FILE.py [-- ARGS]"
     parser.add_argument(
         "file",
         metavar="FILE",
@@ -203,11 +200,8 @@ def _open_arguments(parser: argparse.ArgumentParser) -> None:
         help=say("open/watch", "run it again each time you save it, and say which tensor is the first that differs"),
     )
     shared.add_no_limits(parser)
-    parser.add_argument(
-        "--plain",
-        action="store_true",
-        help=say("open/plain", "lead through it by a dialogue in plain text"),
-    )
+    shared.add_plain(parser)
+    shared.add_columns(parser)
 
 
 @_verb(

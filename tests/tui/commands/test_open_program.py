@@ -56,6 +56,15 @@ def test_as_plain_text_a_program_is_talked_about(command: Command, tmp_path: Pat
     assert "= 2·2 = 4\n" in out
 
 
+def test_that_it_is_plain_text_may_be_said_before_the_verb(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(PROGRAM)
+    status, out, err = command("--plain", "--columns", "40", "open", file, "--", "one", given=b"explain x[1]\n")
+    assert (status, err) == (0, "")
+    assert "= 2·2 = 4\n" in out
+    assert "  1: torch.tensor([1.0, 2.0])[1] = 2 (a\n" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -64,6 +73,8 @@ def test_as_plain_text_a_program_is_talked_about(command: Command, tmp_path: Pat
         (("show", "train.py"), "train.py is a program. To look at its tensors: attn-tutor open train.py"),
         (("open", "train.py", "--steps", "2"), "behind --: attn-tutor open train.py -- --steps 2"),
         (("open", __file__, "--watch"), "--watch needs a terminal to draw on"),
+        (("--course", "tensors", "open", __file__), "attn-tutor open: error: this command has no option --course\n"),
+        (("--plain", "nan", __file__), "attn-tutor nan: error: this command has no option --plain\n"),
     ],
 )
 def test_what_somebody_may_type_at_first(command: Command, arguments: tuple[str, ...], sentence: str) -> None:

@@ -20,8 +20,8 @@ from lessons.worker import channel
 from lessons.worker.message_parts import CellWrite
 from lessons.worker.program_messages import NamedReport, ProgramReport, RunProgram
 
-LIMITS = Limits(cpu=300, wall=60, memory=4096)
-"""The limits of a program, unless they are lifted. When the time is up, what it has done so far can be looked at."""
+LIMITS = Limits(cpu=300, wall=60, memory=6144)
+"""The limits of a program and its record, unless they are lifted. When the time is up, what it did can be looked at."""
 
 UNLIMITED = Limits.model_construct(cpu=10**9, wall=10**9, memory=1 << 30)
 

@@ -43,8 +43,10 @@ from lessons.worker.programs import program_comparison
 from lessons.worker.programs.edited_files import EditedFiles
 from lessons.worker.programs.named_tensors import NamedTensor, is_module, named_tensors, scope_of, shapes_in_functions
 from lessons.worker.programs.nonfinite_hunt import HuntingRecorder
+from lessons.worker.programs.record_size import record_size
 from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.record import Record
+from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.regions import plain_region
 
 say = Wording("worker/program-run")
@@ -79,7 +81,8 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     """Run a program, report it with all tensors that its source names, then answer questions until the peer is gone."""
     before, began, known = lesson_run.out_size(), time.perf_counter(), set(sys.modules)
     own = tuple(cell for cell in job.cells if not cell.file)
-    state = RunState(own, "__main__", HuntingRecorder() if job.hunts else None)
+    keep = record_size()
+    state = RunState(own, "__main__", HuntingRecorder() if job.hunts else Recorder(keep=keep, segment=keep // 8))
     others = [cell for cell in job.cells if cell.file]
     edited = EditedFiles(root_of(Path(job.path)), job.sources, others, state.recorder)
     with _as_own(job, state), edited.imported():

@@ -7,10 +7,10 @@ PYTHON ?= python3
 # Where the environment is made. All paths are relative, so that the checkout may stand in a folder with spaces.
 VENV ?= .venv
 
-# On Linux, PyPI's torch comes with gigabytes of CUDA libraries, which the tutor does not need. So torch comes from
-# PyTorch's own index of CPU builds, if that answers; .ci/torch_index.py decides, and reads these from its environment:
+# On Linux, PyPI's torch comes with gigabytes of CUDA libraries, which the tutor does not need. So only a CPU build is
+# installed, from PyTorch's own index if that answers; .ci/torch_index.py decides, and reads these from its environment:
 #   make learn CUDA=1             the build that pip finds by itself
-#   make learn TORCH_INDEX=URL    another index for torch (empty: none)
+#   make learn TORCH_INDEX=URL    another index for torch (empty: none but those that pip asks anyway)
 
 # More arguments for pip, for example PIP_ARGS="--find-links wheels --no-index".
 PIP_ARGS ?=

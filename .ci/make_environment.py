@@ -145,10 +145,11 @@ def copy_command(again: str, with_environment: bool = True) -> str:
     return f"mkdir {copy} && cp -R {root}/* {root}/.ci {copy} && {there}"
 
 
-def explain(words: str, folder: Path, again: str, variables: Mapping[str, str] = os.environ) -> str:
+def explain(words: str, folder: Path, again: str, variables: Mapping[str, str] = os.environ, missing: str = "") -> str:
     """Explain in two sentences what pip or venv has failed for, "" if that is not known.
 
-    `words` is what it said, `folder` that of the environment, and `again` the command that was typed.
+    `words` is what it said, `folder` that of the environment, and `again` the command that was typed. `missing` is what
+    to say of a package that pip has found no build of.
     """
     if re.search(NO_ROOM, words):
         temporary = tempfile.gettempdir()
@@ -168,6 +169,8 @@ def explain(words: str, folder: Path, again: str, variables: Mapping[str, str] =
             f"as soon as there is one, type: {again}"
         )
     if build := re.search(NO_BUILD, words):
+        if missing:
+            return missing
         here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
         return (
             f"There is no {build[1]} for {here}. With another Python (3.11 has been tested) it may work: "
@@ -176,10 +179,10 @@ def explain(words: str, folder: Path, again: str, variables: Mapping[str, str] =
     return ""
 
 
-def install(found: Environment, folder: Path, arguments: list[str], again: str) -> None:
+def install(found: Environment, folder: Path, arguments: list[str], again: str, missing: str = "") -> None:
     """Have pip install packages. Its progress is shown, its complaints only if nobody knows what they mean.
 
-    Raises `Failure`.
+    `missing` is what to say if pip finds no build of a package, "" for a sentence of this module. Raises `Failure`.
     """
     command: list[str | Path] = [found.python, "-m", "pip", "--disable-pip-version-check", "install", *arguments]
     done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace")
@@ -187,7 +190,7 @@ def install(found: Environment, folder: Path, arguments: list[str], again: str) 
         return
     if done.returncode < 0 or done.returncode == 130:
         raise Failure(f"The installation was interrupted. To go on, type: {again}")
-    if explained := explain(done.stderr, folder, again):
+    if explained := explain(done.stderr, folder, again, missing=missing):
         raise Failure(explained)
     sys.stderr.write(done.stderr)
     raise Failure(
@@ -219,13 +222,12 @@ def main() -> None:
     # setuptools comes first and builds in the environment itself: pip would fetch another, unpinned one for a build of
     # its own, and could not do so offline.
     install(found, folder, ["--quiet", *common, "setuptools"], again)
-    # torch comes alone and before the rest, so that no other package can come from its index. Where several places have
-    # the version of the constraints, pip takes the CPU build: `==2.13.0` matches 2.13.0+cpu, which sorts after 2.13.0.
+    # torch comes alone and before the rest, so that no other package can come from its index. What the rest asks for is
+    # any build of the version of the constraints: `==2.13.0` matches 2.13.0+cpu.
     # Of torch and what it needs, most modules are never imported: to compile them all would take longer than the rest.
     torch = next((package.version for package in distributions(name="torch", path=[str(found.packages)])), "")
-    index = torch_index.index_for(torch, Path(options.constraints).read_text(encoding="utf-8"))
-    where = ["--extra-index-url", index] if index else []
-    install(found, folder, [*common, "--no-deps", "--no-compile", *where, "torch"], again)
+    choice = torch_index.choice_for(torch, Path(options.constraints).read_text(encoding="utf-8"), again)
+    install(found, folder, [*common, "--no-deps", "--no-compile", *choice.arguments], again, choice.missing)
     install(found, folder, [*common, "--no-compile", "torch"], again)
     install(found, folder, [*common, "--no-build-isolation", "--editable", ".[dev]" if options.dev else "."], again)
 

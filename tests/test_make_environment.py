@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import http.server
 import os
 import shutil
 import subprocess
 import sys
+import threading
 from importlib.metadata import Distribution, PathDistribution
 from pathlib import Path
+from typing import ClassVar
 
 import make_environment
 import pytest
@@ -157,15 +160,58 @@ def test_words_of_pip_are_shown_if_nobody_knows_what_they_mean(
 def test_only_torch_comes_from_the_index(dev: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
     monkeypatch.setattr(Environment, "find", lambda folder: Environment(tmp_path / "python", tmp_path))
-    monkeypatch.setattr(make_environment, "install", lambda found, folder, arguments, again: asked.append(arguments))
-    monkeypatch.setattr(torch_index, "index_for", lambda version, constraints: "https://mirror/torch")
+    monkeypatch.setattr(make_environment, "install", lambda found, folder, arguments, *_: asked.append(arguments))
+    monkeypatch.setenv("TORCH_INDEX", "https://mirror/torch")
     monkeypatch.setenv("PIP_ARGS", "--proxy here")
     monkeypatch.setattr(sys, "argv", ["", ".venv", "--constraints", str(ROOT / "constraints.txt"), *dev])
     make_environment.main()
     assert ["https://mirror/torch" in arguments for arguments in asked] == [False, True, False, False]
-    assert asked[1][-5:] == ["--no-deps", "--no-compile", "--extra-index-url", "https://mirror/torch", "torch"]
+    assert asked[1][-5:] == ["--no-deps", "--no-compile", "--index-url", "https://mirror/torch", "torch"]
     assert asked[3][-1] == (".[dev]" if dev else ".")
     assert all("--constraint" in arguments and "--proxy" in arguments for arguments in asked)
+
+
+class Index(http.server.BaseHTTPRequestHandler):
+    """A package index like PyPI, with a torch that is no CPU build. `asked` is what pip has asked it for."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        if self.path == "/torch/":
+            self.wfile.write(b'<!DOCTYPE html><a href="/files/torch-0.1.0-py3-none-any.whl">torch-0.1.0</a>')
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"), [({}, r"make learn CUDA=1$"), ({"CUDA": "1"}, "pip could not install the tutor")]
+)
+def test_torch_is_no_download_of_gigabytes_unless_it_is_asked_for(
+    variables: dict[str, str], says: str, tmp_path: Path
+) -> None:
+    """A real pip, and an index without a CPU build; whoever asks for any build has it fetched (here it is no wheel)."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Index) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        choice = torch_index.choose(variables, "linux", "0.1.0", AGAIN, lambda index: False)
+        address = f"http://127.0.0.1:{server.server_port}"
+        options = ["--isolated", "--no-cache-dir", "--no-deps", "--target", str(tmp_path), "--index-url", address]
+        Index.asked.clear()
+        with pytest.raises(Failure, match=says):
+            install(
+                Environment(Path(sys.executable), tmp_path),
+                tmp_path,
+                [*options, *choice.arguments],
+                AGAIN,
+                choice.missing,
+            )
+        server.shutdown()
+    fetched = [path for path in Index.asked if path.startswith("/files/")]
+    assert bool(fetched) == bool(variables)
 
 
 # make ----------------------------------------------------------------------------------------------------------------

@@ -8,12 +8,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from torch_index import CPU_INDEX, SECONDS, answers, choose, is_installed
+import torch_index
+from torch_index import CPU_INDEX, SECONDS, Choice, answers, choose, is_installed, wanted
 
 ROOT = Path(__file__).parent.parent
 
@@ -64,58 +65,81 @@ def refuse(index: str) -> bool:
     raise AssertionError(f"{index} was asked")
 
 
+def chosen(
+    environment: dict[str, str],
+    answers: Callable[[str], bool] = refuse,
+    platform: str = "linux",
+    version: str = "2.13.0",
+) -> Choice:
+    return choose(environment, platform, version, "make learn", answers)
+
+
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
-@pytest.mark.parametrize("installed", [False, True])
-def test_index_that_the_user_names_wins(platform: str, installed: bool) -> None:
-    environment = {"TORCH_INDEX": "https://mirror/torch", "CUDA": "1"}
-    choice = choose(environment, platform, installed, refuse)
-    assert choice.url == "https://mirror/torch"
+def test_index_that_the_user_names_wins(platform: str) -> None:
+    """So does a build of it, and PyPI is not asked instead if it has none."""
+    choice = chosen({"TORCH_INDEX": "https://mirror/torch", "CUDA": "1"}, platform=platform)
+    assert choice.arguments == ["--index-url", "https://mirror/torch", "torch"]
     assert "TORCH_INDEX" in choice.line
+    assert "https://mirror/torch has no PyTorch" in choice.missing
 
 
 def test_index_that_the_user_leaves_empty_is_none() -> None:
-    choice = choose({"TORCH_INDEX": ""}, "linux", False, refuse)
-    assert choice.url == ""
+    """A build with CUDA is not asked for by that."""
+    choice = chosen({"TORCH_INDEX": ""})
+    assert choice.arguments == ["torch==2.13.0+cpu"]
     assert "TORCH_INDEX" in choice.line
+    assert chosen({"TORCH_INDEX": "", "CUDA": "1"}).arguments == ["torch"]
 
 
 @pytest.mark.parametrize("environment", [{}, {"CUDA": "1"}])
 def test_mac_asks_for_nothing(environment: dict[str, str]) -> None:
-    assert choose(environment, "darwin", False, refuse) == ("", "")
+    assert chosen(environment, platform="darwin") == Choice()
 
 
-def test_environment_that_has_torch_asks_for_nothing() -> None:
-    assert choose({}, "linux", True, refuse) == ("", "")
+def test_environment_that_has_torch_asks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch_index, "choose", refuse)
+    assert torch_index.choice_for("2.13.0+cpu", "torch==2.13.0", "make learn") == Choice()
 
 
 def test_pip_without_indexes_asks_for_nothing() -> None:
-    assert choose({"PIP_ARGS": "--find-links wheels --no-index"}, "linux", False, refuse) == ("", "")
+    assert chosen({"PIP_ARGS": "--find-links wheels --no-index"}) == Choice()
 
 
 def test_cuda_is_what_pip_finds() -> None:
-    choice = choose({"CUDA": "1"}, "linux", False, refuse)
-    assert choice.url == ""
+    choice = chosen({"CUDA": "1"})
+    assert choice.arguments == ["torch"]
     assert "CUDA=1" in choice.line
 
 
 @pytest.mark.parametrize("cuda", ["", "0", "/usr/local/cuda"])
 def test_linux_takes_the_cpu_build(cuda: str) -> None:
-    choice = choose({"CUDA": cuda, "PIP_ARGS": "--quiet"}, "linux", False, lambda index: index == CPU_INDEX)
-    assert choice.url == CPU_INDEX
+    choice = chosen({"CUDA": cuda, "PIP_ARGS": "--quiet"}, lambda index: index == CPU_INDEX)
+    assert choice.arguments == ["--index-url", CPU_INDEX, "torch==2.13.0+cpu"]
     assert "CPU" in choice.line
     assert "CUDA=1" in choice.line
 
 
-def test_linux_takes_what_pip_finds_when_the_index_does_not_answer() -> None:
-    choice = choose({}, "linux", False, lambda index: False)
-    assert choice.url == ""
+def test_linux_takes_no_other_build_when_the_index_does_not_answer() -> None:
+    choice = chosen({}, lambda index: False)
+    assert choice.arguments == ["torch==2.13.0+cpu"]
     assert "does not answer" in choice.line
+    assert choice.missing.endswith(": make learn CUDA=1")
+
+
+def test_versions_that_are_open_come_from_the_index_alone() -> None:
+    """Without a version, no CPU build can be asked for by its name."""
+    assert chosen({}, version="").arguments == ["--index-url", CPU_INDEX, "torch"]
+
+
+def test_build_that_the_constraints_name_is_asked_for() -> None:
+    assert chosen({}, lambda index: True, version="2.13.0+cpu").requirement == "torch==2.13.0+cpu"
 
 
 @pytest.mark.parametrize("environment", [{}, {"CUDA": "1"}, {"TORCH_INDEX": ""}, {"TORCH_INDEX": "https://mirror"}])
-def test_what_is_used_is_said_in_one_line(environment: dict[str, str]) -> None:
+@pytest.mark.parametrize("version", ["", "2.13.0"])
+def test_what_is_used_is_said_in_one_line(environment: dict[str, str], version: str) -> None:
     for reply in (False, True):
-        line = choose(environment, "linux", False, {CPU_INDEX: reply}.__getitem__).line
+        line = chosen(environment, {CPU_INDEX: reply}.__getitem__, version=version).line
         assert line.startswith("PyTorch: ")
         assert len(line.splitlines()) == 1
 
@@ -180,6 +204,14 @@ def test_installed_torch_counts_in_any_build() -> None:
     assert not is_installed("2.13.0+cpu", "torch==2.14.0\n")
     assert not is_installed("2.13.0+cpu", "torchvision==2.13.0\n")
     assert not is_installed("", "torch==2.13.0\n")
+    assert not is_installed("", "")
+    assert is_installed("2.13.0+cpu", "torch==2.13.0+cpu")
+    assert not is_installed("2.13.0", "torch==2.13.0+cpu")
+
+
+def test_version_is_read_from_constraints() -> None:
+    assert wanted("torchvision==1.0\ntorch==2.13.0 ; python_version > '3'\n") == "2.13.0"
+    assert wanted("textual==8.2.8\n") == ""
 
 
 def test_constraints_name_the_torch_that_is_here() -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lessons.engine.reinstalling import CPU_INDEX
 from tests.tui.pty_harness import Pty
 
 ROOT = Path(__file__).parents[2]
@@ -315,7 +316,16 @@ class Host:
         folder, checkout = self.folder / "fetching", self.fresh()
         run([self.python / "bin" / "python3", "-m", "venv", folder])
         project = tomllib.loads((checkout / "pyproject.toml").read_text(encoding="utf-8"))
-        self._fetch("--constraint", checkout / "constraints.txt", "setuptools", *project["project"]["dependencies"])
+        constraints = checkout / "constraints.txt"
+        torch = re.search(r"^torch==[^\s;]+", constraints.read_text(encoding="utf-8"), re.MULTILINE)
+        if torch and sys.platform == "linux":
+            # The build with CUDA is gigabytes larger. Where this index does not answer, pip has another place for it.
+            where = ["--no-deps", "--retries", "1", "--extra-index-url", CPU_INDEX]
+            self._fetch(*where, torch[0] if "+" in torch[0] else f"{torch[0]}+cpu")
+        self._fetch(
+            *("--find-links", self.wheels, "--constraint", constraints),
+            *("setuptools", *project["project"]["dependencies"]),
+        )
         for pip in OLD_PIPS:
             self._fetch("--no-deps", pip)
         outcome = Learner(self, self.checkout).types("make learn ARGS=--version")

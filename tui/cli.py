@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return ended_by(signal.SIGINT)
     except OSError as error:
-        print_error(error.strerror or error)
+        named = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        print_error(f"{named}{error.strerror}" if error.strerror else error)
         discard_output()
         return ExitCode.FAILURE
     except Exception as error:

@@ -48,6 +48,8 @@ def read_course(folder: Path) -> tuple[Course, list[Finding]]:
     """Return a course with the lessons that can be read, ordered by number, and the findings of all files."""
     findings: list[Finding] = []
     description = None
+    if unreadable := unreadable_folder(folder):
+        return Course(lessons=()), [unreadable]
     try:
         description = course_description.find_description(folder)
     except course_versions.NewerFormat as error:
@@ -57,6 +59,17 @@ def read_course(folder: Path) -> tuple[Course, list[Finding]]:
         findings += error.findings
     lessons, found = _read_lessons(folder, description.format if description else FORMAT)
     return Course(lessons=lessons, description=description, folder=str(folder)), [*findings, *found]
+
+
+def unreadable_folder(folder: Path) -> Finding | None:
+    """Return what keeps a folder from being listed, None if it can be, or is not there at all."""
+    try:
+        next(folder.iterdir(), None)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return Finding(str(folder), 1, 1, f"cannot be read: {error.strerror}", "Check the folder and its rights.")
+    return None
 
 
 def _read_lessons(folder: Path, version: int) -> tuple[tuple[Lesson, ...], list[Finding]]:
@@ -207,11 +220,11 @@ def _include(root: yaml.Node, folder: Path | None) -> None:
             findings.append(Finding(*where, f"{name} is included twice", "Include it once."))
             continue
         included.add(name)
+        file = folder / name
         try:
-            file = folder / name
             steps[position] = parse(read(file), str(file))
         except LessonError as error:
-            missing = not file.exists()
+            missing = isinstance(error.__cause__, FileNotFoundError)
             findings += [Finding(*where, f"there is no file {name}", "Mend the name.")] if missing else error.findings
     if findings:
         raise LessonError(sorted_findings(findings))

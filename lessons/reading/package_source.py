@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from functools import cache
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def module_text(module: str) -> str | None:
         return None
     path = ROOT.joinpath(*module.split("."))
     files = (path.with_suffix(".py"), path / "__init__.py")
-    return next((file.read_text(encoding="utf-8") for file in files if file.is_file()), None)
+    # pathlib's own question raises an error for a name that is too long.
+    return next((file.read_text(encoding="utf-8") for file in files if os.path.isfile(file)), None)
 
 
 def _without_docstrings(lines: list[str], top: ast.ClassDef | ast.FunctionDef) -> str:

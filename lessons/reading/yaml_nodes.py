@@ -17,7 +17,7 @@ Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read(file: Path) -> str:
-    """Read a file as UTF-8 text. Raises `LessonError`."""
+    """Read a file as UTF-8 text. Raises `LessonError`, from a `FileNotFoundError` if there is none."""
     try:
         found = file.stat()
         if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
@@ -25,10 +25,10 @@ def read(file: Path) -> str:
         if found.st_size > yaml_limits.MOST_BYTES:
             raise _refuse(file, f"the file has more than {yaml_limits.MOST_BYTES // 1024**2} MiB", "Split it.")
         return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except FileNotFoundError as error:
         raise LessonError(
             [Finding(str(file), 1, 1, "this file is missing", "Every lesson folder needs a lesson.yaml.")]
-        ) from None
+        ) from error
     except UnicodeDecodeError as error:
         before = file.read_bytes()[: error.start]
         line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1

@@ -30,7 +30,7 @@ from lessons.format.lesson import (
 )
 from lessons.reading import glossary
 from lessons.reading.findings import Finding, LessonError
-from lessons.reading.loader import read_course
+from lessons.reading.loader import read_course, unreadable_folder
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow
 from lessons.results.tensor_questions import FlowQuestion
@@ -124,6 +124,8 @@ class Report:
 
 def read(folder: Path) -> Report:
     """Read all lessons of a folder. What cannot be read, or breaks a rule of writing, becomes a finding."""
+    if unreadable := unreadable_folder(folder):
+        return Report((), [unreadable])
     course, findings = read_course(folder)
     lessons = course.lessons
     for lesson in lessons:

@@ -90,9 +90,9 @@ def _document(entry: CourseEntry, package: str) -> dict[str, Any]:
 def _add(options: argparse.Namespace) -> ExitCode:
     source = Path(options.what).expanduser()
     shown = clean(options.what, keep="")
-    if not source.exists():
-        raise UsageError(say("no-source", "There is no file or folder {name}.", name=shown))
     try:
+        if not source.exists():
+            raise UsageError(say("no-source", "There is no file or folder {name}.", name=shown))
         with added_courses.staged(source) as course:
             copy = CourseFolder(course.id, course.folder, source="added")
             digest = consent.digest_of(copy)

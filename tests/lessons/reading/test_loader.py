@@ -866,6 +866,12 @@ def test_invalid_include(tmp_path: Path, entry: str, problem: str) -> None:
     assert (Path(found.file).name, found.line, found.problem) == ("lesson.yaml", 5, problem)
 
 
+def test_included_name_that_is_too_long(tmp_path: Path) -> None:
+    folder = write_including_lesson(tmp_path / "01-first", lesson=SHORT + f"  - include: {'x' * 300}\n")
+    (found,) = findings_in(folder)
+    assert found.problem == "cannot be read: File name too long"
+
+
 def test_a_text_without_a_folder_cannot_include() -> None:
     with pytest.raises(LessonError, match="this is not something to include"):
         parse_lesson(INCLUDING, "lesson.yaml", number=1, slug="scores")

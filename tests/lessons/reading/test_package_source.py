@@ -67,6 +67,7 @@ def test_no_trace_of_a_docstring_is_left(reference: str) -> None:
         ("attention.causal", "there is no '' in attention.causal"),
         ("attention.nothing:CausalAttention", "there is no module 'attention.nothing'"),
         ("attention:CausalAttention", "there is no module 'attention'"),
+        (f"attention.{'x' * 300}:CausalAttention", f"there is no module 'attention.{'x' * 300}'"),
         ("os:path", "there is no module 'os'"),
         ("lessons.reading.loader:load_course", "there is no module 'lessons.reading.loader'"),
         ("", "there is no module ''"),

@@ -30,6 +30,12 @@ def test_lint_of_a_folder(command: Command, tmp_path: Path) -> None:
     assert command("lint", tmp_path / "nowhere", "--quick")[0] == 1
 
 
+def test_lint_of_a_name_that_is_too_long(command: Command) -> None:
+    name = "x" * 300
+    found = f"{name}:1:1: cannot be read: File name too long. Check the folder and its rights.\n"
+    assert command("lint", name) == (1, found, "1 finding\n")
+
+
 def test_lint_of_one_lesson(command: Command) -> None:
     lesson = COURSE.lessons[1]
     status, out, err = command("lint", "--quick", "--lesson", lesson.id)

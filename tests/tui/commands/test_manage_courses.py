@@ -134,6 +134,12 @@ def test_what_cannot_be_done_is_said(arguments: list[str], sentence: str, comman
     assert err.startswith(f"attn-tutor: {sentence}")
 
 
+def test_a_name_that_is_too_long_is_said_to_be(command: Command) -> None:
+    name = "x" * 300
+    expected = (3, "", f"attn-tutor: {name} cannot be added: File name too long.\n")
+    assert command("courses", "add", name) == expected
+
+
 def test_what_is_wrong_in_a_course_is_listed(command: Command, tmp_path: Path) -> None:
     steps = "".join(f"  - {{kind: read, id: x{number}, title: x, pros: x}}\n" for number in range(9))
     folder = write_course(tmp_path / "rows", lesson=LESSON + steps)

@@ -56,21 +56,22 @@ Drawing = Literal["matrix", "bars", "memory"]
 
 
 class ShownTensor(Model):
-    """One tensor that a step shows, as a matrix with labeled rows and columns unless `draw` says otherwise.
-
-    `expr` is the Python expression for it (default: the name itself). `axes` names every axis, outermost
-    first; `labels` replaces the usual labels of an axis, which for an author's own `week` are `week 0`, `week 1`, ...
-    `heads` is an expression for the number of heads whose features stand side by side along the last axis, so that the
-    label of a feature says which head it belongs to.
-    """
+    """One tensor that a step shows, as a matrix with labeled rows and columns unless `draw` says otherwise."""
 
     name: Name
+    """The variable to show; with `expr`, any name for what that gives."""
     kind: Kind
+    """What the numbers mean, which decides how they are colored."""
     draw: Drawing = "matrix"
+    """A matrix; `bars`, one for each number; or `memory`, where its elements lie in memory."""
     axes: tuple[AxisName, ...] = ()
+    """What each axis counts, outermost first: a name that is known, or a word of your own, such as `week`."""
     expr: OptionalExpression = ""
+    """The Python expression for the tensor, if it is not a variable."""
     labels: dict[AxisName, tuple[Text, ...]] = {}
+    """The labels along an axis, by the name of the axis. Without them, those of `week` are `week 0`, `week 1`, ..."""
     heads: OptionalExpression = ""
+    """An expression for the number of heads whose features stand side by side along the last axis, to label them."""
 
     @property
     def expression(self) -> str:
@@ -79,11 +80,14 @@ class ShownTensor(Model):
 
 
 class Limits(Model):
-    """Limits for the program of a learner: processor seconds, wall seconds, memory in MiB."""
+    """Limits for the program of a learner."""
 
     cpu: Annotated[float, Field(gt=0, le=600)] = 5
+    """The most processor time, in seconds."""
     wall: Annotated[float, Field(gt=0, le=600)] = 20
+    """The most time in all, in seconds."""
     memory: Annotated[int, Field(ge=64, le=8192)] = 1024
+    """The most memory, in MiB."""
 
 
 Complaint = tuple[Path, str, str]
@@ -112,20 +116,21 @@ class BaseStep(Model):
     Attributes:
         is_exercise: whether the learner has something to do in steps of this kind.
         noun: what a step of this kind is called in front of learners.
-        side: whether the step is optional: off the main path, it belongs to the nearest main step before it and never
-            counts.
-        aliases: the ids that the step had before, so that progress under them counts for it. If it is an exercise,
-            they may also be former ids of the exercise.
     """
 
     is_exercise: ClassVar[bool] = False
     noun: ClassVar[str] = "step"
 
     id: Slug
+    """The id of the step in its lesson. Progress is kept under it, so keep a former one under `aliases`."""
     title: Text
+    """A heading by which a learner finds the step again, without a full stop."""
     prose: Template
+    """The text. What stands in braces is a Python expression that the run fills in: `{total:.2f}`."""
     side: bool = False
+    """Whether the step is optional: it belongs to the nearest step of the main path before it, and never counts."""
     aliases: tuple[Alias, ...] = ()
+    """The ids that the step had before, so that progress under them counts for it: `old-id` or `old-lesson/old-id`."""
 
     @property
     def templates(self) -> tuple[str, ...]:
@@ -154,28 +159,25 @@ class BaseStep(Model):
 
 
 class FilledStep(BaseStep):
-    """A step that a run of the lesson comes to: the run fills in its texts.
-
-    `source` (`module:Class`) shows the code of the `attention` package itself.
-    """
+    """A step that a run of the lesson comes to: the run fills in its texts."""
 
     source: OptionalName = ""
+    """Code of the `attention` package to show, as `module:Class`: `attention.causal:CausalAttention`."""
 
 
 class RunningStep(FilledStep):
-    """A piece of text and code that runs live; `show` names the tensors to draw.
-
-    `seed` seeds the generator right before the step (default: the lesson's seed). `varies` marks a step whose
-    random numbers differ between processors for one seed (dropout), so that its recorded output is not a reference.
-    `claims` are expressions over the run's variables that must be true for the prose to be true; `attn-tutor lint`
-    evaluates them.
-    """
+    """A piece of text and code that runs live."""
 
     code: OptionalCode = ""
+    """Python that runs when the step is opened, after that of the setup and of the steps before it."""
     show: tuple[ShownTensor, ...] = ()
+    """The tensors to draw."""
     seed: int | None = None
+    """The seed of random numbers right before the step, if not the lesson's."""
     varies: bool = False
+    """Whether its random numbers differ between processors for one seed, so that its recording is no reference."""
     claims: tuple[Expression, ...] = ()
+    """Expressions that have to be true for the prose to be true. `attn-tutor lint` evaluates them in a run."""
 
     @property
     def tensors(self) -> tuple[ShownTensor, ...]:

@@ -15,26 +15,22 @@ LanguageCode = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(_[A-Za-z]+
 
 
 class CourseFile(Model):
-    """The contents of a `course.yaml`.
-
-    Attributes:
-        id: what learners call the course on the command line, and what their progress with it is kept under: it never
-            changes.
-        title: its name in front of learners.
-        about: a paragraph about what they learn, and what they have to know already.
-        format: the version of the lesson format that it is written in; see `FORMAT`.
-        authors: who wrote it.
-        license: under which license others may use it, in a few words.
-        language: the code of the language of its texts.
-    """
+    """The contents of a `course.yaml`: what a course says about itself."""
 
     id: Slug
+    """What learners type to open the course, and what their progress with it is kept under, so it never changes."""
     title: Text
+    """Its name in front of learners."""
     about: Text
+    """A paragraph on what learners will learn, and what they have to know already."""
     format: Annotated[int, Field(ge=1)]
+    """The version of the lesson format that it is written in."""
     authors: tuple[Name, ...] = ()
+    """Who wrote it."""
     license: OptionalName = ""
+    """Under which license others may use it, in a few words: `CC BY 4.0`."""
     language: LanguageCode = "en"
+    """The code of the language of its texts."""
 
     @property
     def text_key(self) -> str:

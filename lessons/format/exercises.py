@@ -35,7 +35,9 @@ class Edit(Model):
     """A change of code: every occurrence of the text `find` becomes `replace`."""
 
     find: Name
+    """The text in the code, spaces too."""
     replace: OptionalName
+    """What stands in its place."""
 
 
 Edits = Annotated[tuple[Edit, ...], BeforeValidator(_together), Field(min_length=1)]
@@ -47,38 +49,40 @@ class Mistake(Model):
 
     `lessons/mistakes/` is the library of mistakes; an exercise names the ones that can be made in it. The judge makes a
     mistake in a right answer, by the first of `edits` that fits, or replaces the answer by `code`.
-
-    Attributes:
-        id: the id by which verdicts and exercises refer to it.
-        name: a few words for what was done: "softmax over the columns".
-        seen: its effect on the learner's numbers, a template over `got`, `want` and `context`; left out where it
-            cannot be filled.
-        why: what is wrong about it and what is right.
-        edits: ways to make it; the first that fits counts.
-        code: a whole answer that shows it, for an exercise where no edit makes it.
     """
 
     id: Slug
+    """The id by which verdicts and exercises refer to it."""
     name: Text
+    """A few words for what was done: "softmax over the columns"."""
     seen: OptionalTemplate = ""
+    """Its effect on the learner's numbers, over `got`, `want` and `context`; left out where it cannot be filled."""
     why: Text
+    """What is wrong about it, and what is right."""
     edits: tuple[Edits, ...] = ()
+    """Ways to make it in the model answer; the first that fits counts."""
     code: OptionalCode = ""
+    """A whole answer that shows it, for an exercise where no edit makes it."""
 
 
 class Variant(Model):
-    """An answer that differs from the solution: `code`, or the solution with `edits` made in it."""
+    """An answer that differs from the model answer: `code`, or the model answer with `edits` made in it."""
 
     name: Name
+    """A few words for it, which only authors read."""
     code: OptionalCode = ""
+    """The whole answer."""
     edits: Annotated[tuple[Edit, ...], BeforeValidator(_together)] = ()
+    """What makes it of the model answer, in place of `code`."""
 
 
 class MessageCase(Model):
-    """A message for one case: `say` is its template, `when` the expression that must be true; the last has none."""
+    """What is said of an answer in one case."""
 
     when: Annotated[OptionalExpression, Field(alias="if")] = ""
+    """The expression that is true in this case, over `got`, `want` and `context`. Only the last case has none."""
     say: Template
+    """The message. What stands in braces is an expression over `got`, `want` and `context`."""
 
 
 def _as_cases(value: Any) -> Any:
@@ -87,36 +91,34 @@ def _as_cases(value: Any) -> Any:
 
 
 class Check(Model):
-    """One test of an answer.
-
-    `test` is a Python expression over `got` (from the learner's code), `want` (from the solution) and `context` (the
-    hidden inputs); `fail` is the template of the message if it is not true, or a list of cases, of which the first
-    that applies is said.
-    """
+    """One test of an answer."""
 
     name: Text
+    """A few words for what is right if it holds: "the shape"."""
     test: Expression
+    """An expression over `got` (from the learner's code), `want` (from the model answer) and `context`."""
     fail: Annotated[tuple[MessageCase, ...], BeforeValidator(_as_cases), Field(min_length=1)]
+    """The message if it is not true, or a list of cases, of which the first whose `if` holds is said."""
 
 
 Hints = Annotated[tuple[Text, ...], Field(min_length=3)]
 
 
 class BaseExercise(BaseStep):
-    """The fields that all exercises have.
-
-    `exercise` is its name in the course, `number` its number in the book, if it has one. `hints` go step by step from a
-    nudge to nearly the whole solution; `why` explains the solution once it is found. A learner who solves the
-    `challenge` of a lesson may skip the rest of it.
-    """
+    """The fields that all exercises have."""
 
     is_exercise: ClassVar[bool] = True
 
     exercise: Slug
+    """The id of the exercise in the course, which learners type and answers are kept under: it never changes."""
     number: OptionalName = ""
+    """Its number in a book, if it has one."""
     hints: Hints
+    """Three or more, from a question to nearly the whole answer, without any of its lines."""
     why: Template
+    """What explains the answer once it is found."""
     challenge: bool = False
+    """Whether a learner who solves it may skip the rest of the lesson. Each lesson has one such exercise in code."""
 
     @property
     def learner_texts(self) -> tuple[LearnerText, ...]:
@@ -131,39 +133,49 @@ class ExerciseStep(BaseExercise):
     The judge makes hidden inputs with `context` (code that sets `context`, a dict), runs the learner's code in one
     process and the `solution` in another, puts both through `probe` (code that sets `got`, a dict), and evaluates
     `checks` where the learner's code never ran.
-
-    Attributes:
-        form: the task: write code, complete it, repair it, make two things agree, choose arguments, or write one line:
-            the expression for the one gap `...` of the starter. An exercise in one line is given `probe` and `checks`
-            if it has none: its function is called with the context.
-        defines: the names that the answer must define.
-        without: modules that the answer may not import, because they contain the solution.
-        attempt: code that calls the answer on the lesson's own values, so that a learner can look at its matrices.
-        sample: code that calls the answer on small inputs and sets `result`. A learner who has taken the answer home
-            compares that with what the model answer gave. `wave(2, 3)` is a tensor of numbers that show no pattern,
-            `filled(module)` a module whose parameters have such numbers.
-        mistakes: the mistakes that a verdict names if an answer shows them, alone or two at once.
-        accepted: right answers that differ from the solution.
-        cheats: answers that must not pass, in addition to the cheats that no exercise accepts.
     """
 
     noun: ClassVar[str] = "exercise"
 
     kind: Literal["exercise"]
     form: Literal["write", "complete", "repair", "agree", "arguments", "line"] = "write"
+    """The task: to write code, complete it, repair it, make two things agree, choose arguments, or write one line.
+
+    With `line`, the starter has one gap `...`, and the answer fills it with an expression. Such an exercise needs
+    neither `probe` nor `checks`: its function is called with the context, and the result is compared.
+    """
     defines: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """The names that the answer has to define. The probe sees only these of it."""
     starter: Code
+    """The code that the learner begins with. It does not pass."""
     solution: Code
+    """The model answer."""
     without: tuple[Name, ...] = ()
+    """Modules that the answer may not import, because they contain the solution."""
     attempt: OptionalCode = ""
+    """Code that calls the answer on the lesson's own values, so that a learner can look at its matrices."""
     sample: OptionalCode = ""
+    """Code that calls the answer on small inputs and sets `result`, for a learner who has taken the answer home.
+
+    They compare it with what the model answer gives. `wave(2, 3)` is a tensor of numbers that show no pattern, and
+    `filled(module)` a module whose parameters have such numbers.
+    """
     context: Code
+    """Code that makes hidden inputs: it sets `context`, a dict. `pick(3, 2, 7)` draws three sizes from 2 to 7, no two
+    of which are equal.
+    """
     probe: Code
+    """Code that calls the answer with `context` and sets `got`, a dict with all that tells right from wrong."""
     checks: Annotated[tuple[Check, ...], Field(min_length=1)]
+    """The tests of the answer, in order. The message of the first that does not hold is said."""
     mistakes: Annotated[tuple[Mistake, ...], Field(min_length=1)]
+    """The mistakes that a verdict names if an answer shows them: ids from the library, or all of their fields."""
     accepted: tuple[Variant, ...] = ()
+    """Right answers that are spelled differently."""
     cheats: tuple[Variant, ...] = ()
+    """Answers that must not pass, besides the cheats that no exercise accepts."""
     limits: Limits = Limits()
+    """What the answer may take."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Yield a complaint if the solution does not define all names of `defines`."""

@@ -16,41 +16,37 @@ from lessons.format.learner_texts import LearnerText
 
 
 class Way(Model):
-    """A way in which an experiment may go: right if it reaches the goal, else a known wrong turn.
-
-    Attributes:
-        id: its id in the step.
-        name: a few words for what was done: "the score was lowered".
-        right: whether it reaches what the experiment asks for.
-        changed: the knobs, and the variables whose cells, that may be changed: it is this way only if nothing else is.
-            Empty: any.
-        when: an expression over the variables of the changed run that must be true; empty: always true.
-        why: what happened and why, a template that the changed run fills in.
-        proof: changes that go this way, as on a command line: `NAME = VALUE`, `NAME[I,J] = VALUE`; a semicolon joins
-            changes that are made together.
-    """
+    """A way in which an experiment may go: right if it reaches the goal, else a known wrong turn."""
 
     id: Slug
+    """Its id in the step."""
     name: Text
+    """A few words for what was done: "the score was lowered"."""
     right: bool = False
+    """Whether it reaches what the experiment asks for."""
     changed: tuple[Name, ...] = ()
+    """The knobs and variables that may be changed: it is this way only if nothing else is. Left out: any."""
     when: Annotated[OptionalExpression, Field(alias="if")] = ""
+    """An expression over the variables of the changed run that has to be true. A right way needs one."""
     why: Template
+    """What happened and why, which the changed run fills in."""
     proof: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """Changes that go this way, for lint: `NAME = VALUE` or `NAME[I,J] = VALUE`; a semicolon joins several."""
 
 
 class ExperimentStep(BaseExercise, RunningStep):
     """A task that is solved by changing a run: by knobs, words, or numbers of its tensors.
 
-    Every change runs the step again, and the first of `ways` that matches the changes and their effect decides.
-    `otherwise` is said where none matches. All texts but the task are filled in by the changed run.
+    All texts but the task are filled in by the changed run.
     """
 
     noun: ClassVar[str] = "experiment"
 
     kind: Literal["experiment"]
     ways: Annotated[tuple[Way, ...], Field(min_length=1)]
+    """What may happen. Every change runs the step again, and the first way that matches it and its effect decides."""
     otherwise: Template
+    """What is said where no way matches."""
 
     @property
     def templates(self) -> tuple[str, ...]:

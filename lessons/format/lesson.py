@@ -65,30 +65,34 @@ SETUP = "setup"
 
 
 class LessonFile(Model):
-    """The contents of one `lesson.yaml`.
-
-    `goal` says what the learner will be able to do; `tokens` are the words that label token axes; `setup` is code
-    that runs before the first step; `thumbnail` is the `step/tensor` that stands for the lesson on the course map;
-    `flow` is the step whose flow of numbers stands beside the first and the last page of the lesson;
-    `knobs` are what a learner may change in the code, to see the effect; `axes` names the axes of variables that no
-    step shows, or not under their own name; `constants` are numbers that prose may contain although no run computes
-    them, each with its source; `aliases` are the slugs that its folder had before, so that progress under them counts
-    for it.
-    """
+    """The contents of one `lesson.yaml`."""
 
     title: Text
+    """What the lesson is called on the map."""
     goal: Text
+    """What the learner will be able to do. It begins with "You will be able to"."""
     aliases: tuple[Slug, ...] = ()
+    """The names that its folder had before, without the number, so that progress under them counts for it."""
     tokens: tuple[Text, ...] = ()
+    """The words that label the axes `token`, `query` and `key`."""
     seed: int = 123
+    """The seed of random numbers with which the setup and every step begin."""
     setup: OptionalCode = ""
+    """Python that runs before the first step, such as imports. Learners do not read it."""
     thumbnail: OptionalName = ""
+    """The tensor that stands for the lesson on the map, as `STEP/NAME`."""
     flow: OptionalName = ""
+    """The step whose flow of numbers stands beside the first and the last step of the lesson."""
     limits: Limits = Limits()
+    """What a run of the lesson may take."""
     knobs: tuple[AnyKnob, ...] = ()
+    """What a learner may change in the code, to see the effect."""
     axes: dict[Name, tuple[AxisName, ...]] = {}
+    """The names of the axes of variables that no step shows, for the shapes beside the code."""
     constants: dict[Name, Name] = {}
+    """Numbers that prose may contain although no run computes them, each with its source."""
     steps: Annotated[tuple[Step, ...], Field(min_length=1)]
+    """The steps, in order. `- include: exercises/ID.yaml` stands for the step in that file of the folder."""
 
 
 class Lesson(LessonFile):

@@ -15,10 +15,12 @@ from lessons.format.learner_texts import LearnerText, Path
 
 
 class Wrong(Model):
-    """The feedback on one wrong answer: `is` (an expression) is that answer, `why` says what led to it."""
+    """The feedback on one wrong answer."""
 
     answer: Annotated[Expression, Field(alias="is")]
+    """An expression for the wrong answer, over the variables of the run."""
     why: Template
+    """What leads to it, and what to look at."""
 
 
 def _texts_of_wrong(wrong: tuple[Wrong, ...]) -> Iterator[LearnerText]:
@@ -37,11 +39,12 @@ def _complaints_of_wrong(facts: Sequence[str]) -> Iterator[Complaint]:
 
 
 class BaseQuestion(BaseExercise, RunningStep):
-    """A question about a run: `code` and `show` are visible from the start, `reveal` once it is answered."""
+    """A question about a run, whose `code` and `show` are visible from the start."""
 
     noun: ClassVar[str] = "question"
 
     reveal: tuple[ShownTensor, ...] = ()
+    """The tensors to draw once the question is answered."""
 
     @property
     def tensors_with_paths(self) -> list[tuple[Path, ShownTensor]]:
@@ -58,8 +61,11 @@ class Option(Model):
     """One of the answers to choose from, and why it is right or wrong."""
 
     text: Template
+    """The answer that a learner may choose."""
     why: Template
+    """What is said of it once it is chosen: why it is right, or what leads to it."""
     right: bool = False
+    """Whether it is the right one, which exactly one option is."""
 
 
 class ChoiceStep(BaseQuestion):
@@ -67,6 +73,7 @@ class ChoiceStep(BaseQuestion):
 
     kind: Literal["choice"]
     options: Annotated[tuple[Option, ...], Field(min_length=2, max_length=8)]
+    """The answers to choose from, two to eight. They are shown in this order."""
 
     @property
     def templates(self) -> tuple[str, ...]:
@@ -100,9 +107,10 @@ class ChoiceStep(BaseQuestion):
 
 
 class AnsweredQuestion(BaseQuestion):
-    """The fields of questions whose right answer is an expression; `wrong` are the wrong answers that have feedback."""
+    """The fields of questions whose right answer is an expression."""
 
     wrong: tuple[Wrong, ...] = ()
+    """The wrong answers that learners tend to give, each with its own feedback."""
 
     @property
     def right(self) -> str:
@@ -131,15 +139,15 @@ class AnsweredQuestion(BaseQuestion):
 
 
 class PredictStep(AnsweredQuestion):
-    """A prediction before something is shown: a number, a shape, or an order (numbers from 1, best first).
-
-    `answer` is an expression over the variables of the run. A number is right if it is at most `within` away.
-    """
+    """A prediction before something is shown: a number, a shape, or an order."""
 
     kind: Literal["predict"]
     asks: Literal["number", "shape", "order"]
+    """What is typed: a number, a shape such as `4, 9`, or an order (numbers from 1, best first)."""
     answer: Expression
+    """An expression for the right answer, over the variables of the run."""
     within: Annotated[float, Field(ge=0)] = 0.00005
+    """How far a number may be away and still be right."""
 
     @property
     def right(self) -> str:
@@ -148,16 +156,18 @@ class PredictStep(AnsweredQuestion):
 
 
 class PointStep(AnsweredQuestion):
-    """A question that is answered by pointing at a cell of the shown tensor `on`; `blank` hides its numbers until then.
+    """A question that is answered by pointing at a cell of a shown tensor.
 
-    `cells` is an expression for a tensor of the same shape that is true at the right cells; the `is` of a wrong answer
-    is one for its cells.
+    The `is` of a wrong answer is an expression for its cells.
     """
 
     kind: Literal["point"]
     on: Name
+    """The name of the shown tensor."""
     cells: Expression
+    """An expression for a tensor of the same shape that is true at the right cells."""
     blank: bool = False
+    """Whether its numbers are hidden until the question is answered."""
 
     @property
     def right(self) -> str:
@@ -173,21 +183,24 @@ class PointStep(AnsweredQuestion):
 
 
 class FindStep(AnsweredQuestion):
-    """A task that is solved by explaining: to find a cell or a row of the shown tensor `on`, or a box of the flow.
+    """A task that is solved by explaining: to find a cell or a row of a shown tensor, or a box of the flow.
 
-    `answer` is an expression: for a cell a tensor with the shape of `on` that is true at the right cells; for a row
-    one truth value for each row of `on`; for a box a list of the names of the right ones. The `is` of a wrong answer
-    has the same form. `start` (`context[1, 0]`) is the number at which explaining begins; `attn-tutor lint` proves
-    that it leads to a right cell.
+    The `is` of a wrong answer has the form of `answer`.
     """
 
     noun: ClassVar[str] = "find"
 
     kind: Literal["find"]
     target: Literal["cell", "row", "box"]
+    """What is to be found."""
     on: OptionalName = ""
+    """The name of the shown tensor in which it is found."""
     answer: Expression
+    """An expression for what is right: for a cell a tensor with the shape of `on`, true at the right cells; for a row
+    one truth value for each row; for a box a list of names.
+    """
     start: OptionalName = ""
+    """The number at which explaining begins, such as `context[1, 0]`. Lint proves that it leads to a right cell."""
 
     @property
     def right(self) -> str:

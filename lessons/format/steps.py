@@ -34,22 +34,29 @@ class RunStep(RunningStep):
 
     kind: Literal["run"]
     code: Code
+    """Python that runs when the step is opened, after that of the setup and of the steps before it."""
 
 
 class Level(Model):
     """A level to compare a curve with, drawn as a dotted line: what chance would give."""
 
     label: Text
+    """What stands beside the line."""
     expr: Expression
+    """An expression for the level, evaluated for every snapshot."""
 
 
 class Curve(Model):
-    """A number that is plotted over a training; `expr` and that of `level` are evaluated for every snapshot."""
+    """A number that is plotted over a training."""
 
     name: Name
+    """Its name, by which prose and code know it."""
     label: Text
+    """What stands above the curve."""
     expr: Expression
+    """An expression for the number, evaluated for every snapshot."""
     level: Level | None = None
+    """A level to compare it with."""
 
     @property
     def measured(self) -> tuple[tuple[str, str], ...]:
@@ -64,25 +71,22 @@ class Curve(Model):
 
 
 class TrainStep(RunningStep):
-    """A training that the learner starts, watches, pauses and looks back through.
-
-    Attributes:
-        training: the loop. It calls `frame(done, total)` to take a snapshot: steps done, steps in all.
-        curves: the numbers of a snapshot.
-        watch: the tensors of a snapshot.
-        keep: an expression for the trained state, a dict of tensors such as `model.state_dict()`.
-        code: the code that runs in place of the training wherever the lesson is run: it builds what the loop would
-            have built from `trained`, the trained state. `show` is what it shows.
-        limits: the limits for the training.
-    """
+    """A training that the learner starts, watches, pauses and looks back through."""
 
     kind: Literal["train"]
     code: Code
+    """Code that runs in place of the training: it builds from `trained`, the trained state, what the loop would build.
+    """
     training: Code
+    """The loop. It calls `frame(done, total)` to take a snapshot: steps done, steps in all."""
     curves: Annotated[tuple[Curve, ...], Field(min_length=1)]
+    """The numbers of a snapshot."""
     watch: tuple[ShownTensor, ...] = ()
+    """The tensors of a snapshot."""
     keep: Expression
+    """An expression for the trained state, a dict of tensors such as `model.state_dict()`."""
     limits: Limits = Limits()
+    """What the training may take."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Yield what is wrong in the training before it is run, and in what is shown of it."""

@@ -24,21 +24,18 @@ MOST_WORDS = 45
 
 
 class Term(Model):
-    """A technical term that the course uses.
-
-    Attributes:
-        term: the word, in the singular.
-        also: other words for it, and the names that code gives it.
-        means: the definition, in a sentence or two.
-        step: the step that introduces it, as `lesson/step`.
-        see: related terms.
-    """
+    """A technical term that the course uses."""
 
     term: Text
+    """The word, in the singular."""
     means: Text
+    """The definition, in a sentence or two."""
     step: Name
+    """The step that introduces it, as `LESSON/STEP`."""
     also: tuple[Text, ...] = ()
+    """Other words for it, and the names that code gives it."""
     see: tuple[Name, ...] = ()
+    """Related terms."""
 
     @property
     def text_key(self) -> str:
@@ -53,13 +50,18 @@ class Term(Model):
 
 
 class Reference(Model):
-    """A paper to read: its title, authors, year and address, and what one finds in it."""
+    """A paper to read."""
 
     title: Name
+    """Its title."""
     authors: Name
+    """Its authors, separated by commas; `and others` at the end stands for more."""
     year: int
+    """The year in which it appeared."""
     where: Text
+    """Its address."""
     about: Text
+    """What one finds in it."""
 
     @property
     def text_key(self) -> str:
@@ -77,12 +79,18 @@ class Reference(Model):
         return f"{names[0]}, {self.year}"
 
 
-class _TermsFile(Model):
+class TermsFile(Model):
+    """The contents of a `glossary.yaml`."""
+
     terms: tuple[Term, ...]
+    """The terms, in any order."""
 
 
-class _ReferencesFile(Model):
+class ReferencesFile(Model):
+    """The contents of a `references.yaml`."""
+
     references: tuple[Reference, ...]
+    """The papers, in any order."""
 
 
 class Glossary(Model):
@@ -132,8 +140,8 @@ class Glossary(Model):
 
 def load(folder: Path = COURSE) -> Glossary:
     """Read the glossary and the references of a course; both are empty if it has none. Raises `LessonError`."""
-    terms = read_model(folder / TERMS, _TermsFile).terms if (folder / TERMS).exists() else ()
-    references = read_model(folder / REFERENCES, _ReferencesFile).references if (folder / REFERENCES).exists() else ()
+    terms = read_model(folder / TERMS, TermsFile).terms if (folder / TERMS).exists() else ()
+    references = read_model(folder / REFERENCES, ReferencesFile).references if (folder / REFERENCES).exists() else ()
     return Glossary(
         terms=tuple(sorted(terms, key=lambda term: term.term.casefold())),
         references=tuple(sorted(references, key=lambda reference: (reference.year, reference.authors))),
@@ -152,7 +160,7 @@ def findings(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:
     root = parse(read(folder / TERMS), str(folder / TERMS))
     steps = {f"{lesson.id}/{step.id}": step for lesson in lessons for step in lesson.steps}
     owners: dict[str, str] = {}
-    for position, term in enumerate(read_model(folder / TERMS, _TermsFile).terms):
+    for position, term in enumerate(read_model(folder / TERMS, TermsFile).terms):
 
         def finding(field: str, problem: str, remedy: str, position: int = position) -> Finding:
             return Finding(*position_of(locate(root, ("terms", position, field))[0].start_mark), problem, remedy)

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from lessons.authoring import claims, coverage, proofs, rhythm, translation_findings, writing
 from lessons.authoring.proofs import Proof
+from lessons.authoring.rewritten import is_rewritten
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.learner_texts import count_words
@@ -149,7 +150,8 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
     """Run the lessons that could be read, check their claims, and prove their exercises; or only some exercises.
 
     A run of a lesson serves its claims and all of its questions. While workers prove exercises, every step is laid out
-    on a small screen, to see whether it fits, and on a large one, to see whether it fills it. Raises `WorkerError`.
+    on a small screen, to see whether it fits, and those of lessons that keep all rules on a large one, to see whether
+    they fill it. Raises `WorkerError`.
     """
     from tui.commands import screen_fit
 
@@ -158,12 +160,15 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
         for task in tasks:
             task.prove(workers)
         if not only:
-            report.findings += screen_fit.findings(report.lessons)
+            unrecorded = [task for task in tasks if not screen_fit.is_recorded(task.lesson)]
+            runs = {task.lesson.id: task.results().steps for task in unrecorded}
+            report.findings += screen_fit.findings(report.lessons, runs)
             flows: dict[tuple[str, str], Flow] = {}
             for task in tasks:
                 report.findings += claims.findings(task.lesson, task.results())
-                flows |= _flows(task)
-            report.findings += screen_fit.blank(report.lessons, flows)
+                flows |= _flows(task) if is_rewritten(task.lesson) else {}
+            # What fills a large screen is a matter of rhythm.
+            report.findings += screen_fit.blank([each for each in report.lessons if is_rewritten(each)], flows)
         for task in tasks:
             for found in task.proofs():
                 if not report.proofs:

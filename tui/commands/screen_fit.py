@@ -38,6 +38,8 @@ from tui.widgets.view_switcher import Middle, ViewSwitcher
 
 SMALLEST, LARGE = (80, 24), (160, 48)
 
+NOTHING_RAN: Mapping[str, Sequence[StepResult]] = {}
+
 MOST_BLANK = 1 / 3
 """The largest part of the rows of a large screen that may be blank."""
 
@@ -103,9 +105,30 @@ def _widget(view: StepView) -> Widget:
     return view
 
 
-def findings(lessons: Sequence[Lesson]) -> list[Finding]:
-    """Return the steps whose recorded results make the text scroll more than once, or hide the rest."""
-    return asyncio.run(_measure(lessons, SMALLEST, _unfit, {}))
+Runs = Mapping[str, Sequence[StepResult]]
+"""The results of a run by the id of its lesson, for lessons that nobody has recorded."""
+
+
+class _Results(RecordedResults):
+    """The recorded results of lessons; those of a run where there are none."""
+
+    def __init__(self, runs: Runs) -> None:
+        super().__init__()
+        self._runs = runs
+
+    def of(self, lesson: Lesson) -> dict[str, StepResult]:
+        """Return the results of a lesson by step."""
+        return super().of(lesson) or {result.id: result for result in self._runs.get(lesson.id, ())}
+
+
+def is_recorded(lesson: Lesson) -> bool:
+    """Return whether a lesson has recorded results to lay out."""
+    return bool(RecordedResults().of(lesson))
+
+
+def findings(lessons: Sequence[Lesson], runs: Runs = NOTHING_RAN) -> list[Finding]:
+    """Return the steps whose results make the text scroll more than once, or hide the rest."""
+    return asyncio.run(_measure(lessons, SMALLEST, _unfit, _Results(runs), {}))
 
 
 def blank(lessons: Sequence[Lesson], flows: Mapping[tuple[str, str], Flow]) -> list[Finding]:
@@ -115,16 +138,19 @@ def blank(lessons: Sequence[Lesson], flows: Mapping[tuple[str, str], Flow]) -> l
         lessons: the lessons.
         flows: the flow of each step, by the ids of lesson and step, as after a run of the whole lesson.
     """
-    return asyncio.run(_measure(lessons, LARGE, _blank, flows))
+    return asyncio.run(_measure(lessons, LARGE, _blank, RecordedResults(), flows))
 
 
 async def _measure(
-    lessons: Sequence[Lesson], size: tuple[int, int], problems: Problems, flows: Mapping[tuple[str, str], Flow]
+    lessons: Sequence[Lesson],
+    size: tuple[int, int],
+    problems: Problems,
+    recorded: RecordedResults,
+    flows: Mapping[tuple[str, str], Flow],
 ) -> list[Finding]:
     found: list[Finding] = []
     app = _Bench()
     async with app.run_test(size=size):
-        recorded = RecordedResults()
         for before, lesson in pairwise([None, *lessons]):
             assert lesson is not None
             results = recorded.of(lesson)

@@ -7,53 +7,20 @@ command or of one verb, nor the first paint waits for what only one verb needs.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import import_module
 
 from lessons.texts.wording import Wording
+from tui.commands import author_verbs
 from tui.commands import verb_arguments as shared
+from tui.commands.verb_list import Verb, declaring
+
+__all__ = ["VERBS", "Verb"]
 
 say = Wording("command/verbs")
 
-Arguments = Callable[[argparse.ArgumentParser], None]
-"""Declares the arguments that follow a verb."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """A verb of the command line.
-
-    Attributes:
-        name: how learners write it.
-        module: the module of this package whose `run` does the work.
-        summary: says what the verb does, for the help.
-        add_arguments: the function that declares its arguments.
-    """
-
-    name: str
-    module: str
-    summary: Callable[[], str]
-    add_arguments: Arguments
-
-    def run(self, options: argparse.Namespace) -> int:
-        """Do the work of the verb and return the exit code. Raises `CommandError`."""
-        exit_code: int = import_module(f"tui.commands.{self.module}").run(options)
-        return exit_code
-
-
 VERBS: list[Verb] = []
-"""The verbs, in the order in which they are declared below."""
+"""The verbs, in the order in which they are declared below; last those for authors."""
 
-
-def _verb(name: str, module: str, summary: Callable[[], str]) -> Callable[[Arguments], Arguments]:
-    """Return a decorator that makes a function declare the arguments of a new verb."""
-
-    def declare(add_arguments: Arguments) -> Arguments:
-        VERBS.append(Verb(name, module, summary, add_arguments))
-        return add_arguments
-
-    return declare
+_verb = declaring(VERBS)
 
 
 @_verb("list", "list_course", lambda: say("list", "list the lessons, steps, and exercises, with your progress"))
@@ -350,60 +317,6 @@ def _courses_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_json(parser)
 
 
-@_verb(
-    "lint",
-    "lint_course",
-    lambda: say("lint", "for authors: find mistakes in lesson files, and exercises and claims that do not hold"),
-)
-def _lint_arguments(parser: argparse.ArgumentParser) -> None:
-    shared.add_course(parser)
-    parser.add_argument(
-        "folder", metavar="FOLDER", nargs="?", help=say("lint/folder", "a folder of lessons (default: this course)")
-    )
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--exercise",
-        metavar="ID",
-        action="append",
-        default=[],
-        help=say("lint/exercise", "prove only this exercise; you can repeat this"),
-    )
-    which.add_argument(
-        "--claims", action="store_true", help=say("lint/claims", "run the lessons, and check only their claims")
-    )
-    which.add_argument(
-        "--quick", action="store_true", help=say("lint/quick", "only read the files, without running anything")
-    )
-    parser.add_argument(
-        "--lesson",
-        metavar="ID",
-        action="append",
-        default=[],
-        help=say("lint/lesson", "run and prove only this lesson; you can repeat this"),
-    )
-    shared.add_json(parser)
-
-
-@_verb("texts", "list_texts", lambda: say("texts", "for translators: list every text that learners read, with its id"))
-def _texts_arguments(parser: argparse.ArgumentParser) -> None:
-    shared.add_course(parser)
-    parser.add_argument(
-        "group",
-        metavar="GROUP",
-        nargs="?",
-        help=say("texts/group", "the id of a lesson, or another group of texts (default: all of them)"),
-    )
-    parser.add_argument(
-        "--update",
-        metavar="FOLDER",
-        help=say(
-            "texts/update",
-            "bring the translation in this folder up to date; the folder is named by its language, such as ru",
-        ),
-    )
-    shared.add_json(parser)
-
-
 @_verb("export", "export_files", lambda: say("export", "save your progress to a file, or what you take home"))
 def _export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = say(
@@ -486,3 +399,6 @@ def _report_arguments(parser: argparse.ArgumentParser) -> None:
 @_verb("doctor", "doctor", lambda: say("doctor", "look at everything that the tutor depends on, and say what is wrong"))
 def _doctor_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_json(parser)
+
+
+VERBS += author_verbs.VERBS

@@ -25,16 +25,15 @@ say = Wording("change/choice")
 
 
 class ChoiceKnob(Knob):
-    """A choice between pieces of code, named by words. The first piece is in the code of the lesson.
-
-    `words` is what learners read in place of these names, the names themselves unless they are translated.
-    """
+    """A choice between pieces of code."""
 
     replaced_in: ClassVar[str] = "options"
 
     kind: Literal["choice"]
     options: Annotated[dict[Annotated[Name, BeforeValidator(is_text)], OptionalName], Field(min_length=2)]
+    """The pieces of code by their names. The first piece is the one that the code of the lesson has."""
     words: dict[Name, Text] = {}
+    """What learners read in place of these names. Left out: the names."""
 
     @model_validator(mode="before")
     @classmethod

@@ -74,7 +74,7 @@ class Knob(Model, abc.ABC):
     """Something in the code of a lesson that a learner may change.
 
     A knob replaces text in the code of a lesson, so that the changed code can be shown. At its initial setting it
-    changes nothing. `in` restricts it to some steps, or the `setup`.
+    changes nothing.
 
     Attributes:
         can_turn: whether the arrow keys change it.
@@ -87,9 +87,13 @@ class Knob(Model, abc.ABC):
     replaced_in: ClassVar[str] = "kind"
 
     name: Slug
+    """Its name on the command line."""
     label: Text
+    """What learners read in the panel."""
     within: Annotated[tuple[OptionalName, ...], Field(alias="in")] = ()
+    """The ids of the steps in whose code it replaces text, or `setup`. Left out: in all code."""
     kind: OptionalName
+    """What it replaces: a number, a choice between pieces of code, the seed, or the words of the lesson."""
 
     @property
     def unit(self) -> str:

@@ -29,23 +29,27 @@ DECIMALS = 9
 
 
 class NumberKnob(Knob):
-    """A number: wherever the code has the text `find`, it gets `replace` with the number for `{value}`.
-
-    It is one of `values`, or from `least` to `most`, where `step` is a sensible change. `refused` lists the settings
-    that the code refuses with a message of its own, which is worth seeing.
-    """
+    """A number in the code, from a list or from a range."""
 
     replaced_in: ClassVar[str] = "replace"
 
     kind: Literal["number"]
     find: Name
+    """The text in the code that is replaced, such as `num_heads=2`."""
     replace: Name
+    """What stands in its place, with the number for `{value}`: `num_heads={value}`."""
     default: Number
+    """The number that the code of the lesson has."""
     values: tuple[Number, ...] = ()
+    """The numbers to choose from, in place of a range."""
     least: Number | None = None
+    """The least number of a range."""
     most: Number | None = None
+    """The greatest number of a range."""
     step: Number | None = None
+    """How far an arrow key turns it in a range."""
     refused: tuple[Number, ...] = ()
+    """The numbers of `values` that the code refuses with a message of its own, which is worth seeing."""
 
     def initial(self, lesson: LessonCode) -> Setting:
         """Return the default number."""

@@ -18,7 +18,7 @@ say = Wording("change/words")
 
 
 class WordsKnob(Knob):
-    """The learner's own sentence, of `least` to `most` words.
+    """The learner's own sentence.
 
     It replaces the `tokens` of the lesson and, wherever the code has it, the statement that makes `inputs`: one row of
     toy numbers for each word (`lessons.format.knobs.sentence`).
@@ -28,7 +28,9 @@ class WordsKnob(Knob):
     is_endless: ClassVar[bool] = True
     kind: Literal["words"]
     least: Annotated[int, Field(ge=1)] = 2
+    """The least number of words."""
     most: Annotated[int, Field(le=64)] = 12
+    """The greatest number of words."""
 
     @property
     def unit(self) -> str:

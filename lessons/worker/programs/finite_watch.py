@@ -7,6 +7,7 @@ infinite operands is no news; one that comes of finite operands may be, unless t
 from __future__ import annotations
 
 import math
+import sys
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +16,7 @@ from typing import Any
 import torch
 
 from lessons.worker.programs.finite_scan import NEAR, Loss, Peak, Scan, Written, described, largest_magnitude
-from lessons.worker.programs.scaled_gradients import UPDATE
+from lessons.worker.programs.scaled_gradients import UNSCALE, UPDATE, ScaledStep
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.events import Noted
 from lessons.worker.recording.record import Record
@@ -61,11 +62,20 @@ class FiniteWatch:
         self.news = False
         self.losses: deque[Loss] = deque(maxlen=MOST_LOSSES)
         self.skipped = self.in_a_row = 0
+        self._steps: list[ScaledStep] = []
+        """The steps of a `GradScaler` that ended in the record."""
+        self._since: int | None = None
+        """The time from which on the numbers of the present step are not finite because of its gradients."""
 
     def scan(self) -> Scan:
         """Return what was found in the operations that the record still has."""
         found = [written for written in self._scan.found if written.time > self._record.since]
         return Scan(found, self._scan.operations, self._scan.numbers, self._scan.lost, self._scan.peaks)
+
+    def scaled_steps(self) -> list[ScaledStep]:
+        """Return the steps of a `GradScaler` that ended in the record, and the one that has begun."""
+        begun = ScaledStep(sys.maxsize if self._since is None else self._since, sys.maxsize, False)
+        return [*self._steps, begun]
 
     def excuse(self) -> None:
         """Forget what was found, because there is a reason for it."""
@@ -77,6 +87,7 @@ class FiniteWatch:
         self._known &= memories
         self._tainted &= memories
         self._scan.found = self.scan().found
+        self._steps = [step for step in self._steps if step.end > self._record.since]
 
     def look(self, noted: Noted, out: Any) -> None:
         """Look at what an operation wrote, and at what it read that nobody has looked at yet."""
@@ -94,7 +105,9 @@ class FiniteWatch:
                 for region in self._record.events[-1].written:
                     wrote = self._look_at(noted, region.tensor, tainted, region) or wrote
             if info.op == UPDATE:
-                self._note_scaler()
+                self._note_scaler(noted.time)
+            elif info.op == UNSCALE and self._since is None:
+                self._since = noted.time
         elif info.op.startswith(EMPTY):
             # What lies in memory that nothing has written yet may be anything.
             self._known.update(item.untyped_storage() for item in _tensors(out))
@@ -166,13 +179,14 @@ class FiniteWatch:
                 self.news = self.news or not (tainted or noted.info.op in SETTING)
             else:
                 # Where the first one came from is known: of all others it matters which they are.
-                self._scan.found.append(Written(noted.time + 1, region, event, "nan", 0, ()))
-                self._tainted.add(memory)
+                self._note(Written(noted.time + 1, region, event, "nan", 0, ()))
         return True
 
     def _note(self, written: Written) -> None:
         self._scan.found.append(written)
         self._tainted.add(written.region.memory)
+        if self._since is None and written.event is not None and written.event.node is not None:
+            self._since = written.time
 
     def _note_loss(self, noted: Noted) -> None:
         """Note a single number that a tensor of ones is made for, as `backward` does to begin with."""
@@ -194,11 +208,13 @@ class FiniteWatch:
                 return replace(event, args=(), outs=(), written=()), float(operand.tensor)
         return None, 0.0
 
-    def _note_scaler(self) -> None:
+    def _note_scaler(self, time: int) -> None:
         found = self._record.events[-1].arg("found_inf")
         is_skipped = isinstance(found, Region) and float(found.tensor) > 0
         self.skipped += is_skipped
         self.in_a_row = self.in_a_row + 1 if is_skipped else 0
+        self._steps.append(ScaledStep(time if self._since is None else self._since, time, not is_skipped))
+        self._since = None
 
 
 def _light(noted: Noted) -> Event:

@@ -32,6 +32,7 @@ from lessons.worker.programs.finite_scan import (
 )
 from lessons.worker.programs.hidden_derivatives import without_hidden
 from lessons.worker.programs.nonfinite_chain import Link, WaysBack
+from lessons.worker.programs.scaled_gradients import ScaledStep
 from lessons.worker.recording.element_history import Element, ValueLost
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.record import Binding
@@ -63,6 +64,7 @@ class Watched:
         scan: what was found in these, and how much was looked at in all.
         losses: the numbers that gradients may have been asked of, each with the operation that began to compute them.
         skipped: how many steps a `GradScaler` has skipped because a gradient was not finite.
+        steps: those of its steps that ended in the record, and the one that has begun.
         earlier: where infinities came from before the record begins.
         is_over: whether the run was ended, because enough was known.
         may_recover: whether a `GradScaler`, if there is one, may still find a factor with which gradients are finite.
@@ -71,6 +73,7 @@ class Watched:
     scan: Scan
     losses: Iterable[Loss]
     skipped: int
+    steps: list[ScaledStep]
     earlier: list[Json]
     is_over: bool
     may_recover: bool
@@ -106,11 +109,12 @@ class _Search:
             before = run.record.events.after(self.last)
             self.unkept = max(0, self.last - 1 - before) if not run.record.stopped else 0
         self.found = scan(self.record, self.last) if watched is None else watched.scan
-        steps = scaled_gradients.updates(run, self.last)
-        is_last = watched is None or not (watched.may_recover and (steps or self._is_scaled(watched.losses)))
         left = without_hidden(run, self.found.found)
-        self.found.found = scaled_gradients.without_skipped(left, steps, is_last=is_last)
-        self.skipped = watched.skipped if watched is not None else sum(not finite for _, finite in steps)
+        steps = watched.steps if watched is not None else scaled_gradients.steps_of(run, self.last, left)
+        is_scaled = watched is not None and (len(steps) > 1 or self._is_scaled(watched.losses))
+        is_last = not (watched is not None and watched.may_recover and is_scaled)
+        self.found.found = scaled_gradients.without_skipped(left, steps, is_last=is_last, is_nan=self._is_nan)
+        self.skipped = watched.skipped if watched is not None else sum(not step.is_finite for step in steps)
 
     def report(self) -> Json:
         """Return the plain data of the report."""
@@ -154,6 +158,9 @@ class _Search:
         for written in found.found:
             if written.kind == "nan":
                 written = self._described(written)
+            if not written.indices:
+                continue
+            if written.kind == "nan":
                 chain = self.ways.back(written.region, written.indices[0], written.time)
                 if len(chain) == 1 and nonfinite_origin.is_set(chain[0].derived):
                     # As long as nothing is computed from it, it may mark what is missing.
@@ -170,11 +177,18 @@ class _Search:
         return [] if infinity is None else [infinity]
 
     def _described(self, written: Written) -> Written:
-        """Describe a tensor of which it was only noted that it was not finite."""
+        """Describe a tensor of which it was only noted that it was not finite, if its numbers are still known."""
         if written.indices:
             return written
-        tensor = self.run.history.tensor(written.region, written.time, copy=False)
+        try:
+            tensor = self.run.history.tensor(written.region, written.time, copy=False)
+        except ValueLost:
+            return written
         return described(written.time, written.region, written.event, tensor, largest_magnitude(tensor))
+
+    def _is_nan(self, written: Written) -> bool:
+        """Return whether any number of a tensor is NaN, or may be."""
+        return written.kind == "nan" and self._described(written).kind == "nan"
 
     def _origin(self, found: Scan, written: Written, chain: list[Link]) -> Json:
         """Describe where numbers came from, given the way from the first of them to the one that was noticed."""

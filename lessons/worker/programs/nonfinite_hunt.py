@@ -54,7 +54,15 @@ class HuntingRecorder(RollingRecorder):
     def _watched(self, *, is_running: bool = False) -> Watched:
         finite = self.finite
         may_recover = is_running and finite.in_a_row < PATIENCE
-        return Watched(finite.scan(), finite.losses, finite.skipped, self._earlier, self.is_over, may_recover)
+        return Watched(
+            finite.scan(),
+            finite.losses,
+            finite.skipped,
+            finite.scaled_steps(),
+            self._earlier,
+            self.is_over,
+            may_recover,
+        )
 
     def _look(self, noted: Noted, out: Any) -> None:
         if self._sites.aside:

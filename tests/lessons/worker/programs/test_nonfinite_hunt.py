@@ -175,3 +175,60 @@ def test_a_step_that_a_scaler_is_about_to_skip_is_not_blamed_when_the_record_is_
     """
     report, _ = _hunt(source, most=300, after=100)
     assert (report.origins, report.skipped) == ((), 6)
+
+
+@pytest.mark.parametrize("between", ["backward", "clip"])
+def test_a_skipped_step_is_not_blamed_wherever_the_record_gets_full(between: str) -> None:
+    source = """
+        weight = torch.zeros(4, requires_grad=True)
+        optimizer = torch.optim.SGD([weight], lr=0.01)
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0**18)
+        for step in range(8):
+            optimizer.zero_grad()
+            loss = (weight.half() * torch.full((4,), 8.0).half()).sum().float()
+            scaler.scale(loss).backward()
+            {backward}
+            scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_([weight], 1.0)
+            {clip}
+            scaler.step(optimizer)
+            scaler.update()
+    """
+    fill = "[torch.ones(3) + 1 for _ in range(200)]"
+    places = {"backward": "pass", "clip": "pass"} | {between: fill}
+    # Clipped, the infinite gradients are NaN: an infinity by an infinity.
+    report, _ = _hunt(source.format(**places), most=300, after=100)
+    assert (report.origins, report.skipped) == ((), 6)
+
+
+SCALED_ATTENTION = """
+torch.manual_seed(0)
+weight = torch.randn(4, 4, requires_grad=True)
+optimizer = torch.optim.SGD([weight], lr=0.01)
+scaler = torch.amp.GradScaler("cpu", init_scale=2.0**21)
+mask = torch.ones(4, 4).tril() == 0
+for step in range(12):
+    optimizer.zero_grad()
+    for part in range(2):
+        scores = (weight.half() * 2).masked_fill(mask, float("-inf"))
+        values = torch.softmax(scores, dim=-1)
+        loss = (values.sum(dim=-1, dtype=torch.float16) * 0 + values.diagonal() * 8).sum().float() * {fault}
+        scaler.scale(loss / 2).backward()
+    scaler.step(optimizer)
+    scaler.update()
+"""
+
+
+def test_the_mask_of_a_skipped_step_is_no_nan() -> None:
+    # What comes after the first NaN is only noted, and looked at when it matters.
+    report, _ = _hunt(SCALED_ATTENTION.format(fault="1"), most=300, after=100)
+    assert report.origins == ()
+    assert report.skipped > 2
+    assert report.unkept > 300
+
+
+def test_a_loss_that_is_nan_is_blamed_though_the_scaler_skips_the_step() -> None:
+    fault = '(float("nan") if step == 3 else 1)'
+    report, _ = _hunt(SCALED_ATTENTION.format(fault=fault), most=300, after=100)
+    (origin,) = report.origins
+    assert (origin.phase, origin.first.line) == ("forward", 12)

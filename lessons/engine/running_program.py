@@ -18,7 +18,7 @@ from lessons.results.code_unit import PROGRAM, with_file, without_frames
 from lessons.results.program_result import FailedAt, Named, ProgramResult
 from lessons.worker import channel
 from lessons.worker.message_parts import CellWrite
-from lessons.worker.program_messages import NamedReport, ProgramReport, RunProgram
+from lessons.worker.program_messages import NamedReport, ProgramReport, Purpose, RunProgram
 
 LIMITS = Limits(cpu=300, wall=60, memory=6144)
 """The limits of a program and its record, unless they are lifted. When the time is up, what it did can be looked at."""
@@ -86,11 +86,11 @@ def with_room_for(path: Path, limits: Limits) -> Limits:
 
 
 def run(
-    program: OwnProgram, cells: Sequence[CellWrite], job: ChildProcess, cancelled: Callable[[], bool], *, hunts: bool
+    program: OwnProgram, cells: Sequence[CellWrite], job: ChildProcess, cancelled: Callable[[], bool], purpose: Purpose
 ) -> tuple[ProgramResult, bool]:
     """Run a program in a child. Returns the result, and whether the child is still there to answer questions.
 
-    If it `hunts`, it looks for the first number that is not finite, and may end the program when it has found that.
+    In a hunt, it may end the program when it has found the first number that is not finite.
     """
     message = RunProgram(
         path=program.path,
@@ -101,7 +101,7 @@ def run(
         cells=tuple(cells),
         wall=program.wall,
         limited=program.limited,
-        hunts=hunts,
+        purpose=purpose,
         sources=dict(program.sources),
     )
     name = Path(program.path).name

@@ -40,7 +40,7 @@ from lessons.what_if.changes import UNCHANGED, Changes, apply
 from lessons.worker import channel, wire
 from lessons.worker.message_parts import CellWrite
 from lessons.worker.messages import LessonDone, RunLesson, StepReport
-from lessons.worker.program_messages import CompareTraces, TraceComparison, TracePart
+from lessons.worker.program_messages import CompareTraces, Purpose, TraceComparison, TracePart
 
 say = Wording("engine/session")
 
@@ -125,18 +125,17 @@ class Session:
         job.set_idle(True)
         return Run(results, job)
 
-    def run_program(self, program: OwnProgram, cells: Sequence[CellWrite] = (), *, hunts: bool = False) -> Run:
+    def run_program(self, program: OwnProgram, cells: Sequence[CellWrite] = (), purpose: Purpose = "questions") -> Run:
         """Run a program of one's own, with some of its numbers changed; its one step is `code_unit.PROGRAM`.
 
-        A program that fails can be asked about what it did before; one that `hunts` a number that is not finite, only
-        about that number. The limits are lifted only in a session that was
-        made without them. Raises `WorkerError` if the worker cannot run anything.
+        A program that fails can be asked about what it did before; it answers only what it was run for. The limits are
+        lifted only in a session that was made without them. Raises `WorkerError` if the worker cannot run anything.
         """
         self._cancelled.clear()
         job = self._launch(program.limits, QUESTION_CPU)
         try:
             with self._current(job):
-                result, survived = running_program.run(program, cells, job, self._cancelled.is_set, hunts=hunts)
+                result, survived = running_program.run(program, cells, job, self._cancelled.is_set, purpose)
         except BaseException:
             job.close()
             raise

@@ -84,7 +84,7 @@ def _difference(value: RunDifference, names: tuple[str, str], here: str, width: 
     elif value.one.shape != value.other.shape:
         yield from _wrapped(say("shapes", "Their shapes differ, and so do the numbers in any order."), width)
     if value.cells:
-        kind = say("sampled", " that were compared") if value.sampled else ""
+        kind = say("sampled", " that were compared one by one") if value.sampled else ""
         yield from _wrapped(
             say.count(
                 "cells", value.count,
@@ -95,6 +95,16 @@ def _difference(value: RunDifference, names: tuple[str, str], here: str, width: 
             width,
         )  # fmt: skip
         yield from _cells(value, names)
+    elif value.stretch is not None:
+        yield from _wrapped(
+            say(
+                "stretch",
+                "The {size:,} numbers that were compared one by one agree. The first difference is among the "
+                "{length:,} numbers from [{index}] on.",
+                size=value.size, length=value.stretch.length, index=",".join(map(str, value.stretch.index)),
+            ),
+            width,
+        )  # fmt: skip
 
 
 def _side(name: str, result: ComparedResult | None, here: str, width: int) -> Iterator[str]:

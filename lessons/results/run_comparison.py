@@ -49,6 +49,14 @@ class ComparedCell:
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """Successive numbers of a result, from an index on."""
+
+    index: tuple[int, ...]
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunDifference:
     """The first result that one of the runs lacks, beside the one in its place.
 
@@ -58,7 +66,8 @@ class RunDifference:
         cells: the first cells that differ, then the one that differs most, if the shapes agree.
         count, size: how many of how many cells differ.
         largest: the largest difference.
-        sampled: whether only some of the cells were compared, because there are too many.
+        sampled: whether only some of the cells were compared one by one, because there are too many.
+        stretch: the first numbers whose sums differ, if the cells that were compared one by one agree.
     """
 
     one: ComparedResult | None
@@ -69,6 +78,7 @@ class RunDifference:
     size: int = 0
     largest: float = 0.0
     sampled: bool = False
+    stretch: Stretch | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from lessons.results.tensor_file import TensorList, TensorStatistics
 from lessons.results.tensor_questions import Refusal
 from lessons.worker.message_parts import CellWrite, ErrorReport, TensorReport, message
 
+Purpose = Literal["questions", "hunt", "trace"]
+
 
 @message
 class NamedReport:
@@ -49,7 +51,8 @@ class RunProgram:
         cells: the numbers that were changed in it.
         wall: seconds after which it is stopped; None to let it run to its end.
         limited: whether the limits of the worker hold for it.
-        hunts: whether a number that is not finite is hunted, and nothing else will be asked.
+        purpose: what will be asked about it: questions about its tensors; where a number came from that is not
+            finite; what it has computed, to compare it.
         sources: the source of each other file that was changed, by its path from the folder of the program on.
     """
 
@@ -61,7 +64,7 @@ class RunProgram:
     cells: tuple[CellWrite, ...]
     wall: float | None
     limited: bool
-    hunts: bool
+    purpose: Purpose
     sources: dict[str, str] = field(default_factory=dict)
 
 
@@ -86,11 +89,17 @@ class TraceProgram:
 
 @message
 class TracePart:
-    """A part of a trace, which the screen passes on unread; `last` says that no other follows."""
+    """A part of a trace, which the screen passes on unread.
+
+    Attributes:
+        last: whether no other part follows.
+        cut: whether the program has computed more than the trace has room for.
+    """
 
     results: Any
     last: bool
     blob: bytes
+    cut: bool = False
 
 
 @message

@@ -87,7 +87,7 @@ def _trace(session: Session, file: str, arguments: Sequence[str], changes: Seque
         except SyntaxError as error:
             raise UsageError(say("not-python", "'{text}' is not Python: {why}.", text=change, why=error.msg)) from None
     program = OwnProgram.here(Path(file), code, arguments, limited=limited)
-    with contextlib.closing(session.run_program(program)) as program_run:
+    with contextlib.closing(session.run_program(program, purpose="trace")) as program_run:
         failure = program_run.steps[0].error
         if failure is not None:
             print_error(f"{file}: {linear_text.failure(failure)}")

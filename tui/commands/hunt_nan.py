@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     program = OwnProgram.here(Path(options.file), read_code(options.file), options.arguments, limited=limited)
     with (
         open_session(limited=limited) as session,
-        contextlib.closing(session.run_program(program, hunts=True)) as program_run,
+        contextlib.closing(session.run_program(program, purpose="hunt")) as program_run,
     ):
         result = program_run.steps[0]
         if result.error is not None:

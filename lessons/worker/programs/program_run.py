@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -35,15 +35,17 @@ from lessons.worker.program_messages import (
     NamedReport,
     NonfiniteFound,
     ProgramReport,
+    Purpose,
     RunProgram,
     TracePart,
     TraceProgram,
 )
-from lessons.worker.programs import program_comparison
+from lessons.worker.programs import program_comparison, traced_result
 from lessons.worker.programs.edited_files import EditedFiles
 from lessons.worker.programs.named_tensors import NamedTensor, is_module, named_tensors, scope_of, shapes_in_functions
 from lessons.worker.programs.nonfinite_hunt import HuntingRecorder
 from lessons.worker.programs.record_size import record_size
+from lessons.worker.programs.tracing_recorder import TracingRecorder
 from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.record import Record
 from lessons.worker.recording.recorder import Recorder
@@ -69,6 +71,19 @@ MOST_NAMED, MOST_SOURCE = 2000, 1 << 20
 """Named tensors and characters of source that a report has room for."""
 
 
+def _recorder() -> Recorder:
+    keep = record_size()
+    return Recorder(keep=keep, segment=keep // 8)
+
+
+RECORDERS: Mapping[Purpose, Callable[[], Recorder]] = {
+    "questions": _recorder,
+    "hunt": HuntingRecorder,
+    "trace": TracingRecorder,
+}
+"""The recorder for each purpose of a run."""
+
+
 class TimeIsUp(BaseException):
     """The program has run for as long as it may."""
 
@@ -81,8 +96,7 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     """Run a program, report it with all tensors that its source names, then answer questions until the peer is gone."""
     before, began, known = lesson_run.out_size(), time.perf_counter(), set(sys.modules)
     own = tuple(cell for cell in job.cells if not cell.file)
-    keep = record_size()
-    state = RunState(own, "__main__", HuntingRecorder() if job.hunts else Recorder(keep=keep, segment=keep // 8))
+    state = RunState(own, "__main__", RECORDERS[job.purpose]())
     others = [cell for cell in job.cells if cell.file]
     edited = EditedFiles(root_of(Path(job.path)), job.sources, others, state.recorder)
     with _as_own(job, state), edited.imported():
@@ -91,7 +105,8 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     seconds = time.perf_counter() - began
     limits.allow_questions()
-    named = [] if job.hunts else named_tensors(state.explainer, PROGRAM.filename)
+    asks = job.purpose == "questions"
+    named = [] if not asks else named_tensors(state.explainer, PROGRAM.filename)
     every = [item for item in named if _has_numbers(state, item)]
     found = every[:MOST_NAMED]
     notes = [*state.cell_writer.take_notes(), *edited.take_notes()]
@@ -111,7 +126,7 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     sources.pop(PROGRAM.filename, None)
     inner = (
         (files.file_of(file), line, name, shape)
-        for file, line, name, shape in (() if job.hunts else shapes_in_functions(state.explainer))
+        for file, line, name, shape in (shapes_in_functions(state.explainer) if asks else ())
     )
     report = ProgramReport(
         error=failure,
@@ -152,18 +167,19 @@ def find_nonfinite(run: RunState, question: FindNonfinite) -> NonfiniteFound:
 
 def trace_part(run: RunState, question: TraceProgram) -> TracePart:
     """Return a part of the intermediate results of a run."""
-    parts = _parts(run)
+    cut, parts = _parts(run)
     if not 0 <= question.part < len(parts):
         raise tensor_questions.QuestionRefused(say("no-part", "no such part"))
     tree, blob = parts[question.part]
-    return TracePart(tree, question.part == len(parts) - 1, blob)
+    return TracePart(tree, question.part == len(parts) - 1, blob, cut)
 
 
 @functools.lru_cache(maxsize=1)
-def _parts(run: RunState) -> list[tuple[Any, bytes]]:
-    """Return the trace of a run in encoded parts."""
-    results = program_comparison.trace(run.explainer)
-    return [values.encode(program_comparison.plain(part)) for part in program_comparison.parts(results)]
+def _parts(run: RunState) -> tuple[bool, list[tuple[Any, bytes]]]:
+    """Return whether the trace of a run was cut, and the trace in encoded parts."""
+    recorder = run.recorder
+    trace = recorder.trace() if isinstance(recorder, TracingRecorder) else program_comparison.trace(run.explainer)
+    return trace.cut, [values.encode(traced_result.plain(part)) for part in traced_result.parts(trace)]
 
 
 HANDLERS: tensor_questions.Handlers = {FindNonfinite: find_nonfinite, TraceProgram: trace_part}

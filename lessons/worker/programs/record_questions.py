@@ -20,7 +20,7 @@ from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.flow.diagram import Diagram
 from lessons.worker.programs import first_nonfinite, program_comparison
 from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
-from lessons.worker.programs.program_comparison import TracedResult
+from lessons.worker.programs.traced_result import ResultTrace
 from lessons.worker.recording.bounds import bounds
 from lessons.worker.recording.regions import Region
 
@@ -115,7 +115,7 @@ class RecordQuestions:
         with self._aside():
             return nonfinite.of_json(first_nonfinite.search(self._explainer, self.until))
 
-    def results(self) -> list[TracedResult]:
+    def results(self) -> ResultTrace:
         """List the results of the lines of the program, with their values."""
         with self._aside():
             return program_comparison.trace(self._explainer, self.until)

@@ -9,8 +9,8 @@ from lessons.texts.wording import Wording
 from lessons.worker import channel
 from lessons.worker.jobs import values
 from lessons.worker.program_messages import CompareTraces, TraceComparison, TracePart
-from lessons.worker.programs import program_comparison
-from lessons.worker.programs.program_comparison import TracedResult
+from lessons.worker.programs import program_comparison, traced_result
+from lessons.worker.programs.traced_result import ResultTrace
 
 say = Wording("worker/trace-comparison")
 
@@ -25,8 +25,9 @@ def compare_traces(job: CompareTraces, talk: socket.socket) -> None:
     channel.send(talk, TraceComparison(program_comparison.compare(one, other, job.rtol, job.atol)))
 
 
-def _received(talk: socket.socket) -> list[TracedResult]:
+def _received(talk: socket.socket) -> ResultTrace:
     parts: list[TracePart] = []
     while not parts or not parts[-1].last:
         parts.append(channel.receive(talk, TracePart))
-    return program_comparison.joined(values.decode(part.results, part.blob) for part in parts)
+    results = traced_result.joined(values.decode(part.results, part.blob) for part in parts)
+    return ResultTrace(results, parts[-1].cut)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
+from lessons.render import run_comparison_text
 from lessons.results.run_comparison import RunComparison
 from lessons.worker.jobs import values
-from lessons.worker.programs import program_comparison
+from lessons.worker.programs import program_comparison, traced_result
+from lessons.worker.programs.traced_result import ResultTrace
+from lessons.worker.programs.tracing_recorder import TracingRecorder
 from tests.lessons.recorded_code import Traced
 
 START = """
@@ -41,8 +44,8 @@ def _compare(one: str, other: str, rtol: float | None = None, atol: float | None
     for source in (one, other):
         trace = program_comparison.trace(Traced(source).explainer)
         # As between two processes.
-        encoded = [values.encode(program_comparison.plain(part)) for part in program_comparison.parts(trace)]
-        traces.append(program_comparison.joined(values.decode(*part) for part in encoded))
+        encoded = [values.encode(traced_result.plain(part)) for part in traced_result.parts(trace)]
+        traces.append(ResultTrace(traced_result.joined(values.decode(*part) for part in encoded), trace.cut))
     return program_comparison.compare(traces[0], traces[1], rtol, atol)
 
 
@@ -114,7 +117,7 @@ def test_of_a_large_result_a_sample_is_compared() -> None:
 
 def test_nonsense_in_place_of_a_trace_is_refused() -> None:
     with pytest.raises(ValueError, match="size"):
-        program_comparison.of_plain([["x", True, 1, torch.ones(2), "add", "", "", "", "3", "float32", 0]], 0)
+        traced_result.of_plain([["x", True, 1, torch.ones(2), "add", "", "", "", "3", "float32", None]], 0)
 
 
 def test_a_draw_in_the_shape_of_a_result_does_not_depend_on_its_numbers() -> None:
@@ -131,3 +134,88 @@ def test_a_result_is_not_excused_by_a_later_one_that_hardly_depends_on_it() -> N
     assert difference is not None
     assert difference.one is not None
     assert difference.one.name == "h"
+
+
+LARGE = """
+torch.manual_seed(0)
+x = torch.randn(30, 40, 50)
+"""
+
+
+def test_one_number_of_a_large_result_that_differs_is_found() -> None:
+    torch.manual_seed(0)
+    x = torch.randn(30, 40, 50)
+    least, second = x.flatten().topk(2, largest=False).values.tolist()
+    assert least < second - 0.02
+    codes = [f"{LARGE}y = x.clamp(min={bound}) * 2" for bound in (least, second - 0.01)]
+    difference = _compare(codes[0], codes[1]).difference
+    assert difference is not None
+    assert difference.cells == ()
+    assert difference.stretch is not None
+    start = sum(at * step for at, step in zip(difference.stretch.index, (2000, 50, 1), strict=True))
+    assert start < int(x.argmin()) < start + difference.stretch.length
+    text = "\n".join(run_comparison_text.lines(RunComparison((), 0, 1, 1, difference), ("one", "other")))
+    assert f"\namong the 15 numbers from [{','.join(map(str, difference.stretch.index))}] on." in text
+
+
+def test_two_numbers_of_a_large_result_that_are_exchanged_are_found() -> None:
+    exchange = "z[0, 0, 1], z[0, 0, 2] = x[0, 0, 2] * 2, x[0, 0, 1] * 2"
+    assert _compare(f"{LARGE}y = x * 2", f"{LARGE}z = x * 2\n{exchange}\ny = z * 1").difference is not None
+
+
+@pytest.mark.parametrize(
+    "view", ["x.transpose(0, 2)", "x.permute(1, 2, 0).reshape(40, 1500)", "x.transpose(1, 2).flatten()"]
+)
+def test_a_large_result_is_recognized_with_its_axes_in_another_order(view: str) -> None:
+    comparison = _compare(f"{LARGE}y = x.tanh()", f"{LARGE}z = ({view}).tanh()")
+    assert [(item.other.name, item.how) for item in comparison.agreed if item.one.name == "y"] == [("z", "arranged")]
+    assert comparison.difference is None
+
+
+def test_a_large_result_in_another_order_that_no_view_has_is_said_to_be() -> None:
+    difference = _compare(f"{LARGE}y = x.tanh()", f"{LARGE}y = x.flip(1).tanh()").difference
+    assert difference is not None
+    assert difference.permuted
+
+
+def test_a_difference_late_in_a_long_run_is_found() -> None:
+    code = f"{START}\nh = x[0] * 1\nfor step in range(900):\n    y = h * 0.5\n    h = y + step"
+    comparison = _compare(code, code.replace("+ step", "+ step + 0.01 * (step > 890)"))
+    assert comparison.of_one > 1500
+    assert comparison.difference is not None
+    assert comparison.difference.one is not None
+    assert comparison.difference.one.name == "h"
+    assert not comparison.cut
+
+
+PIECES = f"""{START}
+out = torch.zeros(4, 6)
+for row in range(4):
+    h = x[row] * 2
+    out[row] = h.softmax(0)
+    del h
+total = out.sum(dim=1)
+large = torch.zeros(4, 6000)
+large[1] = torch.randn(6000)
+large[2] = 3.0
+end = large @ torch.randn(6000, 2)
+"""
+
+
+@pytest.mark.parametrize("code", [REFERENCE, REFACTORED, PIECES, f"{LARGE}y = x.transpose(0, 1).relu()"])
+@pytest.mark.parametrize("most", [10_000, 8])
+def test_results_are_the_same_whether_they_are_read_from_a_record_or_logged_as_they_come(code: str, most: int) -> None:
+    recorder = TracingRecorder(keep=1 << 16, most=most)
+    Traced.under(recorder, code)
+    logged, read = recorder.trace(), program_comparison.trace(Traced(code).explainer)
+    assert [(item.name, item.line, item.code, item.shape) for item in logged.results] == [
+        (item.name, item.line, item.code, item.shape) for item in read.results
+    ]
+    assert all(torch.equal(one.value, other.value) for one, other in zip(logged.results, read.results, strict=True))
+    assert program_comparison.compare(logged, read).difference is None
+    assert not logged.cut
+
+
+def test_a_record_that_is_not_complete_is_not_compared_to_its_end() -> None:
+    trace = program_comparison.trace(Traced(f"{START}\ny = x @ w", most=2).explainer)
+    assert program_comparison.compare(trace, trace).cut

@@ -1,0 +1,140 @@
+"""Which results of two runs hold the same numbers. Of equal results of one run, only one is looked at."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from lessons.worker.jobs import result_matching, values
+from lessons.worker.jobs.result_matching import Kinship, Tolerance
+from lessons.worker.programs import result_sketch
+from lessons.worker.programs.traced_result import TracedResult
+
+
+class _Values:
+    """The different values among the results of a run.
+
+    Attributes:
+        members: for each value, the indices of the results that have it.
+        of: for each result, its value.
+    """
+
+    def __init__(self, results: Sequence[TracedResult]) -> None:
+        self.results = results
+        self.members: list[list[int]] = []
+        self.of: list[int] = []
+        by_content: dict[bytes, int] = {}
+        for index, item in enumerate(results):
+            value = by_content.setdefault(_content(item), len(self.members))
+            if value == len(self.members):
+                self.members.append([])
+            self.members[value].append(index)
+            self.of.append(value)
+
+    def example(self, value: int) -> TracedResult:
+        """Return one of the results that have a value."""
+        return self.results[self.members[value][0]]
+
+    def totals(self) -> list[tuple[int, float, float]]:
+        """Return for each value what it has in common with all that hold the same numbers in any order."""
+        return [_totals(self.example(value)) for value in range(len(self.members))]
+
+
+class ResultPairs:
+    """The results of two runs, in pairs that hold the same numbers, up to a tolerance.
+
+    Attributes:
+        ones: the results of the first run that the second one has, each with the one there that is the same.
+        others: the results of the second run that the first one has, likewise.
+    """
+
+    def __init__(self, one: Sequence[TracedResult], other: Sequence[TracedResult], tolerance: Tolerance) -> None:
+        self._one, self._other, self._tolerance = _Values(one), _Values(other), tolerance
+        types = {item.value.dtype for item in (*one, *other)}
+        self._most = max((max(tolerance(kind, kind)) for kind in types), default=0.0)
+        self._known: dict[tuple[int, int], Kinship] = {}
+        self.ones: dict[int, int] = {}
+        self.others: dict[int, int] = {}
+        self._pair()
+
+    def of(self, one: int, other: int) -> Kinship:
+        """Return how a result of the first run compares with one of the second, by their indices."""
+        return self._kinship(self._one.of[one], self._other.of[other])
+
+    def _pair(self) -> None:
+        pools: dict[int, list[int]] = {}
+        """For each value of the second run, the results of the first one that are the same."""
+        back: dict[int, list[int]] = {}
+        for value, near in enumerate(self._near()):
+            alike = self._alike(value, near)
+            pools[value] = sorted(index for kin in alike for index in self._one.members[kin])
+            for kin in alike:
+                back.setdefault(kin, []).append(value)
+        for value, pool in pools.items():
+            # Equal numbers may be there several times: first one that stands for nothing else yet.
+            free = iter(index for index in pool if index not in self.ones)
+            for index in self._other.members[value] if pool else ():
+                theirs = self.others[index] = next(free, pool[0])
+                self.ones.setdefault(theirs, index)
+        for value, members in enumerate(self._one.members):
+            partners = back.get(value)
+            for index in members if partners else ():
+                assert partners is not None
+                self.ones.setdefault(index, self._other.members[partners[0]][0])
+
+    def _alike(self, value: int, near: Sequence[int]) -> list[int]:
+        """Return the values of the first run that are the same as one of the second; else one that is a view of it."""
+        kinds = [(one, self._kinship(one, value)) for one in near]
+        same = [one for one, kind in kinds if kind == "same"]
+        return same or [one for one, kind in kinds if kind == "arranged"][:1]
+
+    def _near(self) -> Iterator[list[int]]:
+        """Yield for each value of the second run which ones of the first may hold the same numbers in any order."""
+        sizes: dict[int, list[tuple[float, float, int]]] = {}
+        for value, (size, total, magnitude) in enumerate(self._one.totals()):
+            sizes.setdefault(size, []).append((total, magnitude, value))
+        for group in sizes.values():
+            group.sort()
+        for size, total, magnitude in self._other.totals():
+            slack = 2 * self._most * (size + magnitude) + 1e-12
+            group = sizes.get(size, [])
+            found = []
+            for position in range(bisect_left(group, (total - slack,)), len(group)):
+                theirs, their_magnitude, value = group[position]
+                if theirs > total + slack:
+                    break
+                if abs(their_magnitude - magnitude) <= slack:
+                    found.append(value)
+            yield sorted(found)
+
+    def _kinship(self, one: int, other: int) -> Kinship:
+        pair = one, other
+        if pair not in self._known:
+            self._known[pair] = _compared(self._one.example(one), self._other.example(other), self._tolerance)
+        return self._known[pair]
+
+
+def _compared(one: TracedResult, other: TracedResult, tolerance: Tolerance) -> Kinship:
+    if one.size != other.size:
+        return ""
+    if one.sketch is None or other.sketch is None:
+        return result_matching.kinship(one.value, other.value, tolerance)
+    limits = tolerance(one.value.dtype, other.value.dtype)
+    return result_sketch.kinship((one.value, one.sketch, one.shape), (other.value, other.sketch, other.shape), limits)
+
+
+def _content(item: TracedResult) -> bytes:
+    """Return what is the same for all results with the same numbers in the same shape."""
+    digest = hashlib.blake2b(f"{item.shape} {item.value.dtype}".encode(), digest_size=16)
+    for tensor in (item.value, *(item.sketch.tensors if item.sketch is not None else ())):
+        digest.update(values.raw(tensor))
+    return digest.digest()
+
+
+def _totals(item: TracedResult) -> tuple[int, float, float]:
+    if item.sketch is not None:
+        total, magnitude, _ = item.sketch.totals.tolist()
+        return item.size, total, magnitude
+    flat = item.value.detach().double().nan_to_num(0.0, 1e3, -1e3).flatten()
+    return len(flat), float(flat.sum()), float(flat.abs().sum())

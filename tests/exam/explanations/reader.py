@@ -122,8 +122,9 @@ def evaluate(code: str, values: dict[str, Any]) -> Any:
     try:
         return _plain(eval(code, {"__builtins__": {}, **FUNCTIONS}, values))
     except ZeroDivisionError:
+        names = {name: _infinite(value) for name, value in FUNCTIONS.items()}
         with contextlib.suppress(ArithmeticError, ValueError):
-            return _plain(eval(code, {"__builtins__": {}, **FUNCTIONS}, {k: _infinite(v) for k, v in values.items()}))
+            return _plain(eval(code, {"__builtins__": {}, **names}, {k: _infinite(v) for k, v in values.items()}))
         return math.nan
     except (ValueError, OverflowError):
         return math.nan
@@ -134,31 +135,72 @@ def _plain(value: Any) -> Any:
 
 
 def _infinite(value: Any) -> Any:
+    """Return a number that can be divided by 0, also for each number of a list and for what a function returns."""
+    if callable(value):
+        return lambda *given: _infinite(value(*given))
     return [_Ieee(float(item)) for item in value] if isinstance(value, list) else _Ieee(float(value))
 
 
 class _Ieee(float):
-    """A number in double precision whose division by 0 gives an infinity or NaN."""
+    """A number in double precision whose division by 0 gives an infinity or NaN, as all that is computed from it."""
 
     @property
     def value(self) -> float:
         return float(self)
 
-    def __truediv__(self, other: float) -> Any:
-        above, below = float(self), float(other)
+    def __neg__(self) -> _Ieee:
+        return _Ieee(-self.value)
+
+    def __abs__(self) -> _Ieee:
+        return _Ieee(abs(self.value))
+
+    def __add__(self, other: float) -> _Ieee:
+        return _Ieee(self.value + float(other))
+
+    def __sub__(self, other: float) -> _Ieee:
+        return _Ieee(self.value - float(other))
+
+    def __mul__(self, other: float) -> _Ieee:
+        return _Ieee(self.value * float(other))
+
+    def __pow__(self, other: Any, modulus: None = None) -> Any:
+        if self.value == 0.0 and other < 0:
+            return _Ieee(1.0) / (math.copysign(1, self) * 0.0 if other % 2 == 1 else 0.0)
+        return _infinite(self.value ** float(other))
+
+    def __truediv__(self, other: float) -> _Ieee:
+        above, below = self.value, float(other)
         if below == 0.0:
             wrong = above == 0.0 or math.isnan(above)
             return _Ieee(math.nan if wrong else math.copysign(math.inf, above) * math.copysign(1, below))
         return _Ieee(above / below)
 
-    def __rtruediv__(self, other: float) -> Any:
+    def __floordiv__(self, other: float) -> _Ieee:
+        return self / other if float(other) == 0.0 else _Ieee(self.value // float(other))
+
+    def __mod__(self, other: float) -> _Ieee:
+        return _Ieee(math.nan if float(other) == 0.0 else self.value % float(other))
+
+    def __radd__(self, other: float) -> _Ieee:
+        return _Ieee(other) + self
+
+    def __rsub__(self, other: float) -> _Ieee:
+        return _Ieee(other) - self
+
+    def __rmul__(self, other: float) -> _Ieee:
+        return _Ieee(other) * self
+
+    def __rpow__(self, other: Any, modulus: None = None) -> Any:
+        return _Ieee(other) ** self
+
+    def __rtruediv__(self, other: float) -> _Ieee:
         return _Ieee(other) / self
 
-    def __floordiv__(self, other: float) -> Any:
-        return self / other if float(other) == 0.0 else _Ieee(float(self) // float(other))
+    def __rfloordiv__(self, other: float) -> _Ieee:
+        return _Ieee(other) // self
 
-    def __mod__(self, other: float) -> Any:
-        return _Ieee(math.nan if float(other) == 0.0 else float(self) % float(other))
+    def __rmod__(self, other: float) -> _Ieee:
+        return _Ieee(other) % self
 
 
 def _safe(function: Callable[..., Any]) -> Callable[..., Any]:

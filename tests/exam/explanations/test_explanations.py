@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 from pathlib import Path
 
 import pytest
+import torch
 
 from lessons.engine.session import Session
+from lessons.results import formula
 from tests.exam.explanations import documents, reader
 from tests.exam.explanations.exam import examine_programs
 from tests.exam.explanations.programs import STYLES
+
+_REFS = (formula.OperandRef(0), formula.OperandRef(1))
 
 COUNT = 20
 SEED = 1
@@ -47,6 +52,14 @@ def test_examiner_shares_no_code_with_the_tutor(module: str) -> None:
         ("1 + 1.25 + (3 more: 1.5) ≈ 3.75", True),
         ("1^2 + sqrt(2) ≈ 2.4142", True),
         ("0 / 0 = nan", True),
+        # Divisions by 0 as PyTorch makes them, in each type.
+        ("-1.1969 // 0 = -inf", True),
+        ("-1.1969 // 0 = nan", False),
+        ("1 // (2 - 2) = inf", True),
+        ("0 // 0 = nan", True),
+        ("3 / exp(-inf) = inf", True),
+        ("2 - 0^(-1) = -inf", True),
+        ("-7 % 0 = nan", True),
         ("-inf if 1 > 0 else 3 = -inf", True),
     ],
 )
@@ -54,6 +67,16 @@ def test_printed_arithmetic(line: str, true: bool) -> None:
     value = line.rpartition(" ")[2]
     (node,) = reader.read([f"x[0] = {value}   line 1: f(x)", "  = f(x)", f"  = {line}"])
     assert (reader.problem(node) == "") == true
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_floor_division_by_zero_is_that_of_pytorch(dtype: str) -> None:
+    for above, below in itertools.product((-1.1969, 1.5, 0.0, math.inf, -math.inf, math.nan), (0.0, -0.0)):
+        numbers = (torch.tensor(number, dtype=getattr(torch, dtype)) for number in (above, below))
+        wanted = float(torch.floor_divide(*numbers))
+        got = reader.evaluate("-(-a) // b", {"a": above, "b": below})
+        assert str(got) == str(wanted)
+        assert str(formula.evaluate(formula.Op("//", _REFS), (above, below))) == str(wanted)
 
 
 def test_printed_tree_is_read_with_its_folded_lines() -> None:

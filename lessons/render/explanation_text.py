@@ -19,7 +19,7 @@ from lessons.render.source_text import NO_NAMES, source
 from lessons.results import exact_formula
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation, Operand, primary
-from lessons.results.floats import exact_number
+from lessons.results.floats import exact_number, rounded
 from lessons.texts.wording import Wording
 
 say = Wording("explanation/text")
@@ -253,8 +253,8 @@ def digits(explanation: Explanation, most: int = 8, unicode: bool = True) -> Dig
     # A result that lies between two roundings may need more decimals too.
     for decimals in range(DECIMALS, DECIMALS + 3):
         result = readable(e.value, e.dtype, decimals)
-        for write in _precisions():
-            written = _write(short, e, write, result, unicode)
+        for at, write in enumerate(_precisions()):
+            written = _write(short, e, write, result, unicode, as_single=at == 0)
             if written.comes_out(short) or _is_rounded(short, written.value, e.dtype, result):
                 return written.digits
     written = _write(short, e, _bare, readable(e.value, e.dtype), unicode)
@@ -336,8 +336,10 @@ def _decimals(text: str) -> int:
     return max(DECIMALS, len(mantissa.partition(".")[2]) + len(e))
 
 
-def _write(formula: f.Formula, e: Explanation, write: Write, result: str, unicode: bool) -> _Written:
-    """Write the formula with its numbers as `write` writes them."""
+def _write(
+    formula: f.Formula, e: Explanation, write: Write, result: str, unicode: bool, as_single: bool = False
+) -> _Written:
+    """Write the formula with its numbers as `write` writes them; `as_single`: constants of single precision as such."""
     cells = set(f.operand_positions(formula))
     numbers = [write(cell.value, cell.dtype) if position in cells else "" for position, cell in enumerate(e.operands)]
     shown = list(numbers)
@@ -349,7 +351,9 @@ def _write(formula: f.Formula, e: Explanation, write: Write, result: str, unicod
         if isinstance(item, f.Number):
             # Kernels for whole numbers take whole numbers.
             whole = e.dtype.startswith(("int", "uint")) and type(item.value) is float and item.value.is_integer()
-            numbers.append(str(int(item.value)) if whole else write(item.value, "float64"))
+            # A kernel that compares with 0.8 has rounded it to the type of the tensor.
+            dtype = "float32" if as_single and rounded(item.value, "float32") == item.value else "float64"
+            numbers.append(str(int(item.value)) if whole else write(item.value, dtype))
             shown.append(f"({_rest(item.count, numbers[-1])})" if isinstance(item, _Rest) else numbers[-1])
             return f.OperandRef(len(numbers) - 1)
         return item

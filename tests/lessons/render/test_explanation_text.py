@@ -254,6 +254,12 @@ def test_digits_that_decide() -> None:
     assert explanation_text.digits(floor) == Digits("1 // 0.100000001", "=", "9")
 
 
+def test_a_number_of_the_code_that_was_rounded_to_the_type_of_a_tensor_is_written_as_the_code_writes_it() -> None:
+    below = f.Op("<", (f.OperandRef(0), f.Number(single(0.8))))
+    e = explanation("r", (0,), 1.0, below, [operand("a", (), single(0.7))])
+    assert explanation_text.digits(e) == Digits("0.7 < 0.8", "=", "1")
+
+
 def test_a_sum_that_was_rounded_on_the_way() -> None:
     """What the written digits come to is told, since it is not the result."""
     e = explanation("r", (), 1e8, f.add(f.OperandRef(0), f.Number(1.0)), [operand("a", (), 1e8)])

@@ -13,7 +13,7 @@ from itertools import product
 
 from lessons.engine import explanation_tree
 from lessons.engine.explanation_tree import Node
-from lessons.render import explanation_text, flow_text, linear_matrix, operand_choice
+from lessons.render import explanation_text, flow_text, formula_digits, linear_matrix, operand_choice
 from lessons.render.numbers import number_format
 from lessons.results.clean_text import clean
 from lessons.results.explanation import counts_note
@@ -174,7 +174,7 @@ def number(root: Node) -> str:
 def _number(node: Node, is_open: bool, said: dict[str, bool], explained: set[tuple[object, ...]]) -> Iterator[str]:
     """Yield a number; `said` are notes that are said once, and `explained` what tells earlier numbers from others."""
     found = node.explanation
-    digits = explanation_text.digits(found)
+    digits = formula_digits.digits(found)
     place = explanation_text.where(found)
     symbols = explanation_text.symbols(found)
     head = f"<code><b>{_text(found.label)}</b> = {_text(digits.result)}</code>"

@@ -49,6 +49,11 @@ _COMPARE = {"<", "<=", ">", ">=", "==", "!="}
 _COMPARING, _LOGIC, _CHOICE, _CALL = 5, 3, 1, 50
 
 
+def terms(formula: Formula) -> tuple[Formula, ...]:
+    """Return the terms of a sum; anything else is a single term."""
+    return formula.parts if isinstance(formula, Op) and formula.op == "+" else (formula,)
+
+
 def add(*parts: Formula) -> Formula:
     """Return a sum; a single part is returned as it is."""
     return parts[0] if len(parts) == 1 else Op("+", parts)

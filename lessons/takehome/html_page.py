@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from html import escape
 
-from lessons.render import explanation_text, linear_matrix, matrix_part, memory_text, prose_markup
+from lessons.render import explanation_text, formula_digits, linear_matrix, matrix_part, memory_text, prose_markup
 from lessons.render.html_pieces import color
 from lessons.render.matrix_part import MatrixPart
 from lessons.results.clean_text import clean
@@ -188,7 +188,7 @@ def _number(text: str, explanation: Explanation | None) -> str:
 
 def _why(found: Explanation) -> str:
     """Return how a number was computed: in symbols, in digits, by which code."""
-    digits, symbols = explanation_text.digits(found), explanation_text.symbols(found)
+    digits, symbols = formula_digits.digits(found), explanation_text.symbols(found)
     lines = [f"<code><b>{_text(found.label)}</b> = {_text(symbols)}</code>"]
     if digits.text not in (digits.result, symbols):
         lines.append(f"<code>= {_text(digits.text)} {_text(digits.sign)} {_text(digits.result)}</code>")

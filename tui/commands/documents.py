@@ -19,7 +19,7 @@ from lessons.format.lesson import (
     Step,
     TrainStep,
 )
-from lessons.render import explanation_text
+from lessons.render import formula_digits
 from lessons.results import exact_formula, line_shapes
 from lessons.results.explanation import Operand, python
 from lessons.results.floats import shortest
@@ -129,7 +129,7 @@ def explanation(node: Node, exactly: bool = False) -> Json:
     shown = value.value if exactly else shortest(value.value, value.dtype)
     short = [shortest(operand.value, operand.dtype) for operand in value.operands]
     below = exact_formula.needs_exact_operands(value.formula, short, value.values, value.dtype)
-    remark = explanation_text.digits(value).remark or explanation_text.rounding_remark(value)
+    remark = formula_digits.digits(value).remark or formula_digits.rounding_remark(value)
     return {
         "tensor": value.name,
         "index": list(value.index),

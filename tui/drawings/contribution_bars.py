@@ -29,7 +29,7 @@ def contribution_lines(explanation: Explanation, width: int, room: int, unicode:
     There are at most `room` lines of `width` columns; nothing if the number is no sum, or if there is too little room.
     """
     e = explanation
-    terms = explanation_text.terms(e.formula)
+    terms = f.terms(e.formula)
     room = min(room, MOST)
     if len(terms) < FEWEST or room < FEWEST:
         return []

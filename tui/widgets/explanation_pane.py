@@ -21,7 +21,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from lessons.render import explanation_text
+from lessons.render import explanation_text, formula_digits
 from lessons.render.numbers import readable, truncated
 from lessons.render.source_text import NO_NAMES
 from lessons.results.explanation import Explanation, Operand
@@ -196,7 +196,7 @@ def _arithmetic(explanation: Explanation, width: int, most: int, unicode: bool) 
     if e.leaf:
         return []
     for terms in TERMS:
-        found = explanation_text.digits(e, terms, unicode)
+        found = formula_digits.digits(e, terms, unicode)
         body = f"= {found.text} {found.sign} {found.result}" if found.text != found.result else f"= {found.result}"
         wrapped = _wrapped(body, width - 2, "  ")
         if len(wrapped) <= most and max(map(cell_len, wrapped)) <= width - 2:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lessons.render import explanation_text
-from lessons.render.explanation_text import Digits, Group
+from lessons.render import explanation_text, formula_digits
+from lessons.render.explanation_text import Group
+from lessons.render.formula_digits import Digits
 from lessons.render.numbers import readable
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
@@ -60,16 +61,16 @@ IDS = [e.name for e in VARIED]
 
 def test_a_dot_product() -> None:
     e = dot("scores", (1, 2), [0.55, 0.87, 0.66], [0.57, 0.85, 0.64])
-    assert explanation_text.digits(e) == Digits("0.55·0.57 + 0.87·0.85 + 0.66·0.64", "=", "1.4754")
-    assert explanation_text.digits(e, unicode=False) == Digits("0.55 * 0.57 + 0.87 * 0.85 + 0.66 * 0.64", "=", "1.4754")
+    assert formula_digits.digits(e) == Digits("0.55·0.57 + 0.87·0.85 + 0.66·0.64", "=", "1.4754")
+    assert formula_digits.digits(e, unicode=False) == Digits("0.55 * 0.57 + 0.87 * 0.85 + 0.66 * 0.64", "=", "1.4754")
     # An exact result has an equal sign.
-    assert explanation_text.digits(dot("x", (), [0.5, -2], [0.5, 3])).sign == "="
-    assert explanation_text.digits(dot("x", (), [0.5, -2], [0.5, 3])).text == "0.5·0.5 + (-2·3)"
+    assert formula_digits.digits(dot("x", (), [0.5, -2], [0.5, 3])).sign == "="
+    assert formula_digits.digits(dot("x", (), [0.5, -2], [0.5, 3])).text == "0.5·0.5 + (-2·3)"
 
 
 @given(dots, st.integers(1, 8))
 def test_an_equal_sign_means_exactly_equal(e: Explanation, most: int) -> None:
-    found = explanation_text.digits(e, most)
+    found = formula_digits.digits(e, most)
     assume(found.result.lstrip("-") != "inf")
     exactly = arithmetic(found.text) == Decimal(found.result) and " more: " not in found.text
     assert found.sign == ("=" if exactly else "≈")
@@ -81,14 +82,14 @@ def test_written_digits_evaluate_to_the_written_result(e: Explanation, most: int
     assume(e.value == 0 or abs(e.value) >= 0.001)
     # If the exact number lies halfway between two roundings, no number of digits decides.
     assume(abs(abs(e.value * 10_000) % 1 - 0.5) > 0.05)
-    found = explanation_text.digits(e, most)
+    found = formula_digits.digits(e, most)
     assert abs(arithmetic(found.text) - Decimal(found.result)) <= Decimal("0.00005")
 
 
 @given(dots, st.integers(1, 8))
 def test_of_a_long_sum_the_largest_terms_are_kept(e: Explanation, most: int) -> None:
     products = sorted((abs(a * b) for a, b in zip(e.values[::2], e.values[1::2], strict=True)), reverse=True)
-    found = explanation_text.digits(e, most)
+    found = formula_digits.digits(e, most)
     left_out = max(0, len(products) - most)
     more = MORE.search(found.text)
     assert (int(more[1]) if more else 0) == left_out
@@ -101,7 +102,7 @@ def test_of_a_long_sum_the_largest_terms_are_kept(e: Explanation, most: int) -> 
 
 def test_a_dot_product_of_gpt2() -> None:
     e = long()
-    found = explanation_text.digits(e)
+    found = formula_digits.digits(e)
     more = MORE.search(found.text)
     assert more is not None
     assert int(more[1]) == 760
@@ -114,7 +115,7 @@ def test_a_dot_product_of_gpt2() -> None:
 def test_operands_get_digits_until_the_sum_is_right() -> None:
     """With four decimals, the factors would give 0.0001·1000 = 0.1, not 0.149."""
     e = dot("x", (), [0.000149], [1000.0])
-    assert explanation_text.digits(e) == Digits("0.000149·1000", "=", "0.149")
+    assert formula_digits.digits(e) == Digits("0.000149·1000", "=", "0.149")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_operands_get_digits_until_the_sum_is_right() -> None:
     ],
 )
 def test_odd_numbers(left: list[float], right: list[float], expected: Digits) -> None:
-    assert explanation_text.digits(dot("x", (), left, right)) == expected
+    assert formula_digits.digits(dot("x", (), left, right)) == expected
 
 
 @pytest.mark.parametrize(
@@ -204,7 +205,7 @@ def test_a_dot_product_and_a_bias() -> None:
     )
     assert explanation_text.symbols(with_bias) == "queries[0,:]·keys[1,:] + bias[0]"
     assert [group.pattern for group in explanation_text.groups(with_bias)] == ["queries[0,:]", "keys[1,:]", "bias[0]"]
-    assert explanation_text.digits(with_bias) == Digits("0.5·1 + 0.25·2 + 0.5", "=", "1.5")
+    assert formula_digits.digits(with_bias) == Digits("0.5·1 + 0.25·2 + 0.5", "=", "1.5")
 
 
 def test_long_sums() -> None:
@@ -214,7 +215,7 @@ def test_long_sums() -> None:
 
     def text_of(formula: f.Formula, unicode: bool = True) -> list[str]:
         e = explanation("t", (), f.evaluate(formula, [cell.value for cell in cells]), formula, cells, op="sum")
-        found = explanation_text.digits(e, 2, unicode)
+        found = formula_digits.digits(e, 2, unicode)
         return [explanation_text.symbols(e, unicode), f"{found.text} {found.sign} {found.result}"]
 
     assert text_of(total) == ["sum(x[:])", "1 + 1.25 + (3 more: 1.5) ≈ 3.75"]
@@ -243,28 +244,28 @@ def test_digits_that_decide() -> None:
     least = explanation(
         "r", (0,), single(-0.4), f.call("fmod", f.OperandRef(0), f.Number(single(0.4))), [operand("a", (), -2.0)]
     )
-    assert explanation_text.digits(least) == Digits("fmod(-2, 0.40000001)", "≈", "-0.4")
+    assert formula_digits.digits(least) == Digits("fmod(-2, 0.40000001)", "≈", "-0.4")
     quotient = f.Op("/", (f.OperandRef(0), f.OperandRef(1)))
     tenths = [operand("a", (), single(0.7)), operand("b", (), single(0.1))]
     cut = explanation("r", (), 7.0, f.call("trunc", f.call("float32", quotient)), tenths)
-    assert explanation_text.digits(cut) == Digits("trunc(float32(0.7 / 0.1))", "=", "7")
+    assert formula_digits.digits(cut) == Digits("trunc(float32(0.7 / 0.1))", "=", "7")
     floor = explanation(
         "r", (), 9.0, f.Op("//", (f.OperandRef(0), f.OperandRef(1))), [operand("a", (), 1.0), tenths[1]]
     )
-    assert explanation_text.digits(floor) == Digits("1 // 0.100000001", "=", "9")
+    assert formula_digits.digits(floor) == Digits("1 // 0.100000001", "=", "9")
 
 
 def test_a_number_of_the_code_that_was_rounded_to_the_type_of_a_tensor_is_written_as_the_code_writes_it() -> None:
     below = f.Op("<", (f.OperandRef(0), f.Number(single(0.8))))
     e = explanation("r", (0,), 1.0, below, [operand("a", (), single(0.7))])
-    assert explanation_text.digits(e) == Digits("0.7 < 0.8", "=", "1")
+    assert formula_digits.digits(e) == Digits("0.7 < 0.8", "=", "1")
 
 
 def test_a_sum_that_was_rounded_on_the_way() -> None:
     """What the written digits come to is told, since it is not the result."""
     e = explanation("r", (), 1e8, f.add(f.OperandRef(0), f.Number(1.0)), [operand("a", (), 1e8)])
     remark = "Without rounding on the way, it would be 100000001. (float32 keeps about 7 digits.)"
-    assert explanation_text.digits(e) == Digits("100000000 + 1", "≈", "100000000", remark)
+    assert formula_digits.digits(e) == Digits("100000000 + 1", "≈", "100000000", remark)
     assert f"  {remark}" in explanation_text.report(e)
 
 
@@ -274,9 +275,7 @@ def test_what_cancels_is_mostly_rounding() -> None:
     remarks = []
     for added in (0.00026556, 0.25):
         rounded = single(math.log(single(1 + added) + 2.0**-23))
-        remarks.append(
-            explanation_text.rounding_remark(explanation("r", (), rounded, parts, [operand("a", (), added)]))
-        )
+        remarks.append(formula_digits.rounding_remark(explanation("r", (), rounded, parts, [operand("a", (), added)])))
     unrounded = f"{math.log(1.00026556):.9f}"
     assert remarks == [f"Without rounding on the way, it would be {unrounded}. (float32 keeps about 7 digits.)", ""]
 
@@ -462,4 +461,4 @@ def test_a_number_that_is_rounded_to_its_type_has_no_remark(dtype: str, value: f
     before = single(round(value, 1))
     e = explanation("h", (0,), value, f.Op(dtype, (f.OperandRef(0),)), [operand("a", (0,), before)], dtype=dtype)
     text = f"{round(value, 1)}"
-    assert explanation_text.digits(e) == Digits(f"{dtype}({text})", "≈", text)
+    assert formula_digits.digits(e) == Digits(f"{dtype}({text})", "≈", text)

@@ -9,18 +9,23 @@ from collections.abc import Iterator, Sequence
 
 def function_source(source: str, scope: str) -> str:
     """Return the lines of a function by its qualified name; "" if the source has none of that name."""
+    first, last = function_lines(source, scope) or (1, 0)
+    return textwrap.dedent("\n".join(source.splitlines()[first - 1 : last]))
+
+
+def function_lines(source: str, scope: str) -> tuple[int, int] | None:
+    """Return the first and the last line of a function by its qualified name; None if the source has none of it."""
     try:
         body: list[ast.stmt] = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
+        return None
     found: ast.stmt | None = None
     for name in scope.split("."):
         found = next((node for node in _definitions(body) if node.name == name), None)
         if found is None:
-            return ""
+            return None
         body = found.body
-    lines = source.splitlines()[_first_line(found) - 1 : found.end_lineno] if found is not None else []
-    return textwrap.dedent("\n".join(lines))
+    return (_first_line(found), found.end_lineno or found.lineno) if found is not None else None
 
 
 def _definitions(body: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar, cast
 
 from lessons.engine import program_lesson, replies
-from lessons.engine.function_source import function_source
+from lessons.engine.function_source import function_lines, function_source
 from lessons.engine.launchers import Launcher
 from lessons.engine.run import Run
 from lessons.engine.running_program import LIMITS, OwnProgram
@@ -94,6 +94,7 @@ class ProgramRun(Run):
                 notes.append(reply.reason)
         first = step.id == self.lesson.steps[0].id
         error = self.error_on(step)
+        named_at, begins_at = self._places(step)
         result = StepResult(
             step.id,
             stdout=self._printed(error) if first else "",
@@ -102,9 +103,21 @@ class ProgramRun(Run):
             notes=(*self.whole.notes, *notes),
             seconds=self.whole.seconds,
             shapes=program_lesson.shapes_of(self.whole, self.file_of(step)),
+            named_at=named_at,
+            begins_at=begins_at,
         )
         self.steps.append(result)
         return result
+
+    def _places(self, step: RunStep) -> tuple[dict[str, int], int | None]:
+        """Return the lines of a page's code that named its tensors, and the one on which their function begins."""
+        position = self.lesson.index(step.id)
+        if position >= len(self.groups):
+            return {}, None
+        group = self.groups[position]
+        named_at = {item.label: item.line for item in group.items if item.line and item.file in ("", group.file)}
+        found = function_lines(step.code, group.scope) if group.scope and named_at else None
+        return named_at, None if found is None else found[0]
 
     def tensors(self, names: Sequence[str]) -> list[Tensor]:
         """Return the named tensors of these labels that the run has."""

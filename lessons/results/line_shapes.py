@@ -42,16 +42,8 @@ class LineShapes:
 
 
 def line_of(lines: Iterable[LineShapes], name: str) -> int | None:
-    """Return the last line that made the tensor called `name`, None if none did.
-
-    A variable of a function may be called by the function too: `Attention.forward.scores`.
-    """
-    lines = tuple(lines)
-    for called in (name, name.rpartition(".")[2]):
-        found = [each.line for each in lines if called in (shape.name for shape in each.made)]
-        if found:
-            return max(found)
-    return None
+    """Return the last line that made the tensor called `name`, None if none did."""
+    return max((each.line for each in lines if name in (shape.name for shape in each.made)), default=None)
 
 
 def of_worker(data: Iterable[dict[str, Any]], axes_of: AxesOf) -> tuple[LineShapes, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-from lessons.results.line_shapes import LineShapes
+from lessons.results.line_shapes import LineShapes, line_of
 from lessons.results.verdict import Verdict
 from lessons.texts.wording import Wording
 
@@ -191,6 +191,8 @@ class StepResult:
         notes: sentences about cells that the learner changed although they cannot be.
         shapes: the shapes that its lines took and made.
         trained: the training that it uses, if it uses one.
+        named_at: for tensors of a program, the line of its code that named each, by what it is called here.
+        begins_at: the line on which the function begins whose tensors they are.
     """
 
     id: str
@@ -202,6 +204,12 @@ class StepResult:
     notes: tuple[str, ...] = ()
     shapes: tuple[LineShapes, ...] = ()
     trained: Origin | None = None
+    named_at: dict[str, int] = field(default_factory=dict)
+    begins_at: int | None = None
+
+    def made_at(self, tensor: Tensor | None) -> int | None:
+        """Return the line that made a tensor, None if it is not known, or there is none."""
+        return None if tensor is None else self.named_at.get(tensor.name) or line_of(self.shapes, tensor.name)
 
 
 @dataclass(frozen=True, slots=True)

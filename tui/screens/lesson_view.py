@@ -19,7 +19,7 @@ from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep,
 from lessons.render.numbers import exact
 from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit
-from lessons.results.line_shapes import LineShapes, line_of
+from lessons.results.line_shapes import LineShapes
 from lessons.results.result import StepResult
 from lessons.texts.wording import Wording
 from lessons.what_if import cells
@@ -286,9 +286,9 @@ class LessonView(QuietStepView, ExplainingView):
         least = self._earlier.lines_at(layout.text_width)
         set_height(self._earlier, left if left >= least else 0)
         self._place_matrices(layout, self._ranks)
-        made = line_of(self._shapes, self._matrix.tensor.name) if self._matrix and self._matrix.tensor else None
-        if (line := self._marked_line or made) and layout.code and self._active != CODE:
-            self._code.reveal(line - 1, layout.text_width, layout.code)
+        shown = self._matrix.tensor if self._matrix and self._shapes else None
+        if (line := self._marked_line or self._result.made_at(shown)) and layout.code and self._active != CODE:
+            self._code.reveal(line - 1, layout.text_width, layout.code, (self._result.begins_at or line) - 1)
 
     @property
     def _ranks(self) -> tuple[int, ...]:

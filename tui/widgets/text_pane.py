@@ -120,14 +120,18 @@ class TextPane(LineWidget, can_focus=True):
         wrap = wrapped_code if self._is_code else _wrapped_prose
         return [wrap(line, room, self.app.console) for line in self._text.split("\n", allow_blank=True)]
 
-    def reveal(self, line: int, width: int, height: int) -> None:
-        """Scroll so that a line of the text, counted from 0, is seen once the pane has this width and height."""
+    def reveal(self, line: int, width: int, height: int, first: int | None = None) -> None:
+        """Scroll so that a line of the text, counted from 0, is seen once the pane has this width and height.
+
+        If it has to scroll, the line `first` above it comes to the top, or as much of what lies between as fits.
+        """
         parts = self._wrapped_lines(max(8, width - self._indent - 1))
-        first = sum(map(len, parts[:line]))
-        last = first + len(parts[line]) - 1 if line < len(parts) else first
+        above = sum(map(len, parts[:line]))
+        last = above + len(parts[line]) - 1 if line < len(parts) else above
         # The last line of the pane says that there is more.
-        if sum(map(len, parts)) > height and not self._top <= first <= last < self._top + height - 1:
-            self._top = max(0, min(last - height + 2, sum(map(len, parts)) - height))
+        if sum(map(len, parts)) > height and not self._top <= above <= last < self._top + height - 1:
+            top = max(last - height + 2, 0 if first is None or first >= line else sum(map(len, parts[:first])))
+            self._top = max(0, min(top, sum(map(len, parts)) - height))
             self.refresh()
 
     def _layout_text(self) -> None:

@@ -81,14 +81,16 @@ def named_tensors(explainer: Explainer, main: str) -> list[NamedTensor]:
 
 
 def shapes_in_functions(explainer: Explainer) -> Iterator[tuple[str, int, str, tuple[int, ...]]]:
-    """Yield what assignments in functions have bound last, in the order of files and lines.
+    """Yield what assignments in functions have bound in their last call, in the order of files and lines.
 
-    Each is a file, the line of the statement, the name, and the shape of the tensor.
+    Each is a file, the line of the statement, the name, and the shape of the tensor. Lines that did not run in that
+    call, or made no tensor, as dropout outside of training, would have the shapes of another call.
     """
-    positions = explainer.names.positions
+    positions, variables = explainer.names.positions, explainer.record.variables
     last: dict[tuple[Site, str], tuple[int, ...]] = {}
     for item in explainer.names.assignments:
-        if not is_module(item.site[0]):
+        code = item.site[0]
+        if not is_module(code) and (code not in variables or item.binding.time >= variables[code].since):
             last[item.site, item.binding.name] = item.binding.region.shape
     found = {
         (site[0].co_filename, line, name): shape
@@ -167,15 +169,38 @@ def _noted(explainer: Explainer, code: CodeType, known: set[object]) -> Iterator
     """
     variables, bound = explainer.record.variables[code], _bound(code)
     scope, file = scope_of(code), code.co_filename
+    lines = _lines_of_call(explainer, code)
     for name, region in variables.regions.items():
         variable = _variable(name)
         if variable == UNWANTED or (variable not in bound.assigned and _identity(region) in known):
             continue
         # One object has the same attributes in each of its methods.
         known.add(_identity(region))
-        line = bound.lines.get(name, bound.lines.get(variable, code.co_firstlineno))
+        line = lines.get((name, _identity(region))) or bound.lines.get(
+            name, bound.lines.get(variable, code.co_firstlineno)
+        )
         label = f"{scope}.{name}"
         yield NamedTensor(label, name, "local", scope, file, line, region, variables.time, variables.calls)
+
+
+@functools.lru_cache(8)
+def _assignments(explainer: Explainer, time: int) -> dict[CodeType, list[Assignment]]:
+    """Return the assignments of each function; `time` is the present one of the record."""
+    found: dict[CodeType, list[Assignment]] = {}
+    for item in explainer.names.assignments:
+        found.setdefault(item.site[0], []).append(item)
+    return found
+
+
+def _lines_of_call(explainer: Explainer, code: CodeType) -> dict[tuple[str, object], int | None]:
+    """Return the lines on which the last call of a function gave tensors a name, by name and tensor."""
+    since = explainer.record.variables[code].since
+    assignments = _assignments(explainer, explainer.record.time)
+    return {
+        (item.binding.name, _identity(item.binding.region)): explainer.names.positions.statement_line(item.site)
+        for item in assignments.get(code, ())
+        if item.binding.time >= since
+    }
 
 
 def _own_regions(variables: Variables, code: CodeType) -> Iterator[Region]:

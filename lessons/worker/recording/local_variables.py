@@ -37,6 +37,8 @@ class LocalVariables:
         self._named: WeakSet[torch.nn.Module] = WeakSet()
         self._entered: dict[int, tuple[int, CodeType]] = {}
         """By identity, each watched function with how many of them were called first. It keeps the functions alive."""
+        self._began: dict[int, int] = {}
+        """When each call began that has not returned, by the identity of its frame."""
 
     @contextmanager
     def noting(self) -> Iterator[None]:
@@ -62,11 +64,13 @@ class LocalVariables:
         # The variables of a comprehension are gone when it ends, as those of a file are not.
         if event == "return":
             if not code.co_name.startswith("<") and self._recorder.is_watched(code):
-                self._note(frame)
-        elif event == "call" and id(code) not in self._entered and self._recorder.is_watched(code):
-            self._entered[id(code)] = len(self._entered), code
+                self._note(frame, self._began.pop(id(frame), 0))
+        elif event == "call" and (id(code) in self._entered or self._recorder.is_watched(code)):
+            self._entered.setdefault(id(code), (len(self._entered), code))
+            if not code.co_name.startswith("<"):
+                self._began[id(frame)] = self._recorder.record.time
 
-    def _note(self, frame: FrameType) -> None:
+    def _note(self, frame: FrameType, since: int) -> None:
         record, code = self._recorder.record, frame.f_code
         if record.stopped:
             return
@@ -78,7 +82,9 @@ class LocalVariables:
         }
         before = record.variables.get(code)
         order = self._entered.get(id(code), (-1, code))[0]
-        record.variables[code] = Variables(found, record.time, before.calls + 1 if before is not None else 1, order)
+        record.variables[code] = Variables(
+            found, since, record.time, before.calls + 1 if before is not None else 1, order
+        )
 
     def _before_call(self, module: torch.nn.Module, args: Any) -> None:
         """Name the parameters of modules by the variables of the watched function that calls one of them first."""

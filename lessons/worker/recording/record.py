@@ -35,12 +35,13 @@ class Variables:
 
     Attributes:
         regions: the tensors by what code calls them.
-        time: when it returned.
+        since, time: when it began, and when it returned.
         calls: how often it was called.
         order: how many functions were called for the first time before this one.
     """
 
     regions: dict[str, Region]
+    since: int
     time: int
     calls: int
     order: int

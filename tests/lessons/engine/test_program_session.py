@@ -288,3 +288,38 @@ def test_what_an_interrupted_program_has_done_can_be_looked_at(worker: Session, 
         assert (error.line, error.message) in [(4, "Stopped with Ctrl+C."), (5, "Stopped with Ctrl+C.")]
         assert values(run.show(page_with(run, "x")))["x"] is not None
     session.release_all()
+
+
+TWO_MODES = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def forward(self, x):
+        x = x * 2
+        x = nn.functional.dropout(x, 0.5, self.training)
+        if self.training:
+            x = x + 1
+        y = x.sum()
+        return y
+
+def other(x):
+    y = x + 1
+    return y
+
+net = Net()
+net(torch.ones(3))
+net.eval()
+net(torch.ones(5))
+other(torch.ones(2))
+"""
+
+
+def test_the_shapes_and_lines_of_a_page_are_those_of_one_call_of_its_function(worker: Session, tmp_path: Path) -> None:
+    with opened(worker, tmp_path, TWO_MODES) as (session, run):
+        page = page_with(run, "Net.forward.y")
+        result = session.run(run.lesson, page.id).result(page.id)
+        assert result is not None
+        # Outside of training, dropout makes no tensor, and the branch is not taken.
+        assert {each.line: each.made[0].sizes for each in result.shapes} == {6: (5,), 10: (), 13: (2,), 14: (2,)}
+        assert (result.named_at["Net.forward.y"], result.begins_at) == (10, 5)

@@ -192,3 +192,13 @@ async def test_a_line_is_revealed() -> None:
         app.pane.reveal(5, 40, 5)
         await pilot.pause()
         assert app.screen_lines == shown
+
+
+@pytest.mark.parametrize(("first", "top"), [(3, 4), (0, 3), (None, 3)], ids=["near", "far above", "alone"])
+async def test_what_a_revealed_line_belongs_to_comes_to_the_top_if_it_fits(first: int | None, top: int) -> None:
+    app = PaneApp()
+    async with app.run_test(size=(40, 8)) as pilot:
+        app.pane.show(Text(TEN))
+        app.pane.reveal(5, 40, 5, first)
+        await pilot.pause()
+        assert app.screen_lines[0].strip() == f"line {top}"

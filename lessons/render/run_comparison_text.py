@@ -54,7 +54,9 @@ def summary(comparison: RunComparison, names: tuple[str, str]) -> str:
         one=names[0], other=names[1],
     )  # fmt: skip
     head = (
-        say("agree", "The two programs agree.")
+        say("no-results", "There is nothing to compare: neither program computes anything with PyTorch.")
+        if not comparison.of_one and not comparison.of_other
+        else say("agree", "The two programs agree.")
         if comparison.difference is None
         else say("differ", "The two programs differ.")
     )

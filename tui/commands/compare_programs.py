@@ -7,7 +7,7 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,13 @@ from typing import Any
 from lessons.engine import saved_traces
 from lessons.engine.running_program import OwnProgram
 from lessons.engine.session import Session
-from lessons.reading.reassigned import NoAssignment, reassigned
 from lessons.render import run_comparison_text
 from lessons.results.code_unit import PROGRAM
 from lessons.results.json_numbers import number
 from lessons.results.run_comparison import RunComparison
 from lessons.texts.wording import Wording
 from lessons.worker.program_messages import TracePart
+from tui.commands import given_values
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.files import read_code, read_file
 from tui.commands.open_session import open_session
@@ -38,17 +38,35 @@ def run(options: argparse.Namespace) -> ExitCode:
     """Run both programs and print what they have in common and the first difference; no difference is success."""
     limited = not options.no_limits
     files, arguments = _files(options)
+    saved = {file: trace for file in files if (trace := _saved(file)) is not None}
+    codes = {file: read_code(file) for file in files if file not in saved}
     with open_session(limited=limited) as session:
-        traces = [_trace(session, file, arguments, options.set or [], limited=limited) for file in files]
+        codes = _given(session, codes, options)
+        programs = {file: OwnProgram.here(Path(file), code, arguments, limited=limited) for file, code in codes.items()}
+        runs = [_run(session, file, programs[file]) if file in programs else (saved[file], True) for file in files]
+        traces = [trace for trace, _ in runs]
         if options.save:
             _save(Path(options.save), traces[0])
             return ExitCode.OK
         comparison = session.compare_programs(traces[0], traces[1], options.rtol, options.atol)
+    names = _names(files)
+    unfinished = [name for name, (_, is_finished) in zip(names, runs, strict=True) if not is_finished]
     if options.json:
-        print_json(_document(comparison))
+        print_json(_document(comparison, unfinished))
     else:
-        print_lines(run_comparison_text.lines(comparison, _names(files), PROGRAM.name, _width()))
-    return ExitCode.OK if comparison.difference is None else ExitCode.NOT_PASSED
+        print_lines(_unfinished(unfinished))
+        print_lines(run_comparison_text.lines(comparison, names, PROGRAM.name, _width()))
+    return ExitCode.OK if comparison.difference is None and not unfinished else ExitCode.NOT_PASSED
+
+
+def _given(session: Session, codes: Mapping[str, str], options: argparse.Namespace) -> dict[str, str]:
+    """Return the codes of the programs with the values that the command line gives to their variables."""
+    values = given_values.of_texts(options.set or [])
+    found = {file: given_values.put_in(file, code, values) for file, code in codes.items()}
+    if options.inputs and found:
+        tensors = given_values.of_file(session, Path(options.inputs))
+        found = given_values.share_out(found, tensors, options.inputs)
+    return found
 
 
 def _files(options: argparse.Namespace) -> tuple[list[str], list[str]]:
@@ -66,27 +84,18 @@ def _names(files: Sequence[str]) -> tuple[str, str]:
     return (one, other) if one != other else (files[0], files[1])
 
 
-def _trace(session: Session, file: str, arguments: Sequence[str], changes: Sequence[str], *, limited: bool) -> Trace:
-    """Return the trace of a program, or one that was saved. Raises `CommandError`."""
-    if not file.endswith(".py") and saved_traces.is_trace(content := read_file(file, regular=True)):
-        try:
-            return saved_traces.parts_of(content)
-        except saved_traces.UnreadableTrace as error:
-            raise UsageError(say("unreadable", "{file} cannot be read: {why}", file=file, why=error)) from None
-    code = read_code(file)
-    for change in changes:
-        name, equals, expression = change.partition("=")
-        if not equals:
-            raise UsageError(say("no-value", "'{text}' sets nothing. Write it like x='torch.ones(3)'.", text=change))
-        try:
-            code = reassigned(code, name.strip(), expression.strip())
-        except NoAssignment:
-            raise UsageError(
-                say("no-assignment", "{file} has no line that begins with '{name} ='.", file=file, name=name.strip())
-            ) from None
-        except SyntaxError as error:
-            raise UsageError(say("not-python", "'{text}' is not Python: {why}.", text=change, why=error.msg)) from None
-    program = OwnProgram.here(Path(file), code, arguments, limited=limited)
+def _saved(file: str) -> Trace | None:
+    """Return the trace in a file; None if it is a program. Raises `CommandError`."""
+    if file.endswith(".py") or not saved_traces.is_trace(content := read_file(file, regular=True)):
+        return None
+    try:
+        return saved_traces.parts_of(content)
+    except saved_traces.UnreadableTrace as error:
+        raise UsageError(say("unreadable", "{file} cannot be read: {why}", file=file, why=error)) from None
+
+
+def _run(session: Session, file: str, program: OwnProgram) -> tuple[Trace, bool]:
+    """Return the trace of a program, and whether it came to its end. Raises `CommandError`."""
     with contextlib.closing(session.run_program(program, purpose="trace")) as program_run:
         failure = program_run.steps[0].error
         if failure is not None:
@@ -94,7 +103,15 @@ def _trace(session: Session, file: str, arguments: Sequence[str], changes: Seque
         trace = program_run.trace()
     if trace is None:
         raise CommandError(say("no-trace", "The process that ran {file} ended too early.", file=file))
-    return trace
+    return trace, failure is None
+
+
+def _unfinished(names: Sequence[str]) -> Iterator[str]:
+    """Say of programs that did not come to their ends what was compared."""
+    for name in names:
+        yield say("unfinished", "{name} did not come to its end. What it had computed by then was compared.", name=name)
+    if names:
+        yield ""
 
 
 def _save(path: Path, trace: Trace) -> None:
@@ -114,7 +131,7 @@ def _width() -> int:
     return run_comparison_text.WIDTH
 
 
-def _document(comparison: RunComparison) -> dict[str, Any]:
+def _document(comparison: RunComparison, unfinished: Sequence[str]) -> dict[str, Any]:
     document = asdict(comparison)
     difference = comparison.difference
     if difference is not None:
@@ -123,4 +140,4 @@ def _document(comparison: RunComparison) -> dict[str, Any]:
             {"index": list(cell.index), "one": number(cell.one), "other": number(cell.other)}
             for cell in difference.cells
         ]
-    return {"agree": difference is None, **document}
+    return {"agree": difference is None and not unfinished, "unfinished": list(unfinished), **document}

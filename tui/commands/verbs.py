@@ -186,6 +186,11 @@ def _diff_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help=say("diff/set", "give a variable another value where a program first assigns it; you can repeat this"),
     )
+    parser.add_argument(
+        "--inputs",
+        metavar="TENSORS",
+        help=say("diff/inputs", "give variables the tensors of these names in a .pt, .npz, .npy or .safetensors file"),
+    )
     parser.add_argument("--rtol", metavar="R", type=float, help=say("diff/rtol", "the relative tolerance"))
     parser.add_argument(
         "--atol",

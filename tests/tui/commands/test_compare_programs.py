@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.tui.commands.command_line import Command, document
 
@@ -73,3 +74,33 @@ def test_a_single_program_is_a_mistake_in_the_command_line(command: Command, fil
     status, _, err = command("diff", files[0])
     assert status == 2
     assert "Name two programs" in err
+
+
+def test_the_tensors_of_a_file_are_given_to_both_programs(
+    command: Command, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    tensors = tmp_path / "it's.pt"
+    torch.save({"x": torch.ones(3, 4), "scores": torch.zeros(3, 3)}, tensors)
+    # Where all numbers are equal, both directions of a softmax are.
+    status, _, err = command("diff", *files, "--inputs", tensors)
+    assert (status, err) == (
+        0,
+        "attn-tutor: other.py has no line that begins with 'scores ='.\n".replace("other.py", str(files[1])),
+    )
+    torch.save({"y": torch.ones(3)}, tensors)
+    status, _, err = command("diff", *files, "--inputs", tensors)
+    assert status == 2
+    assert "No program assigns" in err
+    assert "cannot be shown" in command("diff", *files, "--inputs", files[0])[2]
+
+
+def test_a_program_that_fails_does_not_agree(command: Command, files: tuple[Path, Path]) -> None:
+    files[1].write_text(ONE + "raise SystemExit(3)\n")
+    status, out, err = command("diff", *files)
+    assert status == 1
+    assert out.startswith("other.py did not come to its end. What it had computed by then was compared.\n\n")
+    assert "The two programs agree." in out
+    assert "line 6" in err
+    files[0].write_text("")
+    files[1].write_text("")
+    assert command("diff", *files)[1].startswith("There is nothing to compare")

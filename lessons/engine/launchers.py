@@ -341,7 +341,7 @@ class ForkServerLauncher:
             fds = [their_talk.fileno(), their_status.fileno(), out.fileno(), err.fileno()]
             with their_talk, their_status:
                 try:
-                    channel.send(self._control, Launch(limits.cpu, limits.memory, question_cpu), fds)
+                    channel.send(self._control, Launch(limits.cpu, limits.memory, question_cpu, limits.file), fds)
                 except BaseException:
                     for ours in (talk, status, out, err):
                         ours.close()
@@ -487,7 +487,7 @@ class SpareLauncher:
                     raise closed()
                 self.start()
         with contextlib.suppress(wire.Closed):
-            channel.send(job.talk, Launch(limits.cpu, limits.memory, question_cpu))
+            channel.send(job.talk, Launch(limits.cpu, limits.memory, question_cpu, limits.file))
         return job
 
     def close(self) -> None:

@@ -34,6 +34,9 @@ T = TypeVar("T")
 DEEPEST = 3
 """Boxes inside of each other that are opened where there is only one."""
 
+WRITTEN_SHOWN = 3
+"""Files that a program has written that are named."""
+
 LAST_LINES = 2
 """Lines of the output of a program that has failed."""
 
@@ -322,12 +325,22 @@ def about(program: OwnProgram, result: ProgramResult) -> str:
         said.append(
             say(
                 "limits",
-                "Limits hold: it may write only to a temporary folder, use no network, and run for {seconds:g} "
-                "seconds. `--no-limits` lifts them.",
+                "Limits hold: no network, {seconds:g} seconds, and what it writes goes to a temporary folder. "
+                "`--no-limits` lifts them.",
                 seconds=LIMITS.wall,
             )
         )
+        if result.written:
+            said.append(_written(result.written))
     return " ".join(said)
+
+
+def _written(paths: tuple[str, ...]) -> str:
+    """Say which files a program has written that are not where it meant them to be."""
+    shown = ", ".join(f"`{path}`" for path in paths[:WRITTEN_SHOWN])
+    if len(paths) <= WRITTEN_SHOWN:
+        return say("written", "It has written {files} there.", files=shown)
+    return say("written-more", "It has written {count} files there: {files}, ...", count=len(paths), files=shown)
 
 
 def first_difference(before: ProgramRun, after: ProgramRun) -> str:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from lessons.engine import child_failures, replies
 from lessons.engine.launchers import ChildProcess, output
@@ -20,7 +21,14 @@ from lessons.worker import channel
 from lessons.worker.message_parts import CellWrite
 from lessons.worker.program_messages import NamedReport, ProgramReport, Purpose, RunProgram
 
-LIMITS = Limits(cpu=300, wall=60, memory=6144)
+
+class ProgramLimits(Limits):
+    """The limits of a program of one's own, which may write a checkpoint."""
+
+    file: ClassVar[int] = 1024
+
+
+LIMITS = ProgramLimits(cpu=300, wall=60, memory=6144)
 """The limits of a program and its record, unless they are lifted. When the time is up, what it did can be looked at."""
 
 UNLIMITED = Limits.model_construct(cpu=10**9, wall=10**9, memory=1 << 30)
@@ -134,6 +142,7 @@ def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResul
         inner=tuple((clean(file), line, clean(name), tuple(shape)) for file, line, name, shape in report.inner),
         operations=report.operations,
         failed_at=None if place is None else FailedAt(clean(place.file), place.line, clean(place.scope)),
+        written=tuple(map(clean, report.written)),
     )
 
 

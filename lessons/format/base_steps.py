@@ -88,6 +88,8 @@ class Limits(Model):
     """The most time in all, in seconds."""
     memory: Annotated[int, Field(ge=64, le=8192)] = 1024
     """The most memory, in MiB."""
+    file: ClassVar[int] = 8
+    """The most that one file may hold that it writes, in MiB."""
 
 
 Complaint = tuple[Path, str, str]

@@ -56,6 +56,7 @@ class ProgramResult(StepResult):
         inner: what assignments in functions have bound last: file, line, name, and the shape of the tensor.
         operations: how many operations its record has.
         failed_at: where it failed; None if it did not, or in no file of its own.
+        written: the files that it wrote as copies in its temporary folder, as paths that it would call them.
     """
 
     named: tuple[Named, ...] = ()
@@ -65,3 +66,4 @@ class ProgramResult(StepResult):
     inner: tuple[tuple[str, int, str, tuple[int, ...]], ...] = ()
     operations: int = 0
     failed_at: FailedAt | None = None
+    written: tuple[str, ...] = ()

@@ -64,11 +64,13 @@ class Launch:
         cpu: processor seconds for its program.
         memory: memory for its program, in MiB.
         question_cpu: processor seconds for questions after its program has run.
+        file: the size up to which its program may let the files grow that it writes, in MiB.
     """
 
     cpu: float
     memory: int
     question_cpu: float
+    file: int
 
 
 @message

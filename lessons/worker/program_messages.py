@@ -133,6 +133,7 @@ class ProgramReport:
         inner: what assignments in functions have bound last: file, line, name, and the shape of the tensor.
         operations: how many operations are recorded.
         failed_at: where the program failed; None if it did not, or not in a file of its own.
+        written: the files that it wrote as copies in its temporary folder, as paths that it would call them.
     """
 
     error: ErrorReport | None
@@ -147,6 +148,7 @@ class ProgramReport:
     inner: tuple[tuple[str, int, str, tuple[int, ...]], ...] = ()
     operations: int = 0
     failed_at: FailedAt | None = None
+    written: tuple[str, ...] = ()
 
 
 @message

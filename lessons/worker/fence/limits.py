@@ -16,17 +16,18 @@ GRACE = 2
 """Seconds between the signal that asks a program to end and the one that kills it."""
 
 
-def limit(cpu: float, memory: int, question_cpu: float = 0) -> None:
+def limit(cpu: float, memory: int, question_cpu: float = 0, file: int = OUTPUT_CAP // MIB) -> None:
     """Set the limits of this process: `cpu` seconds from now, `memory` MiB on top of its present size.
 
-    `question_cpu`: seconds that `allow_questions` adds to `cpu` once the program has run.
+    `question_cpu`: seconds that `allow_questions` adds to `cpu` once the program has run. `file`: MiB up to which
+    `allow_files` lets files grow.
     """
     used = resource.getrusage(resource.RUSAGE_SELF)
     # The kernel accepts whole seconds only.
     soft = max(1, round(used.ru_utime + used.ru_stime + cpu))
     _set(resource.RLIMIT_CPU, soft, soft + GRACE + round(question_cpu))
     _set(resource.RLIMIT_CORE, 0)
-    _set(resource.RLIMIT_FSIZE, OUTPUT_CAP)
+    _set(resource.RLIMIT_FSIZE, OUTPUT_CAP, max(OUTPUT_CAP, file * MIB))
     _set(resource.RLIMIT_NOFILE, OPEN_FILES)
     if sys.platform == "linux":
         pages = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -42,6 +43,12 @@ def allow_questions() -> None:
     if hard == resource.RLIM_INFINITY:
         return
     _set(resource.RLIMIT_CPU, max(1, hard - GRACE), hard)
+
+
+def allow_files() -> None:
+    """Let the files of this process grow as large as `limit` has provided for, not only as large as its output may."""
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    _set(resource.RLIMIT_FSIZE, hard, hard)
 
 
 def _set(kind: int, soft: int, hard: int | None = None) -> None:

@@ -60,7 +60,7 @@ def set_up(launch: Launch, scratch: str, shared: Path | None, *, limited: bool =
     os.environ.update(HOME=scratch, TMPDIR=scratch)
     sys.path[:] = [entry for entry in sys.path if entry]
     if limited:
-        limits.limit(launch.cpu, launch.memory, launch.question_cpu)
+        limits.limit(launch.cpu, launch.memory, launch.question_cpu, launch.file)
     with contextlib.suppress(OSError):
         os.nice(5)
     if limited:

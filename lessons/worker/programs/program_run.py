@@ -13,7 +13,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -45,6 +45,7 @@ from lessons.worker.programs.edited_files import EditedFiles
 from lessons.worker.programs.named_tensors import NamedTensor, is_module, named_tensors, scope_of, shapes_in_functions
 from lessons.worker.programs.nonfinite_hunt import HuntingRecorder
 from lessons.worker.programs.record_size import record_size
+from lessons.worker.programs.scratch_files import ScratchFiles
 from lessons.worker.programs.tracing_recorder import TracingRecorder
 from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.record import Record
@@ -66,6 +67,12 @@ OWN = str(Path(__file__).parents[1]) + os.sep
 REFUSED = re.compile("can't allocate memory|not permitted|Permission denied|cannot be opened|[Pp]arent directory")
 """What PyTorch says where the system has refused something."""
 
+
+FILES = "files"
+"""The folder in the temporary one where copies of files lie that a program writes."""
+
+MOST_WRITTEN = 100
+"""Files that a program has written that a report has room for."""
 
 MOST_NAMED, MOST_SOURCE = 2000, 1 << 20
 """Named tensors and characters of source that a report has room for."""
@@ -99,7 +106,9 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     state = RunState(own, "__main__", RECORDERS[job.purpose]())
     others = [cell for cell in job.cells if cell.file]
     edited = EditedFiles(root_of(Path(job.path)), job.sources, others, state.recorder)
-    with _as_own(job, state), edited.imported():
+    scratch = Path(os.environ.get("TMPDIR", ""))
+    files = ScratchFiles(scratch / FILES, scratch)
+    with files.in_place() if job.limited else nullcontext(), _as_own(job, state), edited.imported():
         failure, place = _run(job, state)
         # Now there is nothing left to interrupt.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -121,17 +130,17 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         )
     for item in found:
         state.named[item.label] = item.region, item.time
-    record, files = state.explainer.record, state.explainer.names.positions
-    sources = {files.file_of(item.file): record.sources[item.file] for item in found if item.file in record.sources}
+    record, positions = state.explainer.record, state.explainer.names.positions
+    sources = {positions.file_of(item.file): record.sources[item.file] for item in found if item.file in record.sources}
     sources.pop(PROGRAM.filename, None)
     inner = (
-        (files.file_of(file), line, name, shape)
+        (positions.file_of(file), line, name, shape)
         for file, line, name, shape in (shapes_in_functions(state.explainer) if asks else ())
     )
     report = ProgramReport(
         error=failure,
         stdout=(before, lesson_run.out_size()),
-        named=tuple(_report(item, files.file_of(item.file), record) for item in found),
+        named=tuple(_report(item, positions.file_of(item.file), record) for item in found),
         shapes=tuple(state.lines[:MOST_NAMED]),
         notes=tuple(notes),
         stopped=record.stopped,
@@ -140,7 +149,8 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         imported=tuple(_imported(Path(job.path).parent, known)),
         inner=tuple(itertools.islice(inner, MOST_NAMED)),
         operations=len(record.events),
-        failed_at=None if place is None else replace(place, file=files.file_of(place.file)),
+        failed_at=None if place is None else replace(place, file=positions.file_of(place.file)),
+        written=tuple(os.path.relpath(path, job.folder) for path in itertools.islice(files.written, MOST_WRITTEN)),
     )
     channel.send(talk, report)
     tensor_questions.serve(talk, state, HANDLERS)

@@ -97,7 +97,7 @@ def test_job_for_which_no_child_can_be_forked_does_not_end_the_server(
         with control, theirs, status:
             server = ForkServer(theirs, str(scratch))
             talk, out, err = files
-            server._fork(Launch(1, 1, 0), (talk, their_status.detach(), out, err))
+            server._fork(Launch(1, 1, 0, 8), (talk, their_status.detach(), out, err))
             assert channel.receive(status, Exited).reason == "no process"
             assert not server.children
             assert not list(scratch.iterdir())

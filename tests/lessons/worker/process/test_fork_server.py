@@ -90,7 +90,7 @@ def test_a_child_is_killed_once(sleeper: list[int], tmp_path: Path) -> None:
     with control, theirs, status:
         files = [os.open(os.devnull, os.O_RDWR) for _ in range(3)]
         with their_status:
-            channel.send(control, Launch(1, 100, 0), [files[0], their_status.fileno(), *files[1:]])
+            channel.send(control, Launch(1, 100, 0, 8), [files[0], their_status.fileno(), *files[1:]])
         for file in files:
             os.close(file)
         listener.start()

@@ -130,7 +130,7 @@ def test_a_program_may_end_itself(worker: Session, folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ['open("made.txt", "w")', 'torch.save(x, "made.pt")', "os.kill(os.getppid(), 0)", 'open("/dev/full", "w")'],
+    ['os.open("made.txt", os.O_CREAT | os.O_WRONLY)', "os.kill(os.getppid(), 0)", 'open("/dev/full", "w")'],
 )
 def test_what_a_limit_refuses_names_the_option_that_lifts_it(worker: Session, folder: Path, line: str) -> None:
     with ran(worker, folder, f"import os, torch\nx = torch.ones(2)\n{line}\n") as (run, result):
@@ -201,3 +201,22 @@ def test_random_numbers_are_the_same_in_each_run(worker: Session, folder: Path) 
 def test_the_worker_itself_is_not_moved(worker: Session, folder: Path) -> None:
     with ran(worker, folder, "import os\nos.environ['OWN'] = 'changed'\n"):
         assert "OWN" not in os.environ
+
+
+def test_what_a_program_writes_lies_in_its_temporary_folder(worker: Session, folder: Path) -> None:
+    (folder / "kept.pt").write_bytes(b"what an earlier training has left")
+    code = """\
+import os, torch
+os.makedirs("out/logs")
+with open("out/logs/log.txt", "a") as log:
+    log.write("begins")
+weight = torch.ones(4 << 20)
+torch.save(weight, "kept.pt")
+again = torch.load("kept.pt")[:2]
+"""
+    with ran(worker, folder, code) as (run, result):
+        assert result.error is None
+        assert result.written == ("out/logs/log.txt", "kept.pt")
+        assert tensor_of(run, "again").values == (1.0, 1.0)
+    assert (folder / "kept.pt").read_bytes() == b"what an earlier training has left"
+    assert not (folder / "out").exists()

@@ -37,6 +37,27 @@ def _new_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@_verb(
+    "preview",
+    "preview_lesson",
+    lambda: say("preview", "for authors: show a lesson that you are writing, and again each time you save it"),
+)
+def _preview_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file",
+        metavar="FILE[:STEP]",
+        help=say(
+            "preview/file",
+            "a lesson.yaml, a file with an exercise, or a folder; and a step to begin with, by its id or number",
+        ),
+    )
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help=say("preview/plain", "show it as a dialogue in plain text"),
+    )
+
+
 @_verb("schema", "print_schema", lambda: say("schema", "for authors: print what a file may contain, as a JSON Schema"))
 def _schema_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

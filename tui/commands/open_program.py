@@ -73,7 +73,7 @@ def open_pages(terminal: Terminal, session: ProgramSession, *, watch: bool = Fal
         # Textual reads the environment as soon as it is imported.
         from tui.program_app import ProgramApp
 
-        return _run_app(lambda: ProgramApp(terminal, session, watch=watch))
+        return run_app(lambda: ProgramApp(terminal, session, watch=watch))
     except WorkerError as error:
         raise CommandError(str(error)) from None
     finally:
@@ -86,12 +86,12 @@ def open_file(terminal: Terminal, session: TensorFileSession, name: str = "") ->
     try:
         from tui.tensor_file_app import TensorFileApp
 
-        return _run_app(lambda: TensorFileApp(terminal, session, name=name))
+        return run_app(lambda: TensorFileApp(terminal, session, name=name))
     finally:
         session.close()
 
 
-def _run_app(make: Callable[[], TutorApp]) -> int:
+def run_app(make: Callable[[], TutorApp]) -> int:
     """Make an app, run it until the learner quits, and return the exit code."""
     from tui.tty import hangup_guard
     from tui.tty.textual_patches import apply_patches

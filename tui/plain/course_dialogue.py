@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -151,7 +150,7 @@ class CourseDialogue:
         try:
             lesson = self._state.course.lesson(first.casefold())
         except KeyError:
-            if not rest and (found := _step_of(self.lesson, first)) is not None:
+            if not rest and (found := course_path.step_named(self.lesson, first)) is not None:
                 return self.lesson, found
             with suppress(KeyError):
                 lesson, exercise = self._state.course.exercise(first.casefold())
@@ -162,7 +161,7 @@ class CourseDialogue:
             ) from None
         if not rest:
             return lesson, lesson.index(milestones.first_open(lesson, self._state.progress))
-        index = _step_of(lesson, rest)
+        index = course_path.step_named(lesson, rest)
         if index is None:
             last = len(lesson.main_steps)
             raise Refused(
@@ -300,20 +299,3 @@ class CourseDialogue:
         lesson_id, _, step_id = found[0].step.partition("/")
         lesson = self._state.course.lesson(lesson_id)
         yield from self._jump(lesson, lesson.index(step_id), Purpose.LOOK)
-
-
-def _step_of(lesson: Lesson, text: str) -> int | None:
-    """Return the position of the step that a text names: `5`, `5a`, or its id; None if it names none."""
-    text = text.casefold()
-    for index, step in enumerate(lesson.steps):
-        if text == step.id:
-            return index
-    if not re.fullmatch(r"\d{1,3}[a-z]?", text):
-        return None
-    main, side = (text[:-1], ord(text[-1]) - ord("a") + 1) if text[-1].isalpha() else (text, 0)
-    number = int(main) - 1
-    if not 0 <= number < len(lesson.main_steps):
-        return None
-    step = lesson.main_steps[number]
-    beside = (step, *lesson.side_steps_of(step.id))
-    return lesson.index(beside[side].id) if side < len(beside) else None

@@ -75,6 +75,11 @@ class ExplainingView(Box):
         """The result that is shown; a reply about a different result is too late."""
         return self._result
 
+    @property
+    def active_name(self) -> str:
+        """The name of the tensor that has the focus, "" if none has it."""
+        return self._result.tensors[self._active].name if 0 <= self._active < len(self._result.tensors) else ""
+
     # What subclasses define --------------------------------------------------------------------------------------
 
     @property

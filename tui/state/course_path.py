@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,3 +69,20 @@ def visit(progress: Progress, lesson: Lesson, step: Step, purpose: Purpose) -> N
         progress.visit(lesson.id, step.id)
     else:
         progress.set_state(lesson.id, step.id, "seen")
+
+
+def step_named(lesson: Lesson, text: str) -> int | None:
+    """Return the position of the step that a text names: `5`, `5a`, or its id; None if it names none."""
+    text = text.casefold()
+    for index, step in enumerate(lesson.steps):
+        if text == step.id:
+            return index
+    if not re.fullmatch(r"\d{1,3}[a-z]?", text):
+        return None
+    main, side = (text[:-1], ord(text[-1]) - ord("a") + 1) if text[-1].isalpha() else (text, 0)
+    number = int(main) - 1
+    if not 0 <= number < len(lesson.main_steps):
+        return None
+    step = lesson.main_steps[number]
+    beside = (step, *lesson.side_steps_of(step.id))
+    return lesson.index(beside[side].id) if side < len(beside) else None

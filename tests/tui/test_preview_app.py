@@ -1,0 +1,68 @@
+"""A preview on the screen: it follows the file, keeps the cursor, and says what is wrong above the last version."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from lessons.authoring.previewed_course import PreviewedCourse
+from lessons.engine.session import Session
+from tests import small_course
+from tests.tui.commands.command_line import WarmSession
+from tests.tui.learner import SSH, Learner
+from tui.preview_app import PreviewApp
+
+pytestmark = pytest.mark.slow
+
+
+@asynccontextmanager
+async def opened(worker: Session, path: Path) -> AsyncIterator[Learner]:
+    previewed = PreviewedCourse.at(path)
+    app = PreviewApp(SSH, previewed, previewed.read(), 0, cast(Session, WarmSession(worker)))
+    try:
+        async with app.run_test(size=(80, 24), notifications=True) as pilot:
+            yield Learner(app, pilot)
+    finally:
+        app.close()
+
+
+async def test_a_save_is_followed_and_a_mistake_is_shown_in_place(
+    worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = small_course.write_course(tmp_path / "rows")
+    file = course / "01-first-row" / "lesson.yaml"
+    async with opened(worker, file) as learner:
+        await learner.sees(" A table", "preview   lesson 1   step 1 of 3", "add up to 10.", "live")
+        await learner.press("right", "down")
+        await learner.sees("table[1,1] = 4.0")
+        file.write_text(small_course.LESSON.replace("4.0]", "6.5]").replace("Look at", "See"))
+        await learner.sees("See the table.", "table[1,1] = 6.5", "preview")
+        file.write_text(small_course.LESSON.replace("title: A table", "titel: A table"))
+        await learner.sees("older version", "lesson.yaml:7:5", "'titel' is not known here. Did you mean 'title'?")
+        # The version before can still be used.
+        await learner.sees("Below is the last version", "See the table.")
+        await learner.press("up")
+        await learner.sees("table[0,1] = 2.0")
+        file.write_text(small_course.LESSON.replace("Look at", "See 7 and"))
+        await learner.sees("See 7 and the table.", "table[0,1] = 2.0", "The number 7 is typed.", "preview")
+        await learner.press("n")
+        await learner.sees(" Twice as much", "Write double(x)")
+        await learner.sees(lambda: not learner.app.query_one("#findings").display, "step 2 of 3")
+        await learner.press("f7", "m")
+        await learner.sees("Reading rows", "The first row")
+        file.write_text(small_course.LESSON.replace("The first row", "Another row"))
+        await learner.sees("Another row")
+
+
+async def test_a_file_that_cannot_be_read_yet_is_waited_for(
+    worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = small_course.write_course(tmp_path / "rows", lesson="title: {\n")
+    async with opened(worker, course) as learner:
+        await learner.sees("Nothing to show yet", "lesson.yaml:1:1", "older version")
+        (course / "01-first-row" / "lesson.yaml").write_text(small_course.LESSON)
+        await learner.sees(" A table", "add up to 10.", "preview   lesson 1   step 1 of 3")

@@ -1,0 +1,124 @@
+"""The verb `preview`: a lesson that an author is writing, shown as learners will see it, and again after each save."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from lessons.authoring.previewed_course import NoPreview, PreviewedCourse, Version
+from lessons.courses import course_list, what_runs
+from lessons.format.lesson import Course
+from lessons.reading import course_description
+from lessons.reading.findings import LessonError
+from lessons.results.clean_text import clean
+from lessons.texts.wording import Wording
+from tui.commands import output
+from tui.commands.chosen_course import allow
+from tui.commands.errors import UsageError
+from tui.commands.run_lesson import print_lesson
+from tui.render import finding_text
+from tui.state import course_path
+from tui.tty.exit_codes import ExitCode
+from tui.tty.terminal import Terminal, prepare, this_terminal
+
+say = Wording("command/preview")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read the files, and open the step on the screen, as a dialogue, or print it where there is no terminal."""
+    file, step = _split(options.file)
+    try:
+        previewed = PreviewedCourse.at(Path(file))
+    except NoPreview as error:
+        raise UsageError(clean(str(error), keep="")) from None
+    _check_allowed(previewed)
+    version = previewed.read()
+    index = _index(version, step)
+    terminal = this_terminal()
+    if options.plain:
+        return _talk(terminal, previewed, version, index)
+    if not terminal.interactive:
+        return _print(previewed, version, index if step or version.step is not None else None)
+    print(what_will_run(previewed, version), file=sys.stderr, flush=True)
+    return _draw(terminal, previewed, version, index)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Return the file and the step of `FILE:STEP`; a file may have a colon in its name."""
+    if ":" not in text or Path(text).exists():
+        return text, ""
+    file, _, step = text.rpartition(":")
+    return file, step
+
+
+def _check_allowed(previewed: PreviewedCourse) -> None:
+    """Ask whether the code of somebody else may run: a course that was added or installed, but not an author's own.
+
+    Raises `CommandError` if it may not.
+    """
+    if (previewed.folder / course_description.FILE).exists():
+        with suppress(LessonError):
+            allow(course_list.in_folder(previewed.folder, course_list.available()))
+
+
+def _index(version: Version, step: str) -> int:
+    """Return the position of the step to open. Raises `UsageError` if there is no such step."""
+    if not step:
+        return version.step or 0
+    found = course_path.step_named(version.lesson, step)
+    if found is None and version.is_new:
+        known = ", ".join(each.id for each in version.lesson.steps)
+        raise UsageError(
+            say(
+                "no-step",
+                "There is no step '{step}'. The steps are: {known}",
+                step=clean(step, keep=""),
+                known=known,
+            )
+        )
+    return found or 0
+
+
+def what_will_run(previewed: PreviewedCourse, version: Version) -> str:
+    """Say what a preview runs, and how."""
+    found = what_runs.of_course(Course(lessons=(version.lesson,)))
+    return say(
+        "runs",
+        "A preview of {file}. Lines of code in it: {lines}. They run as a learner's answers do: in processes of their "
+        "own, with limits on time, memory and files.",
+        file=clean(previewed.path.name, keep=""),
+        lines=found.lines,
+    )
+
+
+def _draw(terminal: Terminal, previewed: PreviewedCourse, version: Version, index: int) -> int:
+    prepare(terminal, os.environ)
+    # Textual reads the environment as soon as it is imported.
+    from tui.commands.open_program import run_app
+    from tui.preview_app import PreviewApp
+
+    return run_app(lambda: PreviewApp(terminal, previewed, version, index))
+
+
+def _talk(terminal: Terminal, previewed: PreviewedCourse, version: Version, index: int) -> int:
+    from lessons.engine.session import Session
+    from tui.plain import open_dialogue
+    from tui.plain.preview_dialogue import PreviewDialogue
+
+    output.print_now([what_will_run(previewed, version), ""])
+    open_dialogue.converse(
+        lambda console: PreviewDialogue(previewed, version, index, Session(), console), None, unicode=terminal.unicode
+    )
+    return ExitCode.OK
+
+
+def _print(previewed: PreviewedCourse, version: Version, index: int | None) -> int:
+    """Print the lesson, or one step of it."""
+    for finding in version.findings:
+        print(f"{previewed.shown_position(finding)}: {finding_text.sentence(finding)}", file=sys.stderr)
+    if not version.is_new:
+        return ExitCode.NOT_PASSED
+    return print_lesson(version.lesson, None if index is None else version.lesson.steps[index].id)

@@ -1,0 +1,42 @@
+"""The results of the steps of a lesson that its author is writing: none is recorded, and the last one is kept."""
+
+from __future__ import annotations
+
+from lessons.format.lesson import Lesson, RunningStep, Step
+from lessons.results.result import StepResult
+from tui.state import step_content
+from tui.state.async_session import AsyncSession
+from tui.state.recorded_results import RecordedResults
+from tui.state.step_content import StepContent
+from tui.state.step_results import StepResults
+
+
+class NothingRecorded(RecordedResults):
+    """Recorded results that are not looked for: what an author has recorded is older than what they write."""
+
+    def of(self, lesson: Lesson) -> dict[str, StepResult]:
+        """Return no results."""
+        return {}
+
+
+class PreviewResults(StepResults):
+    """The results of the steps. `prepare` runs a step before it is shown, so that nothing moves once it is."""
+
+    def __init__(self, async_session: AsyncSession) -> None:
+        super().__init__(async_session, NothingRecorded())
+        self._session = async_session
+        self._prepared: dict[str, StepResult] = {}
+
+    async def prepare(self, lesson: Lesson, step: Step) -> None:
+        """Run a new version of a lesson up to a step. Raises `WorkerError`."""
+        self._prepared.clear()
+        if isinstance(step, RunningStep):
+            run = await self._session.run(lesson, step.id)
+            self._prepared[step.id] = run.result(step.id) or run.steps[-1]
+
+    def at_once(self, lesson: Lesson, step: Step) -> StepContent:
+        """Return what the step has computed just now, if anything."""
+        found = self._prepared.pop(step.id, None)
+        if found is None:
+            return super().at_once(lesson, step)
+        return step_content.of_run(found, found, None)

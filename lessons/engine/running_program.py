@@ -25,7 +25,7 @@ from lessons.worker.program_messages import NamedReport, ProgramReport, Purpose,
 class ProgramLimits(Limits):
     """The limits of a program of one's own, which may write a checkpoint."""
 
-    file: ClassVar[int] = 1024
+    file: ClassVar[int] = 200
 
 
 LIMITS = ProgramLimits(cpu=300, wall=60, memory=6144)

@@ -19,6 +19,7 @@ from tui.commands import open_program
 from tui.commands.errors import UsageError
 from tui.commands.open_session import open_session
 from tui.commands.output import print_json, print_lines
+from tui.state.typed_names import typed
 from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import this_terminal
 
@@ -108,10 +109,10 @@ def _print_list(options: argparse.Namespace, found: TensorList) -> None:
 def _find(file: StoredTensors, name: str) -> ListedTensor:
     """Return the tensor of this name, or the only one whose name ends with it. Raises `UsageError`."""
     known = {item.name: item for item in file.found.tensors}
-    ends = [item for item in file.found.tensors if item.name.endswith(f".{name}")]
-    if (found := known.get(name) or (ends[0] if len(ends) == 1 else None)) is not None:
-        return found
-    near = [item.name for item in ends] or difflib.get_close_matches(name, known, MOST_KNOWN, 0.5)
+    ends, inner = typed(name, known)
+    if len(ends) == 1 and not inner:
+        return known[ends[0]]
+    near = list(ends) or difflib.get_close_matches(name, known, MOST_KNOWN, 0.5)
     near = near or [item for item in known if name.casefold() in item.casefold()] or list(known)
     text = ", ".join(clean(item, keep="") for item in near[:MOST_KNOWN])
     if not known:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Callable, Iterator
 
 from lessons.format.knobs.knob import Knob
@@ -19,6 +18,7 @@ from tui.plain.console import Console
 from tui.plain.refused import Refused
 from tui.plain.subject import Index, Subject, cell_words
 from tui.state.step_content import StepContent
+from tui.state.typed_names import typed
 
 say = Wording("plain/change")
 
@@ -96,15 +96,13 @@ class ChangeCommands:
 
     def _target(self, text: str, step: Step) -> str:
         """Return a cell as `cells.parse` reads it: one that the step shows is meant as this step leaves it."""
-        name = re.split(r"[\[\s]", text, maxsplit=1)[0]
         if not isinstance(step, RunningStep):
             return text
-        names = {shown.name for shown in step.tensors}
-        ends = [each for each in names if each.endswith(f".{name}")]
-        if name not in names and len(ends) == 1:
-            name, text = ends[0], ends[0] + text[len(name) :]
-        if name not in names:
+        names, inner = typed(text, [shown.name for shown in step.tensors])
+        if len(names) != 1:
             return text
+        (name,) = names
+        text = f"{name}[{inner}]" if inner else name
         shown = next(shown for shown in step.tensors if shown.name == name)
         if not any(tensor.name == name for tensor in self._subject().tensors):
             return text

@@ -24,6 +24,7 @@ from tui.state.program_results import NoProgress
 from tui.state.purpose import Purpose
 from tui.state.saved_program import SavedProgram
 from tui.state.tensor_rows import TensorRow
+from tui.state.typed_names import typed
 
 say = Wording("plain/program")
 
@@ -167,8 +168,8 @@ class PagesDialogue(CourseDialogue):
                 raise Refused(say("no-page", "There are the pages 1 to {last}.", last=len(lesson.steps)))
             return lesson, int(text) - 1
         rows = [row for row in self._rows() if row.page]
-        same = {row.page for row in rows if row.label == text}
-        found = same or {row.page for row in rows if row.label.endswith(f".{text}")}
+        names, inner = typed(text, [row.label for row in rows])
+        found = set() if inner else {row.page for row in rows if row.label in names}
         if len(found) != 1:
             raise Refused(
                 say("several", "Several tensors end with {name}. Type more of the name, or map.", name=text)

@@ -17,6 +17,7 @@ from lessons.results.tensor_questions import WindowQuestion
 from lessons.texts.wording import Wording
 from tui.plain.refused import Refused
 from tui.plain.waiting_session import WaitingSession
+from tui.state.typed_names import typed
 
 say = Wording("plain/subject")
 
@@ -70,22 +71,23 @@ class Subject:
         A text without a name means the only tensor, if there is one. Raises `Refused`.
         """
         text = text.strip()
-        # Names may be expressions with brackets of their own, such as `parts[0]`.
-        known = sorted((each.name for each in self.tensors), key=len, reverse=True)
-        name = next((name for name in known if _rest(text, name) is not None), None)
-        if name is None:
-            # Of a long name, the end is enough if no other has it.
-            ends = [each for each in known if _rest(text, each.rpartition(".")[2]) is not None and "." in each]
-            if len(ends) == 1:
-                name = ends[0]
-                text = name + text[len(name.rpartition(".")[2]) :]
-        if name is not None:
-            inner = _rest(text, name)
-            return self.tensor(name), [] if not inner else [part.strip() for part in inner.split(",")]
+        known = [each.name for each in self.tensors]
+        names, inner = typed(text, known)
+        if len(names) > 1:
+            raise Refused(
+                say(
+                    "several",
+                    "{name} may be each of these: {names}. Type more of it.",
+                    name=text,
+                    names=", ".join(names),
+                )
+            )
+        if names:
+            return self.tensor(names[0]), [part.strip() for part in inner.split(",")] if inner else []
         if not text and len(self.tensors) == 1:
             return self.tensor(self.tensors[0].name), []
         if not text:
-            raise Refused(say("which", "Which of these: {names}?", names=", ".join(map(str, known[::-1]))))
+            raise Refused(say("which", "Which of these: {names}?", names=", ".join(known)))
         raise Refused(self._no_tensor(re.split(r"[\[\s]", text, maxsplit=1)[0]))
 
     def cell(self, text: str) -> tuple[Tensor, Index]:
@@ -97,17 +99,6 @@ class Subject:
         if len(parts) != len(tensor.shape):
             raise Refused(str(why_no_cell(tensor.name, tensor.shape, (0,) * len(parts))))
         return tensor, tuple(position(tensor, axis, part) for axis, part in enumerate(parts))
-
-
-def _rest(text: str, name: str) -> str | None:
-    """Return what stands in brackets behind a name, "" for nothing; None if something else follows, or stands there."""
-    if not text.startswith(name):
-        return None
-    rest = text[len(name) :].strip()
-    if not rest:
-        return ""
-    match = re.fullmatch(r"\[([^\[\]]*)\]", rest)
-    return match[1].strip() if match else None
 
 
 def position(tensor: Tensor, axis: int, text: str) -> int:

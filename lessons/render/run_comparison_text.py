@@ -35,12 +35,15 @@ def lines(comparison: RunComparison, names: tuple[str, str], here: str = "", wid
         if len(shown) < len(agreed):
             yield "  " + say("earlier", "({count} before these)", count=len(agreed) - len(shown))
         rows = [
-            (_result(item.one, here), _result(item.other, here) + ("  " + _view() if item.how == "arranged" else ""))
+            (
+                _result(item.one, here, (width - 5) // 2),
+                _result(item.other, here, (width - 4) // 2, _view() if item.how == "arranged" else ""),
+            )
             for item in shown
         ]
         half = min(max(cell_len(left) for left, _ in rows), (width - 5) // 2)
         for left, right in rows:
-            yield f"  {_padded(left, half)}   {truncated(right, width - half - 5)}"
+            yield f"  {_padded(left, half)}   {right}"
     if comparison.difference is not None:
         yield ""
         yield from _difference(comparison.difference, names, here, width)
@@ -150,9 +153,17 @@ def _view() -> str:
     return say("view", "(as a view with other axes)")
 
 
-def _result(result: ComparedResult, here: str) -> str:
+def _result(result: ComparedResult, here: str, width: int, view: str = "") -> str:
+    """Name a result in so many columns: of what does not fit, the beginning of the file goes first."""
+    end = f"  {view}" if view else ""
+    name = f"{result.name} {shape_text(result.shape)}"
     where = source(result.file, result.line, here)
-    return f"{result.name} {shape_text(result.shape)}" + (f", {where}" if where else "")
+    if cell_len(f"{name}, {where}{end}") > width and where.startswith(result.file):
+        rest = where[len(result.file) :]
+        name = truncated(name, max(width // 2, width - cell_len(where + end) - 2))
+        room = width - cell_len(f"{name}, {rest}{end}")
+        where = (result.file if cell_len(result.file) <= room else "…" + result.file[1 - room :]) + rest
+    return truncated(f"{name}, {where}{end}" if where else name + end, width)
 
 
 def _padded(text: str, width: int) -> str:

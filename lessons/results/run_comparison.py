@@ -86,7 +86,8 @@ class RunComparison:
     """The comparison of two runs.
 
     Attributes:
-        agreed: results that both have, in the order of the first run; those with names, if there are many.
+        agreed: results that both have, up to the difference, in the order of the first run; those with names, if there
+            are many.
         matched: how many results of the first run the second one has.
         of_one, of_other: how many results were compared of each run.
         difference: the first difference; None if there is none.

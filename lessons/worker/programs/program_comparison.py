@@ -18,7 +18,7 @@ from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs.result_matching import Tolerance, hide_the_same, is_mask
 from lessons.worker.programs import result_sketch
 from lessons.worker.programs.result_log import ResultLog
-from lessons.worker.programs.result_pairs import ResultPairs
+from lessons.worker.programs.result_pairs import ResultPairs, is_telling
 from lessons.worker.programs.traced_result import ResultTrace, TracedResult
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
 from lessons.worker.recording.regions import Region
@@ -85,12 +85,15 @@ class _Comparison:
         self.ones, self.others = self.pairs.ones, self.pairs.others
 
     def run(self, *, cut: bool) -> RunComparison:
-        pairs = sorted(self.ones.items())
-        # Of code that ran again and again, the last time.
+        first, second = self._difference()
+        difference = None if first is None and second is None else self._described(first, second)
+        # What leads to the difference. Of code that ran again and again, the last time.
+        pairs = [(at, mine) for at, mine in sorted(self.ones.items()) if first is None or at < first]
         last = {(self.one[at].name, self.one[at].file, self.one[at].line): (at, mine) for at, mine in pairs}
         kept = sorted(last.values())
         named = [pair for pair in kept if self.one[pair[0]].named]
         shown = kept if len(kept) <= MOST_AGREED else named[-MOST_AGREED:]
+        shown = [pair for pair in shown if self._is_worth_telling(*pair)]
         agreed = tuple(
             Agreement(
                 self.one[theirs].compared,
@@ -99,25 +102,29 @@ class _Comparison:
             )
             for theirs, mine in shown
         )
-        return RunComparison(agreed, len(pairs), len(self.one), len(self.other), self._difference(), cut)
+        return RunComparison(agreed, len(self.ones), len(self.one), len(self.other), difference, cut)
 
-    def _difference(self) -> RunDifference | None:
+    def _is_worth_telling(self, one: int, other: int) -> bool:
+        return self.one[one].name == self.other[other].name or is_telling(self.one[one])
+
+    def _difference(self) -> tuple[int | None, int | None]:
+        """Return the first result that one of the runs lacks, and the one in its place; None for both if they agree."""
         first = next(self._lacking(self.one, self.ones, self.other), None)
         second = next(self._lacking(self.other, self.others, self.one), None)
         if first is None and second is None:
-            return None
+            return None, None
         twins = self._namesakes()
         for at, item in enumerate(self.one if first is None else self.one[:first]):
             # That a later result agrees, up to the tolerance, excuses no result that is computed from the same ones.
             if at not in self.ones and (twin := self._twin(item, twins)) is not None:
-                return self._described(at, twin)
+                return at, twin
         if first is not None:
             beside = self._beside(first, self.one, self.other, self.ones, self.others)
             if beside is not None or second is None:
-                return self._described(first, beside)
+                return first, beside
         assert second is not None
         beside = self._beside(second, self.other, self.one, self.others, self.ones)
-        return self._described(beside, second)
+        return beside, second
 
     def _namesakes(self) -> Mapping[_Key, Sequence[int]]:
         """Return the results that only the second run has, by what twins have in common."""
@@ -137,8 +144,8 @@ class _Comparison:
     def _lacking(
         self, results: Sequence[TracedResult], known: Mapping[int, int], others: Sequence[TracedResult]
     ) -> Iterator[int]:
-        """Yield the results that the other run lacks, and that lead to none that it has: not just another way there."""
-        bypassed = _leading_to(results, known)
+        """Yield the results that the other run lacks, unless they are just another way to those that it has."""
+        bypassed = _bypassed(results, known)
         masks = [item for item in others if is_mask(item.value)]
         for at, item in enumerate(results):
             if at in known or bypassed[at]:
@@ -201,14 +208,26 @@ _Key = tuple[bool, str, tuple[int, ...], frozenset[int]]
 """What twins have in common: whether they have a name, the name, the shape, and what they were computed from."""
 
 
-def _leading_to(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[bool]:
-    """Return for each result whether one of the known ones was computed from it."""
-    leads = [False] * len(results)
+def _bypassed(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[bool]:
+    """Return for each result whether all that was computed from it led to known ones: it was another way to these.
+
+    Numbers that may agree by coincidence excuse no others; nor do whole numbers, such as the place of the greatest one,
+    excuse the fractions that they were computed from.
+    """
+    leads, fails = [False] * len(results), [False] * len(results)
     for at in range(len(results) - 1, -1, -1):
-        if at in known or leads[at]:
-            for parent in results[at].parents:
+        item, is_known = results[at], at in known
+        tells = is_telling(item)
+        for parent in item.parents:
+            source = results[parent]
+            if is_known:
+                is_rounded = source.value.is_floating_point() and not item.value.is_floating_point()
+                leads[parent] |= not is_rounded and (tells or not is_telling(source))
+            elif leads[at] and not fails[at]:
                 leads[parent] = True
-    return leads
+            else:
+                fails[parent] |= tells and (fails[at] or not item.view)
+    return [leads[at] and not fails[at] for at in range(len(results))]
 
 
 def _stretch(one: TracedResult, other: TracedResult, limits: tuple[float, float]) -> Stretch | None:

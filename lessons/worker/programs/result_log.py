@@ -47,7 +47,7 @@ class ResultLog:
     """Logs the results of operations, in order.
 
     What a loop writes piece by piece into a tensor counts once more, as the whole tensor, in place of the last piece.
-    Successive operations of the same code, such as a transpose and the product with it, count as one.
+    Operations of the same code that follow from each other, such as a transpose and the product with it, count as one.
     """
 
     def __init__(self, record: Record) -> None:
@@ -70,8 +70,8 @@ class ResultLog:
             return
         region = event.outs[0]
         is_piece = self._note_pieces(event)
-        if event.op in EMPTY:
-            # What lies in memory that nothing has written yet is no result, and may be anything.
+        if event.op in EMPTY or (event.view and _view(region) in map(_view, event.operands())):
+            # What lies in memory that nothing has written yet may be anything; and a tensor as it was is no news.
             return
         at = self._log(event, region, read)
         if is_piece and at is not None:
@@ -110,24 +110,27 @@ class ResultLog:
             return None
         source, results = self._source(event), self.trace.results
         item = _result(source, event.op, region, value)
+        item.view = event.view
         operands = list(event.operands())
         makers = (max(self._wrote.get(one.memory, -1), self._viewed.get(_view(one), -1)) for one in operands)
         # What is made like another tensor takes its shape, and none of its numbers.
         parents = () if event.op.endswith("_like") else makers
         item.parents = frozenset(at for at in parents if at >= 0)
         last = results[-1] if results else None
-        if last is not None and (last.name, last.line) == (item.name, item.line):
+        if last is not None and (last.name, last.line) == (item.name, item.line) and len(results) - 1 in item.parents:
             results.pop()
             self._bytes -= last.nbytes
             item.parents = (last.parents | item.parents) - {len(results)}
         if not self._has_room(item):
             return None
         results.append(item)
-        if event.info.written or region.memory not in {one.memory for one in operands}:
-            self._wrote[region.memory] = len(results) - 1
-        elif _view(region) not in set(map(_view, operands)):
-            # A view makes nothing: what reads the same parameter later does not depend on it.
-            self._viewed[_view(region)] = len(results) - 1
+        read_from = {one.memory for one in operands}
+        for out in event.outs:
+            if event.info.written or out.memory not in read_from:
+                self._wrote[out.memory] = len(results) - 1
+            elif _view(out) not in set(map(_view, operands)):
+                # A view makes nothing: what reads the same parameter later does not depend on it.
+                self._viewed[_view(out)] = len(results) - 1
         return len(results) - 1
 
     def _has_room(self, item: TracedResult) -> bool:

@@ -63,31 +63,29 @@ class ResultPairs:
         return self._kinship(self._one.of[one], self._other.of[other])
 
     def _pair(self) -> None:
-        pools: dict[int, list[int]] = {}
-        """For each value of the second run, the results of the first one that are the same."""
-        back: dict[int, list[int]] = {}
-        for value, near in enumerate(self._near()):
-            alike = self._alike(value, near)
-            pools[value] = sorted(index for kin in alike for index in self._one.members[kin])
-            for kin in alike:
-                back.setdefault(kin, []).append(value)
-        for value, pool in pools.items():
-            # Equal numbers may be there several times: first one that stands for nothing else yet.
-            free = iter(index for index in pool if index not in self.ones)
-            for index in self._other.members[value] if pool else ():
-                theirs = self.others[index] = next(free, pool[0])
+        kin = [[(one, self._kinship(one, other)) for one in near] for other, near in enumerate(self._near())]
+        back: list[list[tuple[int, Kinship]]] = [[] for _ in self._one.members]
+        for other, found in enumerate(kin):
+            for one, kind in found:
+                back[one].append((other, kind))
+        for other, members in enumerate(self._other.members):
+            alike = _alike(self._other.example(other), self._one, kin[other])
+            pool = sorted(index for one in alike for index in self._one.members[one])
+            # Equal numbers may be there several times: first one of the same name that stands for nothing else yet.
+            free = dict.fromkeys(index for index in pool if index not in self.ones)
+            named: dict[str, list[int]] = {}
+            for index in reversed(free):
+                named.setdefault(self._one.results[index].name, []).append(index)
+            for index in members if pool else ():
+                namesakes = named.get(self._other.results[index].name)
+                theirs = namesakes.pop() if namesakes else next(iter(free), pool[0])
+                free.pop(theirs, None)
+                self.others[index] = theirs
                 self.ones.setdefault(theirs, index)
-        for value, members in enumerate(self._one.members):
-            partners = back.get(value)
-            for index in members if partners else ():
-                assert partners is not None
-                self.ones.setdefault(index, self._other.members[partners[0]][0])
-
-    def _alike(self, value: int, near: Sequence[int]) -> list[int]:
-        """Return the values of the first run that are the same as one of the second; else one that is a view of it."""
-        kinds = [(one, self._kinship(one, value)) for one in near]
-        same = [one for one, kind in kinds if kind == "same"]
-        return same or [one for one, kind in kinds if kind == "arranged"][:1]
+        for one, members in enumerate(self._one.members):
+            alike = _alike(self._one.example(one), self._other, back[one])
+            for index in members if alike else ():
+                self.ones.setdefault(index, self._other.members[alike[0]][0])
 
     def _near(self) -> Iterator[list[int]]:
         """Yield for each value of the second run which ones of the first may hold the same numbers in any order."""
@@ -113,6 +111,28 @@ class ResultPairs:
         if pair not in self._known:
             self._known[pair] = _compared(self._one.example(one), self._other.example(other), self._tolerance)
         return self._known[pair]
+
+
+def is_telling(item: TracedResult) -> bool:
+    """Return whether another result with the same numbers is likely to be the same one, and no coincidence.
+
+    Numbers that are all equal, such as zeros, are not, unless it is a single one with a fraction.
+    """
+    first = item.value.flatten()[0]
+    if item.size == 1:
+        return item.value.is_floating_point() and bool(first.isfinite() & (first != first.round()))
+    return bool((item.value != first).any())
+
+
+def _alike(item: TracedResult, others: _Values, kin: Sequence[tuple[int, Kinship]]) -> list[int]:
+    """Return the values of the other run that a result is the same as; else one that a view of it could be.
+
+    No view will do if the other run has the numbers in this shape, but in another order.
+    """
+    same = [value for value, kind in kin if kind == "same"]
+    if same or any(kind == "permuted" and others.example(value).shape == item.shape for value, kind in kin):
+        return same
+    return [value for value, kind in kin if kind == "arranged"][:1]
 
 
 def _compared(one: TracedResult, other: TracedResult, tolerance: Tolerance) -> Kinship:

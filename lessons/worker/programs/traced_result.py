@@ -33,6 +33,7 @@ class TracedResult:
         sketch: what else is known of a large one.
         shape, dtype: of the whole result.
         parents: the indices of the earlier results that it was computed from.
+        view: whether nothing was computed: it shows numbers that were there before.
     """
 
     name: str
@@ -46,6 +47,7 @@ class TracedResult:
     shape: tuple[int, ...] = ()
     dtype: str = ""
     sketch: Sketch | None = None
+    view: bool = False
 
     @property
     def size(self) -> int:
@@ -89,7 +91,7 @@ def plain(results: Sequence[TracedResult]) -> list[Any]:
     return [
         [
             *(item.name, item.named, item.line, item.value, item.op, item.file, item.code),
-            *(" ".join(map(str, sorted(item.parents))), " ".join(map(str, item.shape)), item.dtype),
+            *(" ".join(map(str, sorted(item.parents))), " ".join(map(str, item.shape)), item.dtype, item.view),
             list(item.sketch.tensors) if item.sketch is not None else None,
         ]
         for item in results
@@ -99,7 +101,7 @@ def plain(results: Sequence[TracedResult]) -> list[Any]:
 def of_plain(data: Any, before: int) -> list[TracedResult]:
     """Return results from plain values, given how many came before. Raises `ValueError` or `TypeError` for others."""
     found: list[TracedResult] = []
-    for name, named, line, value, op, file, code, parents, shape, dtype, sketched in data:
+    for name, named, line, value, op, file, code, parents, shape, dtype, view, sketched in data:
         if not isinstance(value, torch.Tensor) or not isinstance(line, int | None):
             raise TypeError("no result")
         earlier = frozenset(at for at in map(int, str(parents).split()) if 0 <= at < before + len(found))
@@ -111,7 +113,7 @@ def of_plain(data: Any, before: int) -> list[TracedResult]:
         found.append(
             TracedResult(
                 str(name), bool(named), line, value, earlier, str(op),
-                file=str(file), code=str(code), shape=sizes, dtype=str(dtype), sketch=kept,
+                file=str(file), code=str(code), shape=sizes, dtype=str(dtype), sketch=kept, view=bool(view),
             )
         )  # fmt: skip
     return found

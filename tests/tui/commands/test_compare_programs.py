@@ -80,7 +80,7 @@ def test_the_tensors_of_a_file_are_given_to_both_programs(
     command: Command, files: tuple[Path, Path], tmp_path: Path
 ) -> None:
     tensors = tmp_path / "it's.pt"
-    torch.save({"x": torch.ones(3, 4), "scores": torch.zeros(3, 3)}, tensors)
+    torch.save({"x": torch.ones(3, 4), "scores": torch.full((3, 3), 2.0)}, tensors)
     # Where all numbers are equal, both directions of a softmax are.
     status, _, err = command("diff", *files, "--inputs", tensors)
     assert (status, err) == (

@@ -117,7 +117,7 @@ def test_of_a_large_result_a_sample_is_compared() -> None:
 
 def test_nonsense_in_place_of_a_trace_is_refused() -> None:
     with pytest.raises(ValueError, match="size"):
-        traced_result.of_plain([["x", True, 1, torch.ones(2), "add", "", "", "", "3", "float32", None]], 0)
+        traced_result.of_plain([["x", True, 1, torch.ones(2), "add", "", "", "", "3", "float32", False, None]], 0)
 
 
 def test_a_draw_in_the_shape_of_a_result_does_not_depend_on_its_numbers() -> None:
@@ -219,3 +219,55 @@ def test_results_are_the_same_whether_they_are_read_from_a_record_or_logged_as_t
 def test_a_record_that_is_not_complete_is_not_compared_to_its_end() -> None:
     trace = program_comparison.trace(Traced(f"{START}\ny = x @ w", most=2).explainer)
     assert program_comparison.compare(trace, trace).cut
+
+
+HEADS = f"""
+{START}
+def split(tensor):
+    return tensor.view(4, 2, 3).transpose(0, 1)
+
+q, k = x @ w, x @ w.T
+q, k = split(q), split(k)
+scores = q @ k.transpose(1, 2)
+"""
+
+
+def test_heads_that_are_split_in_another_order_differ_where_they_are_split() -> None:
+    # Both are views of what was there before.
+    difference = _compare(HEADS, HEADS.replace("view(4, 2, 3).transpose(0, 1)", "view(2, 4, 3)")).difference
+    assert difference is not None
+    assert difference.one is not None
+    assert difference.other is not None
+    assert "transpose" in difference.one.code
+    assert "view(2, 4, 3)" in difference.other.code
+    assert difference.permuted
+
+
+def test_a_transposed_end_is_no_difference() -> None:
+    assert _compare(f"{START}\ny = x @ w", f"{START}\ny = (w.T @ x.T).T.contiguous().T.contiguous()").difference is None
+
+
+@pytest.mark.parametrize("end", ["h.argmax(dim=1)", "h.new_zeros(3) + 0 * h.sum()", "(h > -9).sum()"])
+def test_what_agrees_by_coincidence_or_after_rounding_excuses_nothing(end: str) -> None:
+    one = f"{START}\nh = x @ w * 2\nend = {end}"
+    other = f"{START}\ng = x @ w * 3\nend = {end.replace('h.', 'g.').replace('(h', '(g')}"
+    difference = _compare(one, other).difference
+    assert difference is not None
+    assert difference.one is not None
+    assert difference.one.code == "x @ w * 2"
+
+
+def test_a_wrong_operand_is_named_although_the_next_step_of_an_optimizer_hides_it() -> None:
+    code = f"""{START}
+w.requires_grad_()
+optimizer = torch.optim.Adam([w], lr=0.01)
+h = torch.tanh(x @ w)
+g = torch.cat((x, {{}}), dim=1)
+loss = (g * g.detach().sign()).sum()
+loss.backward()
+optimizer.step()
+"""
+    difference = _compare(code.format("h"), code.format("torch.tanh(x * 0.5 + h * 0.5)")).difference
+    assert difference is not None
+    assert difference.one is not None
+    assert difference.one.name == "g"

@@ -25,6 +25,10 @@ from lessons.worker.recording.regions import Region
 
 MOST_CELLS = 6
 MOST_AGREED = 200
+MOST_ORIGINS = 16
+MOST_RIVALS = 30
+NEAR = 0.02
+"""How far the numbers of two results are apart, as a part of their length, that are nearly the same."""
 
 TOLERANCES = {
     torch.float16: (1e-3, 1e-5),
@@ -111,13 +115,9 @@ class _Comparison:
         """Return the first result that one of the runs lacks, and the one in its place; None for both if they agree."""
         first = next(self._lacking(self.one, self.ones, self.other), None)
         second = next(self._lacking(self.other, self.others, self.one), None)
-        if first is None and second is None:
-            return None, None
-        twins = self._namesakes()
-        for at, item in enumerate(self.one if first is None else self.one[:first]):
-            # That a later result agrees, up to the tolerance, excuses no result that is computed from the same ones.
-            if at not in self.ones and (twin := self._twin(item, twins)) is not None:
-                return at, twin
+        twins = self._twins(len(self.one) if first is None else first)
+        if twins is not None or (first is None and second is None):
+            return twins or (None, None)
         if first is not None:
             beside = self._beside(first, self.one, self.other, self.ones, self.others)
             if beside is not None or second is None:
@@ -126,20 +126,33 @@ class _Comparison:
         beside = self._beside(second, self.other, self.one, self.others, self.ones)
         return beside, second
 
-    def _namesakes(self) -> Mapping[_Key, Sequence[int]]:
-        """Return the results that only the second run has, by what twins have in common."""
-        found: dict[_Key, list[int]] = {}
-        for index, item in enumerate(self.other):
-            if index not in self.others:
-                found.setdefault((item.named, item.name, item.shape, item.parents), []).append(index)
-        return found
+    def _twins(self, until: int) -> tuple[int, int] | None:
+        """Return the first results up to one that are computed from the same in both runs, but not quite to the same.
 
-    def _twin(self, item: TracedResult, namesakes: Mapping[_Key, Sequence[int]]) -> int | None:
-        """Return which result of the second run has name, shape and origin of one of the first, but other numbers."""
-        parents = frozenset(self.ones[parent] for parent in item.parents if parent in self.ones)
-        if not parents or len(parents) < len(item.parents):
+        The runs call them alike, or their numbers are nearly the same. That a later result agrees, up to the tolerance,
+        excuses none of these.
+        """
+        mine = _origins(self.other, {index: self.pairs.value_of(index) for index in self.others})
+        rivals: dict[tuple[object, ...], list[int]] = {}
+        for index, item in enumerate(self.other):
+            if index not in self.others and mine[index]:
+                rivals.setdefault((item.shape, mine[index]), []).append(index)
+        if not rivals:
             return None
-        return next(iter(namesakes.get((item.named, item.name, item.shape, parents), ())), None)
+        theirs = _origins(self.one, {index: self.pairs.value_of(found) for index, found in self.ones.items()})
+        for at, item in enumerate(self.one[:until]):
+            for index in rivals.get((item.shape, theirs[at]), ())[:MOST_RIVALS] if at not in self.ones else ():
+                found = self.other[index]
+                alike = item.name == found.name and item.named and found.named
+                same = item.name == found.name and not self._between(at, index)
+                if alike or same or _is_near(item, found):
+                    return at, index
+        return None
+
+    def _between(self, one: int, other: int) -> bool:
+        """Return whether anything that only one run has stands between two results and what they come from."""
+        parents = any(at not in self.ones for at in self.one[one].parents)
+        return parents or any(at not in self.others for at in self.other[other].parents)
 
     def _lacking(
         self, results: Sequence[TracedResult], known: Mapping[int, int], others: Sequence[TracedResult]
@@ -204,8 +217,22 @@ class _Comparison:
         )  # fmt: skip
 
 
-_Key = tuple[bool, str, tuple[int, ...], frozenset[int]]
-"""What twins have in common: whether they have a name, the name, the shape, and what they were computed from."""
+def _origins(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[frozenset[int]]:
+    """Return for each result the last known values that it was computed from; nothing if there are none, or many."""
+    found: list[frozenset[int]] = []
+    for item in results:
+        between = [at for at in item.parents if at not in known]
+        origin = frozenset(known[at] for at in item.parents if at in known).union(*(found[at] for at in between))
+        found.append(origin if len(origin) <= MOST_ORIGINS and all(found[at] for at in between) else frozenset())
+    return found
+
+
+def _is_near(one: TracedResult, other: TracedResult) -> bool:
+    """Return whether the numbers of two results of one shape are nearly the same: the same thing, not quite."""
+    if not (one.value.is_floating_point() and other.value.is_floating_point() and is_telling(one)):
+        return False
+    first, second = one.value.double(), other.value.double()
+    return bool((first - second).norm() <= NEAR * first.norm())
 
 
 def _bypassed(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[bool]:

@@ -62,6 +62,11 @@ class ResultPairs:
         """Return how a result of the first run compares with one of the second, by their indices."""
         return self._kinship(self._one.of[one], self._other.of[other])
 
+    def value_of(self, other: int) -> int:
+        """Return the number of the value of a result of the second run, the same for all that are in pairs with it."""
+        one = self.others.get(other)
+        return self._other.of[other if one is None else self.ones[one]]
+
     def _pair(self) -> None:
         kin = [[(one, self._kinship(one, other)) for one in near] for other, near in enumerate(self._near())]
         back: list[list[tuple[int, Kinship]]] = [[] for _ in self._one.members]

@@ -271,3 +271,22 @@ optimizer.step()
     assert difference is not None
     assert difference.one is not None
     assert difference.one.name == "g"
+
+
+def test_a_result_of_the_same_name_that_differs_is_told_although_what_follows_agrees() -> None:
+    code = f"{START}\nh = x @ w\nh = {{}}\nend = (h * 1e-6).sum(dim=0)"
+    difference = _compare(code.format("0.5 * h * (1 + h.tanh())"), code.format("torch.sigmoid(h) * h")).difference
+    assert difference is not None
+    assert difference.one is not None
+    assert difference.other is not None
+    assert (difference.one.code, difference.other.code) == ("0.5 * h * (1 + h.tanh())", "torch.sigmoid(h) * h")
+
+
+def test_a_result_that_is_nearly_the_same_is_told_whatever_it_is_called() -> None:
+    code = f"{START}\nh = x @ w\n{{}}\nend = (h * 1e-6).sum(dim=0)"
+    one, other = "h = torch.nn.GELU()(h)", "g = torch.nn.functional.gelu(h, approximate='tanh')\nh = g * 1"
+    difference = _compare(code.format(one), code.format(other)).difference
+    assert difference is not None
+    assert difference.one is not None
+    assert difference.other is not None
+    assert (difference.one.name, difference.other.name) == ("h", "g")

@@ -374,6 +374,27 @@ def offline_damaged(host: Host, story: list[str]) -> None:
     learner.succeeds(MAKE)
 
 
+@case("no-cpu-build")
+def no_cpu_build(host: Host, story: list[str]) -> None:
+    """Of PyTorch there is only a build that may take gigabytes; later there is one that does not."""
+    wheel = next(host.wheels.glob("torch-*+cpu-*"), None)
+    if wheel is None:
+        raise Skipped("PyTorch has no CPU build of its own here")
+    away, other = host.folder / wheel.name, host.wheels / wheel.name.replace("+cpu", "")
+    learner = Learner(host, host.fresh(), story=story)
+    wheel.rename(away)
+    other.touch()
+    try:
+        # PyTorch's own index might answer here.
+        outcome = learner.tries(f"{MAKE} TORCH_INDEX=")
+    finally:
+        other.unlink()
+        away.rename(wheel)
+    if outcome.remedy != f"{MAKE} CUDA=1":
+        raise Broken(f"`{outcome.remedy}` is named, which does not say that another build was not asked for")
+    learner.succeeds(MAKE)
+
+
 def examine(name: str, host: Host) -> bool:
     """Examine a case and print what became of it; return whether it holds."""
     story: list[str] = []

@@ -382,7 +382,7 @@ class Host:
             link.symlink_to(target)
 
 
-OLD_PIPS = ("pip==21.3", "pip==22.3")
+OLD_PIPS = ("pip==21.2.4", "pip==22.3")
 """Versions of pip: too old to install from `pyproject.toml` alone, and the oldest that is not."""
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from pathlib import Path
+
+import pytest
 
 from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
@@ -72,3 +75,23 @@ def test_two_different_trainings_that_finish_at_once_are_both_kept(home: Path) -
     save_at_once((*one, b"a" * SIZE), (*other, b"b" * SIZE))
     assert [trained_models.find(*each).data[:1] for each in (one, other)] == [b"a", b"b"]
     assert len(saved_files()) == 2
+
+
+def test_a_model_that_is_not_written_to_its_end_leaves_the_one_before(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a full disk. Whoever looks meanwhile finds a whole one."""
+    lesson, step = lesson_trained_with(0.5)
+    save_at_once((lesson, step, b"a" * SIZE))
+    whole, found = Path.write_bytes, []
+
+    def write_half(path: Path, data: bytes) -> int:
+        whole(path, data[: SIZE // 2])
+        found.append(trained_models.find(lesson, step).data)
+        raise OSError(errno.ENOSPC, "the disk is full")
+
+    monkeypatch.setattr(Path, "write_bytes", write_half)
+    with pytest.raises(OSError, match="full"):
+        trained_models.save(trained_models.own_folder(lesson), lesson, step, (), b"b" * SIZE)
+    assert [*found, trained_models.find(lesson, step).data] == [b"a" * SIZE] * 2
+    assert len(saved_files()) == 1

@@ -56,19 +56,25 @@ def summary(comparison: RunComparison, names: tuple[str, str]) -> str:
         matched=comparison.matched, of_one=comparison.of_one, of_other=comparison.of_other,
         one=names[0], other=names[1],
     )  # fmt: skip
-    head = (
-        say("no-results", "There is nothing to compare: neither program computes anything with PyTorch.")
-        if not comparison.of_one and not comparison.of_other
-        else say("agree", "The two programs agree.")
-        if comparison.difference is None
-        else say("differ", "The two programs differ.")
-    )
+    head = _head(comparison, names)
     cut = say("cut", "Only the first results were compared, because there are so many.") if comparison.cut else ""
     return " ".join(filter(None, (head, counts, cut)))
 
 
+def _head(comparison: RunComparison, names: tuple[str, str]) -> str:
+    difference = comparison.difference
+    if not comparison.of_one and not comparison.of_other:
+        return say("no-results", "There is nothing to compare: neither program computes anything with PyTorch.")
+    if difference is None:
+        return say("agree", "The two programs agree.")
+    if difference.one is not None and difference.other is not None:
+        return say("differ", "The two programs differ.")
+    less, more = names if difference.one is None else reversed(names)
+    return say("more", "{more} computes all that {less} does, and more.", more=more, less=less)
+
+
 def _difference(value: RunDifference, names: tuple[str, str], here: str, width: int) -> Iterator[str]:
-    yield say("first", "The first difference:")
+    yield say("first", "The first difference:") if value.one and value.other else say("more-first", "First of that:")
     yield ""
     blocks = [
         list(_side(name, result, here, (width - GAP - 2) // 2 if width >= WIDE else width - 2))

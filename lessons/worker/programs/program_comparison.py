@@ -118,13 +118,15 @@ class _Comparison:
         twins = self._twins(len(self.one) if first is None else first)
         if twins is not None or (first is None and second is None):
             return twins or (None, None)
-        if first is not None:
-            beside = self._beside(first, self.one, self.other, self.ones, self.others)
-            if beside is not None or second is None:
-                return first, beside
-        assert second is not None
+        if second is None:
+            return next(self._lacking(self.one, self.ones, self.other, ends=True), first), None
+        if first is None:
+            return None, next(self._lacking(self.other, self.others, self.one, ends=True), second)
+        beside = self._beside(first, self.one, self.other, self.ones, self.others)
+        if beside is not None:
+            return first, beside
         beside = self._beside(second, self.other, self.one, self.others, self.ones)
-        return beside, second
+        return first if beside is None else beside, second
 
     def _twins(self, until: int) -> tuple[int, int] | None:
         """Return the first results up to one that are computed from the same in both runs, but not quite to the same.
@@ -155,10 +157,18 @@ class _Comparison:
         return parents or any(at not in self.others for at in self.other[other].parents)
 
     def _lacking(
-        self, results: Sequence[TracedResult], known: Mapping[int, int], others: Sequence[TracedResult]
+        self,
+        results: Sequence[TracedResult],
+        known: Mapping[int, int],
+        others: Sequence[TracedResult],
+        *,
+        ends: bool = False,
     ) -> Iterator[int]:
-        """Yield the results that the other run lacks, unless they are just another way to those that it has."""
-        bypassed = _bypassed(results, known)
+        """Yield the results that the other run lacks, unless they are just another way to those that it has.
+
+        With `ends`, those are left out as well that lead there and somewhere else besides.
+        """
+        bypassed = _bypassed(results, known, ends=ends)
         masks = [item for item in others if is_mask(item.value)]
         for at, item in enumerate(results):
             if at in known or bypassed[at]:
@@ -235,11 +245,11 @@ def _is_near(one: TracedResult, other: TracedResult) -> bool:
     return bool((first - second).norm() <= NEAR * first.norm())
 
 
-def _bypassed(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[bool]:
+def _bypassed(results: Sequence[TracedResult], known: Mapping[int, int], *, ends: bool = False) -> list[bool]:
     """Return for each result whether all that was computed from it led to known ones: it was another way to these.
 
     Numbers that may agree by coincidence excuse no others; nor do whole numbers, such as the place of the greatest one,
-    excuse the fractions that they were computed from.
+    excuse the fractions that they were computed from. With `ends`, it is enough that one way led to a known one.
     """
     leads, fails = [False] * len(results), [False] * len(results)
     for at in range(len(results) - 1, -1, -1):
@@ -250,11 +260,11 @@ def _bypassed(results: Sequence[TracedResult], known: Mapping[int, int]) -> list
             if is_known:
                 is_rounded = source.value.is_floating_point() and not item.value.is_floating_point()
                 leads[parent] |= not is_rounded and (tells or not is_telling(source))
-            elif leads[at] and not fails[at]:
+            elif leads[at] and (ends or not fails[at]):
                 leads[parent] = True
             else:
                 fails[parent] |= tells and (fails[at] or not item.view)
-    return [leads[at] and not fails[at] for at in range(len(results))]
+    return [leads[at] and (ends or not fails[at]) for at in range(len(results))]
 
 
 def _stretch(one: TracedResult, other: TracedResult, limits: tuple[float, float]) -> Stretch | None:

@@ -290,3 +290,22 @@ def test_a_result_that_is_nearly_the_same_is_told_whatever_it_is_called() -> Non
     assert difference.one is not None
     assert difference.other is not None
     assert (difference.one.name, difference.other.name) == ("h", "g")
+
+
+def test_what_one_program_computes_besides_is_told_where_it_ends() -> None:
+    one = f"{START}\nweights = (x @ w @ x.T / 6).softmax(1)\nout = weights @ x"
+    other = f"{START}\ns = x / 6\nweights = (s @ w @ x.T).softmax(1)\nout = weights @ x\nmean = (s @ x.T).mean(dim=0)"
+    difference = _compare(one, other).difference
+    assert difference is not None
+    assert difference.one is None
+    assert difference.other is not None
+    assert difference.other.code == "s @ x.T"
+    text = run_comparison_text.summary(_compare(one, other), ("one.py", "other.py"))
+    assert text.startswith("other.py computes all that one.py does, and more.")
+
+
+def test_programs_that_both_go_elsewhere_are_shown_side_by_side_although_nothing_is_alike() -> None:
+    difference = _compare(f"{START}\ny = x @ w", f"{START}\nz = (x * 2).exp().flatten().max()").difference
+    assert difference is not None
+    assert difference.one is not None
+    assert difference.other is not None

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lessons.results import explanation as x
+from lessons.worker.recording import rematerialization
 from tests.lessons.recorded_code import Traced, assert_true
 from tests.lessons.worker.explaining.test_explain_programs import programs
 
@@ -181,6 +182,33 @@ def test_what_was_asked_about_is_not_forgotten() -> None:
     told = traced.explain("y", 0)
     traced.run("y = x = 0\nfor _ in range(100):\n    z = torch.ones(2) + 1", "more")
     assert traced.follow(told.operands[0]).op == "multiply"
+
+
+def test_a_tensor_that_is_filled_row_by_row_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    traced = Traced(
+        """
+        x = torch.zeros(40, 50)
+        for row in range(40):
+            x[row] = torch.rand(50)
+        total = 0
+        for step in range(8):
+            total = total + (x * step).sum()
+        """,
+        segment=20000,
+    )
+    compared: list[int] = []
+    equal = rematerialization._equal
+
+    def counted(one: rematerialization.Memory, other: rematerialization.Memory) -> bool:
+        compared.append(one.nbytes())
+        return equal(one, other)
+
+    monkeypatch.setattr(rematerialization, "_equal", counted)
+    segments = traced.recorder.values.segments
+    for segment in segments:
+        traced.recorder.values.restore(segment.first)
+    # What else has that size is compared too, and the rows would be 40.
+    assert 0 < compared.count(40 * 50 * 4) < 10
 
 
 def test_values_that_do_not_come_out_again_are_not_told() -> None:

@@ -113,15 +113,19 @@ class _Comparison:
 
     def _difference(self) -> tuple[int | None, int | None]:
         """Return the first result that one of the runs lacks, and the one in its place; None for both if they agree."""
-        first = next(self._lacking(self.one, self.ones, self.other), None)
-        second = next(self._lacking(self.other, self.others, self.one), None)
+        first = self._first_lacking(self.one, self.ones, self.other)
+        second = self._first_lacking(self.other, self.others, self.one)
+        if first is not None and second is not None:
+            # Single whole numbers, zeros and the like are told if there is nothing else.
+            told = is_telling(self.one[first]), is_telling(self.other[second])
+            first, second = (first if told[0] or not told[1] else None), (second if told[1] or not told[0] else None)
         twins = self._twins(len(self.one) if first is None else first)
         if twins is not None or (first is None and second is None):
             return twins or (None, None)
         if second is None:
-            return next(self._lacking(self.one, self.ones, self.other, ends=True), first), None
+            return self._first_lacking(self.one, self.ones, self.other, ends=True) or first, None
         if first is None:
-            return None, next(self._lacking(self.other, self.others, self.one, ends=True), second)
+            return None, self._first_lacking(self.other, self.others, self.one, ends=True) or second
         beside = self._beside(first, self.one, self.other, self.ones, self.others)
         if beside is not None:
             return first, beside
@@ -155,6 +159,18 @@ class _Comparison:
         """Return whether anything that only one run has stands between two results and what they come from."""
         parents = any(at not in self.ones for at in self.one[one].parents)
         return parents or any(at not in self.others for at in self.other[other].parents)
+
+    def _first_lacking(
+        self,
+        results: Sequence[TracedResult],
+        known: Mapping[int, int],
+        others: Sequence[TracedResult],
+        *,
+        ends: bool = False,
+    ) -> int | None:
+        """Return the first result that the other run lacks, of those that are no coincidence if there are any."""
+        lacking = list(self._lacking(results, known, others, ends=ends))
+        return next((at for at in lacking if is_telling(results[at])), next(iter(lacking), None))
 
     def _lacking(
         self,
@@ -195,7 +211,11 @@ class _Comparison:
             found = others[index]
             same_name = found.named == item.named and found.name == item.name
             shared = len(parents & found.parents)
-            return 3 * same_name + 3 * (found.shape == item.shape) + (found.op == item.op) + 2 * min(shared, 2), -index
+            same_shape = found.outline == item.outline
+            pair = (at, index) if results is self.one else (index, at)
+            permuted = found.size == item.size > 1 and self.pairs.of(*pair) == "permuted"
+            alike = 3 * same_name + 3 * same_shape + 3 * permuted + (found.op == item.op) + 2 * min(shared, 2)
+            return alike, -index
 
         free = [index for index in range(len(others)) if index not in theirs]
         best = max(free, key=likeness, default=None)
@@ -251,20 +271,22 @@ def _bypassed(results: Sequence[TracedResult], known: Mapping[int, int], *, ends
     Numbers that may agree by coincidence excuse no others; nor do whole numbers, such as the place of the greatest one,
     excuse the fractions that they were computed from. With `ends`, it is enough that one way led to a known one.
     """
-    leads, fails = [False] * len(results), [False] * len(results)
+    # How well what it led to is known: not at all, by numbers that may be a coincidence, or by others.
+    evidence, fails = [0] * len(results), [False] * len(results)
+    telling = [is_telling(item) for item in results]
     for at in range(len(results) - 1, -1, -1):
-        item, is_known = results[at], at in known
-        tells = is_telling(item)
+        item = results[at]
+        own = 0 if at not in known else 2 if telling[at] else 1
+        led = evidence[at] if ends or not fails[at] else 0
         for parent in item.parents:
-            source = results[parent]
-            if is_known:
-                is_rounded = source.value.is_floating_point() and not item.value.is_floating_point()
-                leads[parent] |= not is_rounded and (tells or not is_telling(source))
-            elif leads[at] and (ends or not fails[at]):
-                leads[parent] = True
+            is_rounded = results[parent].value.is_floating_point() and not item.value.is_floating_point()
+            if own == 2:
+                evidence[parent] = max(evidence[parent], 0 if is_rounded else own)
+            elif own or led:
+                evidence[parent] = max(evidence[parent], own, led)
             else:
-                fails[parent] |= tells and (fails[at] or not item.view)
-    return [leads[at] and (ends or not fails[at]) for at in range(len(results))]
+                fails[parent] |= telling[at] and (fails[at] or not item.view)
+    return [evidence[at] >= (2 if telling[at] else 1) and (ends or not fails[at]) for at in range(len(results))]
 
 
 def _stretch(one: TracedResult, other: TracedResult, limits: tuple[float, float]) -> Stretch | None:

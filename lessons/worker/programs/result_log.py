@@ -47,7 +47,7 @@ class ResultLog:
     """Logs the results of operations, in order.
 
     What a loop writes piece by piece into a tensor counts once more, as the whole tensor, in place of the last piece.
-    Operations of the same code that follow from each other, such as a transpose and the product with it, count as one.
+    A view and what the same code computes from it, such as a transpose and the product with it, count as one.
     """
 
     def __init__(self, record: Record) -> None:
@@ -117,7 +117,8 @@ class ResultLog:
         parents = () if event.op.endswith("_like") else makers
         item.parents = frozenset(at for at in parents if at >= 0)
         last = results[-1] if results else None
-        if last is not None and (last.name, last.line) == (item.name, item.line) and len(results) - 1 in item.parents:
+        is_same_code = last is not None and (last.name, last.line) == (item.name, item.line)
+        if last is not None and is_same_code and last.view and len(results) - 1 in item.parents:
             results.pop()
             self._bytes -= last.nbytes
             item.parents = (last.parents | item.parents) - {len(results)}

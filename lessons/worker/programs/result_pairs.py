@@ -135,7 +135,7 @@ def _alike(item: TracedResult, others: _Values, kin: Sequence[tuple[int, Kinship
     No view will do if the other run has the numbers in this shape, but in another order.
     """
     same = [value for value, kind in kin if kind == "same"]
-    if same or any(kind == "permuted" and others.example(value).shape == item.shape for value, kind in kin):
+    if same or any(kind == "permuted" and others.example(value).outline == item.outline for value, kind in kin):
         return same
     return [value for value, kind in kin if kind == "arranged"][:1]
 

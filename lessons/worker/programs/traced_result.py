@@ -55,6 +55,11 @@ class TracedResult:
         return math.prod(self.shape)
 
     @property
+    def outline(self) -> tuple[int, ...]:
+        """The shape without axes of one number."""
+        return tuple(size for size in self.shape if size > 1)
+
+    @property
     def nbytes(self) -> int:
         """The bytes that its numbers take here."""
         return self.value.nbytes + (self.sketch.nbytes if self.sketch is not None else 0)

@@ -218,7 +218,8 @@ def main() -> None:
             print(f"Damaged, so it is installed again: {package.metadata['Name']}", flush=True)
             forget(package)
 
-    common = ["--constraint", options.constraints, *shlex.split(os.environ.get("PIP_ARGS", ""))]
+    given = shlex.split(os.environ.get("PIP_ARGS", ""))
+    common = ["--constraint", options.constraints, *given]
     # setuptools comes first and builds in the environment itself: pip would fetch another, unpinned one for a build of
     # its own, and could not do so offline.
     install(found, folder, ["--quiet", *common, "setuptools"], again)
@@ -227,7 +228,9 @@ def main() -> None:
     # Of torch and what it needs, most modules are never imported: to compile them all would take longer than the rest.
     torch = next((package.version for package in distributions(name="torch", path=[str(found.packages)])), "")
     choice = torch_index.choice_for(torch, Path(options.constraints).read_text(encoding="utf-8"), again)
-    install(found, folder, [*common, "--no-deps", "--no-compile", *choice.arguments], again, choice.missing)
+    # With a constraint on what is an exact version, pip would speak of a conflict where it has found nothing.
+    alone = given if "==" in choice.requirement else common
+    install(found, folder, [*alone, "--no-deps", "--no-compile", *choice.arguments], again, choice.missing)
     install(found, folder, [*common, "--no-compile", "torch"], again)
     install(found, folder, [*common, "--no-build-isolation", "--editable", ".[dev]" if options.dev else "."], again)
 

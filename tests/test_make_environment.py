@@ -156,19 +156,34 @@ def test_words_of_pip_are_shown_if_nobody_knows_what_they_mean(
     assert capfd.readouterr().err == "something new\n"
 
 
+def asked_of_pip(monkeypatch: pytest.MonkeyPatch, folder: Path, *options: str) -> list[list[str]]:
+    """Return what pip is asked for when an environment is made."""
+    asked: list[list[str]] = []
+    monkeypatch.setattr(Environment, "find", lambda _: Environment(folder / "python", folder))
+    monkeypatch.setattr(make_environment, "install", lambda found, folder, arguments, *_: asked.append(arguments))
+    monkeypatch.setenv("PIP_ARGS", "--proxy here")
+    monkeypatch.setattr(sys, "argv", ["", ".venv", "--constraints", str(ROOT / "constraints.txt"), *options])
+    make_environment.main()
+    assert all("--proxy" in arguments for arguments in asked)
+    return asked
+
+
 @pytest.mark.parametrize("dev", [[], ["--dev"]])
 def test_only_torch_comes_from_the_index(dev: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[str]] = []
-    monkeypatch.setattr(Environment, "find", lambda folder: Environment(tmp_path / "python", tmp_path))
-    monkeypatch.setattr(make_environment, "install", lambda found, folder, arguments, *_: asked.append(arguments))
     monkeypatch.setenv("TORCH_INDEX", "https://mirror/torch")
-    monkeypatch.setenv("PIP_ARGS", "--proxy here")
-    monkeypatch.setattr(sys, "argv", ["", ".venv", "--constraints", str(ROOT / "constraints.txt"), *dev])
-    make_environment.main()
+    asked = asked_of_pip(monkeypatch, tmp_path, *dev)
     assert ["https://mirror/torch" in arguments for arguments in asked] == [False, True, False, False]
     assert asked[1][-5:] == ["--no-deps", "--no-compile", "--index-url", "https://mirror/torch", "torch"]
     assert asked[3][-1] == (".[dev]" if dev else ".")
-    assert all("--constraint" in arguments and "--proxy" in arguments for arguments in asked)
+    assert all("--constraint" in arguments for arguments in asked)
+
+
+def test_an_exact_version_of_torch_has_no_constraint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of both, pip would say that they are in conflict, where it has found neither."""
+    monkeypatch.setattr(torch_index, "choice_for", lambda *_: torch_index.Choice("torch==0.1.0+cpu"))
+    asked = asked_of_pip(monkeypatch, tmp_path)
+    assert ["--constraint" in arguments for arguments in asked] == [True, False, True, True]
+    assert asked[1][-1] == "torch==0.1.0+cpu"
 
 
 class Index(http.server.BaseHTTPRequestHandler):

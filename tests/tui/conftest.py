@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 import textual.app
 import textual.pilot
+from textual._styles_cache import StylesCache
 
 from tests.course import COURSE, use_course
 from tui.controllers import startup
@@ -38,6 +39,16 @@ async def wait_until_loop_rests(
         due = (timer for timer in timers if not timer.cancelled() and timer.when() < loop.time() + SOON)
         if (not ready and next(due, None) is None) or loop.time() > end:
             return
+
+
+@pytest.fixture(autouse=True)
+def painted_lines_are_forgotten() -> Iterator[None]:
+    """Forget what a test painted: Textual keeps the lines of a thousand widgets, among them those of apps that ended.
+
+    Those are hundreds of thousands of objects, through which every garbage collection would look.
+    """
+    yield
+    StylesCache.get_inner_outer.cache_clear()
 
 
 @pytest.fixture(autouse=True)

@@ -31,10 +31,11 @@ class Pages(Lesson):
     """A program, or a file of tensors, in the place of a lesson; its title is the name of its file.
 
     Attributes:
-        variables: the variables of functions by their labels: the function, and what it calls them.
+        variables: the variables of functions by their labels: the function, what it calls them, and the line of its
+            last call that named them.
     """
 
-    variables: dict[Name, tuple[OptionalName, Name]] = {}
+    variables: dict[Name, tuple[OptionalName, Name, int | None]] = {}
 
     @property
     def name(self) -> str:
@@ -46,8 +47,8 @@ class Pages(Lesson):
         step = self.step(part)
         return ((part, step.code),) if isinstance(step, RunStep) else ()
 
-    def variable(self, name: str) -> tuple[str, str] | None:
-        """Return the function that a variable is of, and what it is called there; None for the program's own."""
+    def variable(self, name: str) -> tuple[str, str, int | None] | None:
+        """Return the function that a variable is of, its name there, and its line; None for the program's own."""
         return self.variables.get(name)
 
 
@@ -131,7 +132,8 @@ def lesson_of(
         main = file == PROGRAM.filename
         source, title = (code, name) if main else ((sources or {}).get(file, ""), file)
         knobs += literals.knobs_of(source, found, title, owners[file], main=main)
-    variables = {item.label: (item.scope, short(item)) for group in groups for item in group.items if item.scope}
+    items = [item for group in groups for item in group.items if item.scope]
+    variables = {item.label: (item.scope, short(item), item.line) for item in items}
     made = {"steps": tuple(steps), "knobs": tuple(knobs), "variables": variables}
     return Pages.model_validate(data).model_copy(update=made)
 

@@ -171,8 +171,11 @@ class Lesson(LessonFile):
         last = -1 if part == SETUP else self.index(part)
         return tuple((name, code) for name, code in self.parts if name == SETUP or self.index(name) <= last)
 
-    def variable(self, name: str) -> tuple[str, str] | None:
-        """Return the function that a shown variable is of, and what it is called there; None if the name tells."""
+    def variable(self, name: str) -> tuple[str, str, int | None] | None:
+        """Return the function that a shown variable is of, what it is called there, and the line that named it.
+
+        None if the name tells.
+        """
         return None
 
     @property

@@ -159,21 +159,23 @@ def statement_before(lesson: Lesson, cell: CellChange) -> StatementPosition:
 
 
 def _in_function(
-    parts: Sequence[tuple[str, str]], cell: CellChange, known: tuple[str, str] | None
+    parts: Sequence[tuple[str, str]], cell: CellChange, known: tuple[str, str, int | None] | None
 ) -> StatementPosition | None:
     """Find the last statement of a function that binds a variable: `scores` for `Attention.forward.scores`.
 
-    Function and variable are `known`, or found by the name. A name without its function, as that of a parameter, is
-    that of the function that binds its variable last.
+    Function and variable are `known`, or found by the name. If the line is known too that named the variable, it is the
+    statement there: a later one may be in a branch that was not taken. A name without its function, as that of a
+    parameter, is that of the function that binds its variable last.
     """
-    found = None
+    found, last_line = None, None
     for part, code in parts:
         for scope, (line, column), names in inner_statements(code):
             name = cell.name.removeprefix(f"{scope}.")
             named = name != cell.name or cell.name.startswith(f"{root(cell.name)}.")
             if known is not None:
-                name, named = known[1], scope == known[0]
-            if named and root(name) in names:
+                name, named, last_line = known[1], scope == known[0], known[2]
+            beyond = found is not None and last_line is not None and line > last_line
+            if named and root(name) in names and not beyond:
                 found = StatementPosition(part, line, column, name)
     return found
 

@@ -323,3 +323,30 @@ def test_the_shapes_and_lines_of_a_page_are_those_of_one_call_of_its_function(wo
         # Outside of training, dropout makes no tensor, and the branch is not taken.
         assert {each.line: each.made[0].sizes for each in result.shapes} == {6: (5,), 10: (), 13: (2,), 14: (2,)}
         assert (result.named_at["Net.forward.y"], result.begins_at) == (10, 5)
+
+
+BRANCHES = """\
+import torch
+
+def loss_of(x, training):
+    if training:
+        loss = x.sum()
+    else:
+        loss = None
+    return loss
+
+loss_of(torch.ones(2), False)
+total = loss_of(torch.ones(3), True) * 2
+"""
+
+
+def test_a_cell_changes_where_its_tensor_was_named_not_in_a_branch_that_was_not_taken(
+    worker: Session, tmp_path: Path
+) -> None:
+    with opened(worker, tmp_path, BRANCHES) as (session, run):
+        page = page_with(run, "loss_of.loss")
+        cell = cells.parse(run.lesson, f"{page.id}:loss_of.loss = 5")
+        with closing(session.run(run.lesson, page.id, UNCHANGED.with_cell(run.lesson, cell))) as changed:
+            assert values(changed.result(page.id))["loss_of.loss"] == (5.0,)
+            assert isinstance(changed, ProgramRun)
+            assert [tensor.values for tensor in changed.tensors(["total"])] == [(10.0,)]

@@ -11,7 +11,8 @@ from lessons.format.fields import Model, Name, OptionalName, ReadBy, Slug, Text
 FORMAT = 1
 """The version of the lesson format that this tutor writes and reads; older ones it reads too."""
 
-LanguageCode = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(_[A-Za-z]+)*$"), ReadBy.TUTOR]
+LANGUAGE = r"^[a-z]{2,3}(_[A-Za-z]+)*$"
+LanguageCode = Annotated[str, StringConstraints(pattern=LANGUAGE), ReadBy.TUTOR]
 
 
 class CourseFile(Model):

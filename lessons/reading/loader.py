@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from lessons.format import lesson as lesson_format
 from lessons.format.base_steps import Complaint
 from lessons.format.course_file import FORMAT
-from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.lesson import (
     Course,
     Exercise,
@@ -27,6 +24,7 @@ from lessons.reading import course_description, course_versions, line_exercises,
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.folders import COURSE, MISTAKES
 from lessons.reading.mistake_library import Library
+from lessons.reading.model_findings import finding_of
 from lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
 from lessons.what_if import knobs
 
@@ -189,7 +187,7 @@ def parse_lesson(
             if item["type"] != "too_short" or not any(
                 len(path) > depth and path[:depth] == item["loc"] for path in paths
             ):
-                findings.append(_finding_of_error(root, item))
+                findings.append(finding_of(root, item, LessonFile))
         raise LessonError(sorted_findings(findings)) from None
     lesson = Lesson(**dict(contents), id=slug, number=number, folder=folder)
     findings += _content_findings(lesson, root)
@@ -260,89 +258,6 @@ def _read_on_as_text(root: yaml.Node) -> None:
 def _pairs(node: yaml.Node) -> list[tuple[yaml.Node, yaml.Node]]:
     """Return the keys and values of a mapping; an empty list for any other node."""
     return list(node.value) if isinstance(node, yaml.MappingNode) else []
-
-
-# From an error of pydantic to a finding ------------------------------------------------------------------------------
-
-
-def _finding_of_error(root: yaml.Node, error: Any) -> Finding:
-    """Convert an error of pydantic to a finding."""
-    path: tuple[int | str, ...] = error["loc"]
-    # The kind of a step or knob is part of the path, but not of the file.
-    key, node = locate(root, path[:2] + path[3:] if path[:1] in (("steps",), ("knobs",)) else path)
-    name = str(path[-1]) if path else "lesson"
-    kind, context = error["type"], error.get("ctx", {})
-    mark, offset = node.start_mark, 0
-    if kind == "extra_forbidden":
-        mark = key.start_mark
-        known = _known_keys(path)
-        close = difflib.get_close_matches(name, known, n=1)
-        problem = f"'{name}' is not known here"
-        remedy = f"Did you mean '{close[0]}'?" if close else f"Known are: {', '.join(known)}."
-    elif kind == "missing":
-        mark = key.start_mark
-        problem, remedy = f"'{name}' is missing", f"Add '{name}: ...' here."
-    elif kind == "union_tag_not_found":
-        what, kinds = ("knob", AnyKnob) if path[:1] == ("knobs",) else ("step", lesson_format.Step)
-        *rest, last = (f"'kind: {name}'" for name in _kinds(kinds))
-        problem, remedy = f"the {what} has no 'kind'", f"Add {', '.join(rest)} or {last}."
-    elif kind == "union_tag_invalid":
-        problem = f"'{context.get('tag')}' is not a kind of {'knob' if path[:1] == ('knobs',) else 'step'}"
-        remedy = f"Use {context.get('expected_tags')}."
-    elif kind == "literal_error":
-        problem, remedy = f"'{error.get('input')}' is not allowed for '{name}'", f"Use {context.get('expected')}."
-    elif kind == "axis":
-        problem, remedy = str(error["msg"]), context["remedy"]
-    elif kind == "string_pattern_mismatch":
-        problem, remedy = (
-            f"'{error.get('input')}' is not an id",
-            "Use small letters, digits and single hyphens, like 'all-queries'.",
-        )
-    elif kind == "python":
-        # The line within a block of code: the text of a block starts one line below its mark. Something missing at
-        # the end is reported for the last line of the block.
-        if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
-            offset = min(context["line"], node.value.rstrip("\n").count("\n") + 1)
-        problem, remedy = f"'{name}' is not Python: {context['message']}", "Mend the code."
-    elif kind == "value_error":
-        problem, remedy = str(context.get("error", error["msg"])), "Mend the text at this place."
-    else:
-        message = str(error["msg"])
-        problem, remedy = f"'{name}': {message[0].lower()}{message[1:]}", f"Give '{name}' a value of the right form."
-    column = 1 if offset else mark.column + 1
-    return Finding(mark.name, mark.line + 1 + offset, column, problem, remedy)
-
-
-def _known_keys(path: tuple[int | str, ...]) -> list[str]:
-    """Return the keys that the model at the end of a path knows; the last part of the path is the unknown key."""
-    current: type[BaseModel] = lesson_format.LessonFile
-    kinds = _kinds(lesson_format.Step) | _kinds(AnyKnob)
-    inside: dict[str, type[BaseModel]] = {
-        "show": lesson_format.ShownTensor,
-        "reveal": lesson_format.ShownTensor,
-        "watch": lesson_format.ShownTensor,
-        "curves": lesson_format.Curve,
-        "level": lesson_format.Level,
-        "checks": lesson_format.Check,
-        "fail": lesson_format.MessageCase,
-        "ways": lesson_format.Way,
-        "limits": lesson_format.Limits,
-        "mistakes": lesson_format.Mistake,
-        "edits": lesson_format.Edit,
-        "accepted": lesson_format.Variant,
-        "cheats": lesson_format.Variant,
-        "options": lesson_format.Option,
-        "wrong": lesson_format.Wrong,
-    }
-    for part in map(str, path[:-1]):
-        current = kinds.get(part) or inside.get(part) or current
-    return [field.alias or name for name, field in current.model_fields.items()]
-
-
-def _kinds(union: Any) -> dict[str, type[BaseModel]]:
-    """Map each `kind` of a discriminated union to its model."""
-    members: tuple[type[BaseModel], ...] = get_args(get_args(union)[0])
-    return {get_args(member.model_fields["kind"].annotation)[0]: member for member in members}
 
 
 # Checks beyond the model ---------------------------------------------------------------------------------------------

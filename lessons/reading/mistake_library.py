@@ -15,6 +15,7 @@ from lessons.format.exercises import Mistake
 from lessons.reading import course_versions, yaml_nodes
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.folders import MISTAKES
+from lessons.reading.model_findings import finding_of
 
 Library = Mapping[str, dict[str, Any]]
 """Maps each id to the fields of its mistake as the file has them: an exercise may replace some of them."""
@@ -52,9 +53,7 @@ def _add(root: yaml.Node, library: dict[str, dict[str, Any]], findings: list[Fin
             mistake = Mistake.model_validate(entry)
         except ValidationError as error:
             for item in error.errors():
-                _, node = yaml_nodes.locate(root, (position, *item["loc"]))
-                problem = f"in this mistake, '{'.'.join(map(str, item['loc']))}': {item['msg']}"
-                findings.append(Finding(*yaml_nodes.position_of(node.start_mark), problem, "Mend it."))
+                findings.append(finding_of(root, item, Mistake, (position,)))
             continue
         if mistake.id in library:
             findings.append(Finding(*where, f"the mistake '{mistake.id}' is given twice", "Keep one of the two."))

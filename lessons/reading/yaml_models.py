@@ -10,8 +10,9 @@ import yaml
 from pydantic import ValidationError
 
 from lessons.format.fields import Model
-from lessons.reading.findings import Finding, LessonError
-from lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
+from lessons.reading.findings import LessonError
+from lessons.reading.model_findings import finding_of
+from lessons.reading.yaml_nodes import data_of, parse, read, repeated_keys
 
 M = TypeVar("M", bound=Model)
 
@@ -28,10 +29,7 @@ def read_model(file: Path, model: type[M], prepare: Prepare = lambda data, root:
     try:
         contents = model.model_validate(data)
     except ValidationError as error:
-        for item in error.errors():
-            where = position_of(locate(root, item["loc"])[0].start_mark)
-            name = ".".join(map(str, item["loc"])) or "file"
-            problems.append(Finding(*where, f"'{name}': {item['msg'].lower()}", "Mend it."))
+        problems += (finding_of(root, item, model) for item in error.errors())
         raise LessonError(problems) from None
     if problems:
         raise LessonError(problems)

@@ -112,6 +112,8 @@ def _yaml_remedy(problem: str, character: str) -> str:
         return "Indent with spaces, not tabs."
     if "mapping values are not allowed" in problem:
         return "Put a text with a colon in quotes, or write it as a block after '|'."
+    if "cannot start any token" in problem:
+        return "Put the text in quotes, or write it as a block after '|'."
     return "Check the indentation and the quotes at this place."
 
 

@@ -80,7 +80,7 @@ def test_a_newer_version_replaces_the_older_one(source: Path) -> None:
             {"course": DESCRIPTION.replace("id: rows", "id: attention")},
             "'attention' is the id of a course of",
         ),
-        ({"course": DESCRIPTION.replace("id: rows", "id: ../rows")}, "course.yaml:1:1: 'id': string should match"),
+        ({"course": DESCRIPTION.replace("id: rows", "id: ../rows")}, "course.yaml:1:5: '../rows' is not an id"),
         ({"course": DESCRIPTION.replace("format: 1", "format: 9")}, "course.yaml:4:9: this course is written in"),
         ({"lesson": LESSON.replace("prose:", "pros:")}, "01-first-row/lesson.yaml:8:5: 'pros' is not known here."),
         ({"lesson": LESSON.replace("exercises/d", "../../../d")}, "lesson.yaml:11:5: this is not something to include"),

@@ -51,12 +51,12 @@ def test_what_is_neither_a_course_nor_a_folder_is_refused_in_a_sentence(
 @pytest.mark.parametrize(
     ("description", "finding"),
     [
-        ("id: rows\n", "course.yaml:1:1: 'title': field required."),
-        (DESCRIPTION.replace("rows", "Rows"), "course.yaml:1:1: 'id': string should match pattern"),
+        ("id: rows\n", "course.yaml:1:1: 'title' is missing."),
+        (DESCRIPTION.replace("rows", "Rows"), "course.yaml:1:5: 'Rows' is not an id"),
         (DESCRIPTION + "id: rows\n", "course.yaml:7:1: 'id' is given twice."),
-        (DESCRIPTION.replace("format: 1\n", ""), "'format': field required."),
-        (DESCRIPTION.replace("format: 1", "format: 0"), "course.yaml:4:1: 'format': input should be greater than"),
-        (DESCRIPTION.replace("format: 1", "format: new"), "course.yaml:4:1: 'format': input should be a valid integer"),
+        (DESCRIPTION.replace("format: 1\n", ""), "'format' is missing."),
+        (DESCRIPTION.replace("format: 1", "format: 0"), "course.yaml:4:9: 'format': input should be greater than"),
+        (DESCRIPTION.replace("format: 1", "format: new"), "course.yaml:4:9: 'format' is 'new', and not a whole number"),
     ],
 )
 def test_a_description_that_cannot_be_read_is_a_finding(description: str, finding: str, tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_a_course_says_which_ids_it_had(tmp_path: Path) -> None:
         (step_alias, "[a, a]", "doubling.yaml:20:14: 'a' also names the step 'doubling'"),
         (step_alias, "[a/b/c]", "doubling.yaml:20:11: 'a/b/c' is not an id"),
         (step_alias, "[A]", "doubling.yaml:20:11: 'A' is not an id"),
-        (step_alias, "a", "'aliases': input should be a valid tuple"),
+        (step_alias, "a", "'aliases' is not a list"),
         (lesson_alias, "[first-row]", "the alias 'first-row' also names the lesson 'first-row'"),
         (lesson_alias, "['1']", "the alias '1' also names the lesson 'first-row'"),
     ],

@@ -184,6 +184,7 @@ TOP = "Known are: title, goal, aliases, tokens, seed, setup, thumbnail, flow, li
 FORM = "Give '{}' a value of the right form."
 MEND = " Mend the text at this place."
 BRACE = "in a template (write {{ for a literal brace)." + MEND
+AS_LIST = "Write it as [one, two], or each item on a line of its own after '- '."
 KINDS = (
     "'kind: read', 'kind: run', 'kind: train', 'kind: exercise', 'kind: choice', "
     "'kind: predict', 'kind: point', 'kind: find' or 'kind: experiment'"
@@ -291,12 +292,12 @@ ONE: dict[str, tuple[str, str, Found]] = {
     "empty title": (
         "title: Scores\ngoal",
         "title: ''\ngoal",
-        [("''\ngoal", "'title': string should have at least 1 character. " + FORM.format("title"))],
+        [("''\ngoal", "'title' is empty. Write something there.")],
     ),
     "number in place of text": (
         "title: Why",
         "title: 3",
-        [("3\n", "'title': input should be a valid string. " + FORM.format("title"))],
+        [("3\n", "'title' is not a text: YAML takes '3' for a number or a date. Put it in quotes.")],
     ),
     "text in place of a number": (
         "seed: 7",
@@ -304,14 +305,14 @@ ONE: dict[str, tuple[str, str, Found]] = {
         [
             (
                 "seven",
-                "'seed': input should be a valid integer, unable to parse string as an integer. " + FORM.format("seed"),
+                "'seed' is 'seven', and not a whole number. Give it a whole number.",
             )
         ],
     ),
     "text in place of a list": (
         "tokens: [Your, journey]",
         "tokens: Your journey",
-        [("Your journey", "'tokens': input should be a valid tuple. " + FORM.format("tokens"))],
+        [("Your journey", "'tokens' is not a list. " + AS_LIST)],
     ),
     "limit that is too high": (
         "cpu: 2",
@@ -321,7 +322,7 @@ ONE: dict[str, tuple[str, str, Found]] = {
     "too few hints": (
         "[It returns something., It returns a number., It returns 1.]",
         "[It returns something., It returns 1.]",
-        [("[It", "'hints': tuple should have at least 3 items after validation, not 2. " + FORM.format("hints"))],
+        [("[It", "'hints' has 2 items and needs at least 3. Add what is missing.")],
     ),
     "setup that is not Python": (
         "inputs = torch.eye(2)",
@@ -584,7 +585,7 @@ def test_invalid_steps_are_not_reported_as_too_few() -> None:
 
 def test_lesson_without_steps() -> None:
     (found,) = findings("title: T\ngoal: G\nsteps: []\n")
-    assert found.startswith("lesson.yaml:3:8: 'steps': tuple should have at least 1 item")
+    assert found.startswith("lesson.yaml:3:8: 'steps' has 0 items and needs at least 1")
 
 
 # Files and folders ---------------------------------------------------------------------------------------------------
@@ -936,8 +937,8 @@ def test_fields_of_a_library_mistake_can_be_replaced(tmp_path: Path) -> None:
         ("[tow]", "the mistake 'tow' is not in the library. Did you mean 'two'?"),
         ("[xyzzy]", "the mistake 'xyzzy' is not in the library. Add it to the library, or give it a name here."),
         ("[{id: xyzzy, why: So.}]", "the mistake 'xyzzy' is not in the library. Add it"),
-        ("[]", "'mistakes': tuple should have at least 1 item"),
-        ("two", "'mistakes': input should be a valid tuple"),
+        ("[]", "'mistakes' has 0 items and needs at least 1"),
+        ("two", "'mistakes' is not a list"),
     ],
 )
 def test_mistake_that_is_not_in_the_library(tmp_path: Path, mistakes: str, message: str) -> None:
@@ -952,10 +953,13 @@ def test_mistake_that_is_not_in_the_library(tmp_path: Path, mistakes: str, messa
     [
         ("a: 1\n", "some.yaml:1:1: this is not a list of mistakes. Start every one with '- id: ...'."),
         (MISTAKES + "- id: two\n  name: x\n  why: y\n", "some.yaml:12:3: the mistake 'two' is given twice."),
-        (MISTAKES + "- id: four\n  name: x\n", "some.yaml:12:3: in this mistake, 'why': Field required."),
-        (MISTAKES + "- {id: four, name: x, why: y, edit: 3}\n", "some.yaml:12:37: in this mistake, 'edit': Extra"),
+        (MISTAKES + "- id: four\n  name: x\n", "some.yaml:12:3: 'why' is missing. Add 'why: ...' here."),
+        (
+            MISTAKES + "- {id: four, name: x, why: y, edit: 3}\n",
+            "some.yaml:12:31: 'edit' is not known here. Did you mean 'edits'?",
+        ),
         (MISTAKES + "- id: four\n  id: five\n  name: x\n  why: y\n", "some.yaml:13:3: 'id' is given twice."),
-        (MISTAKES.replace("{got.one}", "{got one}"), "some.yaml:7:9: in this mistake, 'seen': "),
+        (MISTAKES.replace("{got.one}", "{got one}"), "some.yaml:7:9: '{got one}' is not a Python expression"),
         ("- id: [\n", "some.yaml:1:1: while parsing a flow node"),
     ],
 )

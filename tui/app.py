@@ -385,7 +385,7 @@ class TutorApp(OrderedInputApp):
             return self.frame.main_view_id != MAP
         if action == "map":
             return self.frame.view_id != MAP
-        return action != "glossary" or self.assembled.is_set()
+        return action not in ("glossary", "take_home") or self.assembled.is_set()
 
     def action_next(self) -> None:
         """Go on to the next step, and count the current one as done if it was read or run."""
@@ -422,6 +422,10 @@ class TutorApp(OrderedInputApp):
     def action_glossary(self) -> None:
         """Show the glossary, or go back to where the learner was."""
         self.parts.glossary.toggle()
+
+    def action_take_home(self) -> None:
+        """Show what can be taken home, or go back from there."""
+        self.parts.home.toggle()
 
     def action_stop(self) -> None:
         """Stop the code or the training that is running."""

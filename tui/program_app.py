@@ -49,7 +49,7 @@ class ProgramApp(TutorApp):
         self._watch = watch
         self._saved = SavedProgram(session.program)
         self._shown = self.opened
-        self.frame.map_title = say("tensors", "tensors")
+        self.frame.map_title, self.frame.has_course = say("tensors", "tensors"), False
 
     def make_map(self) -> MapView:
         """Return the list of the program's tensors."""

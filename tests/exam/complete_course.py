@@ -1,8 +1,9 @@
 """Complete the whole course by a script that types into `attn-tutor --plain`, as a learner without a screen would.
 
-`python -m tests.exam.complete_course [--lesson N ...] [--log FILE] [--train]` goes through every step, side steps too:
-it answers questions, solves finds and experiments, and hands in the model answers. At the end `attn-tutor list` has to
-say that everything is done. It exits with 1 if anything was wrong.
+`python -m tests.exam.complete_course [--lesson N ...] [--log FILE] [--train] [--state FOLDER]` goes through every step,
+side steps too: it answers questions, solves finds and experiments, and hands in the model answers. At the end
+`attn-tutor list` has to say that everything is done. It exits with 1 if anything was wrong. The progress is kept in
+FOLDER, for exports of a finished course: `XDG_STATE_HOME=FOLDER attn-tutor export notebook`.
 """
 
 from __future__ import annotations
@@ -177,11 +178,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lesson", action="append", help="only this one, by id or number; repeatable")
     parser.add_argument("--log", type=Path, help="a file for all that the tutor says")
     parser.add_argument("--train", action="store_true", help="also run the trainings")
+    parser.add_argument("--state", type=Path, help="a folder in which the progress is kept afterwards")
     options = parser.parse_args(arguments)
     lessons = [COURSE.lesson(name) for name in options.lesson or ()] or list(COURSE.lessons)
     began, wrong = time.monotonic(), list[str]()
     with tempfile.TemporaryDirectory(prefix="attn-tutor-") as home:
-        environ = {"HOME": home, "XDG_STATE_HOME": home, "COLUMNS": "80", "PYTHONUTF8": "1", "LANG": "C.UTF-8"}
+        state = str(options.state.resolve()) if options.state else home
+        environ = {"HOME": home, "XDG_STATE_HOME": state, "COLUMNS": "80", "PYTHONUTF8": "1", "LANG": "C.UTF-8"}
         with PlainTutor(environ, options.log) as tutor:
             for lesson in lessons:
                 recorded = recorded_outputs.load(lesson)

@@ -27,6 +27,7 @@ MAP: Lines = (
     row("map.review"),
     row(says("open the glossary and the references", "tutor.glossary")),
     row("tutor.export"),
+    row("tutor.take-home"),
     row("tutor.redraw"),
     row("tutor.quit"),
     BLANK,
@@ -46,6 +47,7 @@ LESSON: Lines = (
     row("tutor.flow"),
     row("tutor.jump-back"),
     row(says("open the glossary, with the terms of this step first", "tutor.glossary")),
+    row("tutor.take-home"),
     BLANK,
     Note("in-a-matrix", "In a matrix"),
     *rows_of("matrix"),
@@ -230,6 +232,21 @@ GLOSSARY: Lines = (
     row(either("go back to where you were", "tutor.glossary", "glossary.close")),
 )
 
+HOME: Lines = (
+    Note("title", "Take home: a matrix, the screen, or what you read and wrote, as a file of yours"),
+    BLANK,
+    row("home.move"),
+    row("home.name"),
+    row("home.take"),
+    row("home.close"),
+    BLANK,
+    Note(
+        "where",
+        "A name without a folder is in the folder in which you started the tutor. A file that is there already stays "
+        "as it is, unless you have written it here and nobody has changed it since.",
+    ),
+)
+
 FLOW: Lines = (
     Note("title", "The flow: what was computed from what, from top to bottom"),
     BLANK,
@@ -265,6 +282,7 @@ PAGES = {
     "solution": SOLUTION,
     "glossary": GLOSSARY,
     "flow": FLOW,
+    "home": HOME,
 }
 """The pages, by the view that they describe."""
 

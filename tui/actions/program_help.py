@@ -23,6 +23,7 @@ PROGRAM: Lines = (
     row(says("read the file again, and run it", "tutor.rerun"), "tutor.stop"),
     row(says("open a Python prompt with the variables of the program and of this page", "tutor.prompt")),
     row("tutor.flow"),
+    row(says("keep the matrix or the screen as a file", "tutor.take-home")),
     BLANK,
     Note("in-a-matrix", "In a matrix"),
     *rows_of("matrix"),

@@ -15,7 +15,15 @@ BEGIN, END = "<!-- keys: written by python -m tui.actions.readme -->\n", "<!-- e
 SECTIONS: dict[str, tuple[str | Entry, ...]] = {
     "everywhere": (
         either("", "tutor.help", "tutor.help-anywhere"),
-        *("tutor.map", "tutor.glossary", "screen.pane", "tutor.export", "tutor.redraw", "tutor.quit"),
+        *(
+            "tutor.map",
+            "tutor.glossary",
+            "screen.pane",
+            "tutor.export",
+            "tutor.take-home",
+            "tutor.redraw",
+            "tutor.quit",
+        ),
     ),
     "course map": ("list", "map"),
     "a step": (
@@ -37,6 +45,7 @@ SECTIONS: dict[str, tuple[str | Entry, ...]] = {
     "its own run": ("number", BACK_TO_EDITOR),
     "the difference": ("difference",),
     "the model answer": ("solution",),
+    "taking home": ("home",),
     "the glossary": ("glossary", READING),
 }
 """The sections of the table: single actions, and whole contexts of them."""

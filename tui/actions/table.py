@@ -86,6 +86,12 @@ TABLE: tuple[Action, ...] = (
     _action(
         "tutor.export", Stroke("x", "export"), hint="export", help="on the map: save your progress and code to a file"
     ),
+    _action(
+        "tutor.take-home",
+        Stroke("k", "take_home"),
+        hint="keep",
+        help="keep the matrix, the screen, or what you read and wrote, as a file of yours",
+    ),
     _action("tutor.pane-anywhere", Stroke("f4", "next_pane", priority=True), hint="pane"),
     _action("tutor.help", Stroke("question_mark", "help"), hint="help", help="show the help for this screen"),
     _action("tutor.help-anywhere", Stroke("f1", "help", priority=True), hint="help"),
@@ -444,6 +450,14 @@ TABLE: tuple[Action, ...] = (
         hint="this is it",
         help="answer with the cell or row under the cursor, or with the chosen operand",
     ),
+    # What is taken home
+    _action(
+        "home.move", Stroke("up", "move(-1)"), Stroke("down", "move(1)"), hint="choose", help="choose what to take"
+    ),
+    _action("home.jump", Stroke("pageup", "move(-10)"), Stroke("pagedown", "move(10)")),
+    _action("home.name", hint="name", help="change the name of the file", label="letters", short="letters"),
+    _action("home.take", Stroke("enter", "take", priority=True), hint="write", help="write the file"),
+    _action("home.close", Stroke("escape", "close"), hint="back", help="go back to where you were"),
     # The glossary
     _action("glossary.search", hint="search", help="search", label="letters", short="letters"),
     _action("glossary.move", Stroke("up", "move(-1)"), Stroke("down", "move(1)"), hint="choose", help="choose"),

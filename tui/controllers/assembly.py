@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tui.controllers.flow_controller import FlowController
-from tui.controllers.frame import FLOW, GLOSSARY, PROMPT, Frame
+from tui.controllers.frame import FLOW, GLOSSARY, HOME, PROMPT, Frame
 from tui.controllers.glossary_controller import GlossaryController
+from tui.controllers.home_controller import HomeController
 from tui.controllers.learning_state import LearningState
 from tui.controllers.prompt_controller import PromptController
 from tui.controllers.side_controller import SideController
@@ -16,6 +17,7 @@ from tui.controllers.step_kinds import make_views
 from tui.controllers.training_controller import TrainingController
 from tui.screens.flow_view import FlowView
 from tui.screens.glossary_view import GlossaryView
+from tui.screens.home_view import HomeView
 from tui.screens.prompt_view import PromptView
 from tui.screens.step_view import StepView, View, ViewContext
 from tui.tty.terminal import Terminal
@@ -38,6 +40,7 @@ class Assembly(NamedTuple):
     prompt: PromptController
     glossary: GlossaryController
     flow: FlowController
+    home: HomeController
     beside: SidePanel
     beside_step: SideController
 
@@ -50,6 +53,7 @@ def assemble(
     prompt_view = PromptView(terminal, code_theme, id=PROMPT)
     glossary_view = GlossaryView(terminal, id=GLOSSARY)
     flow_view = FlowView(terminal, id=FLOW)
+    home_view = HomeView(terminal, id=HOME)
     steps = StepController(frame, state, step_views, show_map)
     side_panel = SidePanel(terminal, id="side")
     side = SideController(frame, state, steps, side_panel)
@@ -61,13 +65,14 @@ def assemble(
 
     steps.on_open, steps.on_result = side.open, arrive
     return Assembly(
-        views=tuple(dict.fromkeys([*step_views.values(), prompt_view, glossary_view, flow_view])),
+        views=tuple(dict.fromkeys([*step_views.values(), prompt_view, glossary_view, flow_view, home_view])),
         step_views=step_views,
         steps=steps,
         trainings=TrainingController(frame, state, steps),
         prompt=PromptController(frame, state.async_session, steps, prompt_view),
         glossary=GlossaryController(frame, state.course, steps, glossary_view),
         flow=flow,
+        home=HomeController(frame, state, home_view),
         beside=side_panel,
         beside_step=side,
     )

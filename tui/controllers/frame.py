@@ -17,6 +17,7 @@ from textual.worker import Worker
 from lessons.texts.wording import Wording
 from tui.actions.hints import hint, key_line, mention, with_side_step
 from tui.render import title_text
+from tui.tty.screen_picture import ScreenPicture
 from tui.tty.terminal import Terminal
 from tui.widgets.text_line import TextLine
 from tui.widgets.view_switcher import Middle, ViewSwitcher
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 
 say = Wording("screen/frame")
 
-MAP, PROMPT, GLOSSARY, FLOW = "map", "prompt", "glossary", "flow"
+MAP, PROMPT, GLOSSARY, FLOW, HOME = "map", "prompt", "glossary", "flow", "home"
 """The ids of the views that do not show a step."""
-NOT_STEPS = (MAP, PROMPT, GLOSSARY, FLOW)
+NOT_STEPS = (MAP, PROMPT, GLOSSARY, FLOW, HOME)
+COVERS = (GLOSSARY, FLOW, HOME)
+"""The ids of the views that cover another one for a while."""
 
 DIM = Style(dim=True)
 
@@ -77,10 +80,12 @@ class Frame:
         """The reason why the worker cannot run code, "" if it can."""
         self.alone = False
         """Whether nothing stands beside the views of steps, however wide the screen is."""
+        self.has_course = True
+        """Whether there is a course, of which a learner has read and written something."""
         self.note = ""
         """What the title line says of what is shown, "" for nothing."""
         self.covered_view_id = MAP
-        """The id of the view that the glossary or the flow covers."""
+        """The id of the view that one of `COVERS` covers."""
 
         self.title_line = TextLine(title_text.title(course_map.title), ellipsis=terminal.ellipsis, id="title")
         self.rule = TextLine(ellipsis=terminal.ellipsis, id="rule")
@@ -121,8 +126,8 @@ class Frame:
 
     @property
     def main_view_id(self) -> str:
-        """The id of the current view, or of the view that the glossary or the flow covers."""
-        return self.covered_view_id if self.view_id in (GLOSSARY, FLOW) else self.view_id
+        """The id of the current view, or of the one that it covers."""
+        return self.covered_view_id if self.view_id in COVERS else self.view_id
 
     @property
     def view(self) -> View:
@@ -153,7 +158,7 @@ class Frame:
         """Update the title line and the rule above the view."""
         title, words, width = self.view.title, self._status_notes(), self._app.size.width
         left = title_text.title(title)
-        if self.view_id == GLOSSARY:
+        if self.view_id in (GLOSSARY, HOME):
             self.title_line.set(left, title_text.GAP.join(words))
             return
         here = CoursePosition() if self.view_id == MAP else self.position
@@ -195,6 +200,10 @@ class Frame:
         """Update the title, the rule and the line of keys."""
         self.show_title()
         self.show_keys()
+
+    def picture(self) -> ScreenPicture:
+        """Return what is painted now, as a picture."""
+        return ScreenPicture(self._app, f"{self._app.title}: {self.title_line.text.strip()}")
 
     # The app ---------------------------------------------------------------------------------------------------------
 

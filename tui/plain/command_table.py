@@ -316,6 +316,17 @@ TABLE: tuple[PlainCommand, ...] = (
     # The dialogue itself
     _command("export", "x", _alone, lambda: say("export", "save your progress and code to a file"), ("tutor.export",)),
     _command(
+        "keep",
+        "",
+        lambda: say("keep-form", "WHAT [FILE]"),
+        lambda: say(
+            "keep",
+            "write a file of your own: a matrix (keep weights weights.csv, or .txt, or .svg), or module, markdown, "
+            "notebook, html: what you wrote and read",
+        ),
+        ("tutor.take-home", "home.move", "home.name", "home.take"),
+    ),
+    _command(
         "help",
         "?",
         lambda: say("help-form", "[COMMAND]"),

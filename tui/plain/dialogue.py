@@ -17,6 +17,7 @@ from lessons.what_if.changes import ChangeError
 from tui.plain.command_table import COMMANDS, Handlers, PlainCommand, word_of
 from tui.plain.console import Console
 from tui.plain.course_dialogue import CourseDialogue
+from tui.plain.keep_commands import KeepCommands
 from tui.plain.plain_state import PlainState
 from tui.plain.question_dialogue import letters
 from tui.plain.refused import Refused
@@ -42,6 +43,9 @@ class Dialogue:
         next_course: the course to go on with, None if the learner quits.
     """
 
+    has_course = True
+    """Whether there is a course, of which the learner has read and written something."""
+
     def __init__(self, course: Course, progress: Progress, session: Session, console: Console) -> None:
         self._console = console
         self.session = WaitingSession(session, console)
@@ -50,6 +54,7 @@ class Dialogue:
             RecordedResults(), {},
         )  # fmt: skip
         self.course = self._course_dialogue()
+        self._keeping = KeepCommands(self.state, lambda: self.course.current.matrices, has_course=self.has_course)
         self._quits = False
         self.next_course: CourseFolder | None = None
         # The file that progress was exported to.
@@ -63,6 +68,7 @@ class Dialogue:
     def handlers(self) -> Handlers:
         """The commands that apply now."""
         own: Handlers = {"courses": self._courses, "course": self._open_course, "export": self._export}
+        own["keep"] = self._keeping.keep
         return self.course.handlers | own | {"help": self._help, "quit": self._quit}
 
     def begin(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 from lessons.render import linear_matrix
 from lessons.render.numbers import number_format, visible
@@ -103,6 +103,22 @@ class MatrixCommands:
             if lead:
                 yield f"{subjects.lead_words(tensor, lead)}:"
             yield from linear_matrix.matrix(matrix, self._console.width)
+
+    def taken(self, text: str) -> Generator[str, None, Tensor]:
+        """Return a tensor with all its numbers, or a matrix of it, to be written to a file. Raises `Refused`.
+
+        Yields what is said if it has to be run for that.
+        """
+        subject, part = self._part(text)
+        if part.is_all and part.tensor.values is not None:
+            return part.tensor
+        leads = list(part.leads)
+        if len(leads) != 1:
+            example = f"{part.tensor.name}[{', '.join(['0'] * len(part.tensor.lead_shape))}]"
+            raise Refused(say("one-matrix", "Take one matrix of it, such as {example}.", example=example))
+        yield from self._prepared(text)
+        subject, part = self._part(text)
+        return subjects.cut(part.tensor, part, leads[0], subjects.values(self._session, subject, part, leads[0]))
 
     def read(self, text: str) -> Iterator[str]:
         """Yield a tensor, or the part that an index names, in sentences: one for each row."""

@@ -38,6 +38,8 @@ OF_COURSE = (
 class ProgramDialogue(Dialogue):
     """The dialogue about one program or file."""
 
+    has_course = False
+
     def __init__(self, session: ProgramSession, console: Console, name: str = "") -> None:
         """Initialize at the tensor of a name, or where the program has failed, or at the beginning."""
         self._program_session, self._first = session, name
@@ -70,6 +72,8 @@ class ProgramDialogue(Dialogue):
                 return say("run", "read the file again, and run it")
             case "python":
                 return say("python", "open a Python prompt with the variables of the program and of this page")
+            case "keep":
+                return say("keep", "write a matrix to a file: keep weights weights.csv, or .txt, or .svg")
             case "quit":
                 return say("quit", "quit")
             case "knob":

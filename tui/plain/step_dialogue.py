@@ -65,6 +65,11 @@ class StepDialogue:
             self._change,
         )
 
+    @property
+    def matrices(self) -> MatrixCommands:
+        """The commands that show numbers."""
+        return self._matrices
+
     # What stands here ------------------------------------------------------------------------------------------------
 
     @property

@@ -103,6 +103,10 @@ class WaitingSession:
         """Return what some other work with the worker gives, such as an input of a prompt."""
         return self._wait(work)
 
+    def call_with_session(self, work: Callable[[Session], T], stop: Callable[[], None]) -> T:
+        """Return what some work with the session gives; Ctrl+C calls `stop` and stops what runs."""
+        return self._wait(lambda: work(self._session), stop)
+
     def ask(self, question: TensorQuestion[T], run: Run | None = None) -> T:
         """Ask about a tensor of a run, by default the last one. Raises `Refused` if there is no reply."""
         asked = run or self.kept_run

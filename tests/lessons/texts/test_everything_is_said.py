@@ -53,6 +53,7 @@ EXEMPT = {
     "tui/render/ascii_text.py": "notation of formulas",
     "lessons/render/flow_graph.py": "a file in the language of Graphviz",
     "tui/render/palette.py": "colors",
+    "tui/tty/screen_picture.py": "a picture in SVG",
     "tui/tty/exit_codes.py": "the meanings stand in the README, which is in English",
 }
 """Modules and folders with words that need no ids, and why."""

@@ -206,3 +206,24 @@ def test_keys_of_a_text_are_told_as_commands() -> None:
         for step in lesson.steps:
             for key in key_words.keys_in(step.prose):
                 assert key == "Tab" or key.casefold() == "tab" or key_words.commands_for(key), (lesson.id, step.id, key)
+
+
+def test_a_matrix_and_what_was_read_are_kept_as_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    learner = Conversation()
+    learner.begin()
+    learner.type("go one-query softmax")
+    assert "Written:" in learner.say("keep exps table.csv")
+    assert (tmp_path / "table.csv").read_text().count("\n") > 1
+    assert "exps.csv" in learner.say("keep exps")
+    assert (tmp_path / "exps.csv").read_text() == (tmp_path / "table.csv").read_text()
+    assert "two.svg" in learner.say("keep exps[0:2] two.svg")
+    assert "<svg" in (tmp_path / "two.svg").read_text()
+    assert "Or one of these: module, markdown, notebook, html, progress." in learner.say("keep")
+    assert "Nothing here is called nothing" in learner.say("keep nothing a.csv")
+    (tmp_path / "mine.txt").write_text("mine")
+    assert "mine.txt is there already" in learner.say("keep exps mine.txt")
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+    assert "You have not passed an exercise in code yet" in learner.say("keep module")
+    assert "my_progress.json" in learner.say("keep progress")
+    learner.close()

@@ -49,6 +49,8 @@ SCREEN_ONLY: dict[str, str] = {
     "solution.leave": "nothing is covered by the solution",
     "options.jump": "options are few, and have letters",
     "question.leave": "there is no line to leave",
+    "home.jump": "what can be kept is named",
+    "home.close": "nothing is covered",
     "glossary.jump": "the list of terms is printed whole",
     "glossary.close": "nothing is covered by the glossary",
 }
@@ -104,7 +106,15 @@ def actions_of_view(step: Step) -> set[str]:
     else:
         # They are those of a lesson that changes; a question runs as it was written.
         found -= {action.id for context in ("step", "what-if", "rows") for action in of_context(context)}
-    return found | {"tutor.next", "tutor.back", "tutor.map", "tutor.help", "tutor.quit", "tutor.glossary"}
+    return found | {
+        "tutor.next",
+        "tutor.back",
+        "tutor.map",
+        "tutor.help",
+        "tutor.quit",
+        "tutor.glossary",
+        "tutor.take-home",
+    }
 
 
 def test_every_action_of_the_screen_has_a_command_or_a_reason() -> None:

@@ -1,0 +1,131 @@
+"""What a learner can take home from where they are: a matrix, the screen, and what they read and wrote."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lessons.learner.exports import Exportable
+from lessons.results.result import WHOLE, Tensor
+from lessons.takehome import matrix_file
+from lessons.takehome.home_files import FILES
+from lessons.texts.wording import Wording
+
+say = Wording("screen/home-offers")
+
+SCREEN, PROGRESS = "screen", "progress"
+MATRIX_KINDS = {f"matrix{ending}": ending for ending in matrix_file.WRITERS}
+
+
+class HomeOffer(NamedTuple):
+    """Something that can be taken home.
+
+    Attributes:
+        kind: what it is: one of `MATRIX_KINDS`, `SCREEN`, `PROGRESS`, or one of `FILES`.
+        title: what a list calls it.
+        about: what is in the file, in sentences.
+        file: the name that is proposed for it.
+    """
+
+    kind: str
+    title: str
+    about: str
+    file: str
+
+
+def of_matrix(tensor: Tensor) -> Iterator[HomeOffer]:
+    """Yield the forms in which a matrix can be taken home; none if its numbers are not all here."""
+    if tensor.values is None:
+        return
+    about = {
+        ".csv": say("csv-about", "A table for a spreadsheet, with all digits, and a line for each row."),
+        ".txt": say("text-about", "Plain text, with the digits that you see."),
+        ".svg": say("svg-about", "A picture in the colors of the tutor, for a light or a dark page."),
+    }
+    for kind, ending in MATRIX_KINDS.items():
+        yield HomeOffer(
+            kind,
+            say(
+                "matrix", "{name} as {form}", name=tensor.name, form=ending[1:].upper() if ending != ".txt" else "text"
+            ),
+            about[ending],
+            f"{file_stem(tensor.name)}{ending}",
+        )
+
+
+def why_no_matrix(tensor: Tensor) -> str:
+    """Say why a matrix whose numbers are not all here is not offered."""
+    if tensor.size > WHOLE:
+        return say(
+            "too-large",
+            "{name} has {size} numbers, and at most {most} are written. In a Python prompt, take a part of it.",
+            name=tensor.name,
+            size=tensor.size,
+            most=WHOLE,
+        )
+    return say("hidden", "The numbers of {name} are hidden until you have answered.", name=tensor.name)
+
+
+def of_screen() -> HomeOffer:
+    """Return the offer of the screen as a picture."""
+    about = say(
+        "screen-about",
+        "What was on the screen when you came here, as a picture in SVG with its colors. A title and the text of the "
+        "screen are in it for programs that read aloud.",
+    )
+    return HomeOffer(SCREEN, say("screen", "the screen as SVG"), about, "screen.svg")
+
+
+def of_course() -> Iterator[HomeOffer]:
+    """Yield what can be taken home of the course: what the learner read, and what they wrote."""
+    texts = {
+        "module": (
+            say("module", "your code as a module"),
+            say(
+                "module-about",
+                "All classes and functions of yours that passed, in one Python file that needs PyTorch only. Each is "
+                "judged once more before it is written.",
+            ),
+        ),
+        "markdown": (
+            say("markdown", "what you read as Markdown"),
+            say("markdown-about", "The steps that you have read, with their code, their matrices, and your answers."),
+        ),
+        "notebook": (
+            say("notebook", "what you read as a notebook"),
+            say("notebook-about", "The same for Jupyter: you run it yourself, from top to bottom."),
+        ),
+        "html": (
+            say("html", "what you read as HTML"),
+            say(
+                "html-about",
+                "The same as one page for a browser, with matrices in colors. A click on a number of a small matrix "
+                "says how it was computed. For the whole course, this takes about a minute.",
+            ),
+        ),
+    }
+    for kind, (title, about) in texts.items():
+        yield HomeOffer(kind, title, about, FILES[kind])
+    yield HomeOffer(
+        PROGRESS,
+        say("progress", "your progress and code"),
+        say("progress-about", "Everything that is saved of you, for 'attn-tutor import' on another machine."),
+        "my_progress.json",
+    )
+
+
+def matrix_text(kind: str, tensor: Tensor) -> str:
+    """Return the file of a matrix. Raises `KeyError` if there is no such kind."""
+    return matrix_file.WRITERS[MATRIX_KINDS[kind]](tensor)
+
+
+def progress_text(progress: Exportable) -> str:
+    """Return the file that `attn-tutor import` reads."""
+    return json.dumps(progress.export(), indent=1) + "\n"
+
+
+def file_stem(name: str) -> str:
+    """Return the name of a tensor as part of the name of a file: `heads[0].weight` is `heads-0-weight`."""
+    return re.sub(r"[^\w]+", "-", name)[:40].strip("-_") or "matrix"

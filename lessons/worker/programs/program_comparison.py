@@ -119,7 +119,7 @@ class _Comparison:
             # Single whole numbers, zeros and the like are told if there is nothing else.
             told = is_telling(self.one[first]), is_telling(self.other[second])
             first, second = (first if told[0] or not told[1] else None), (second if told[1] or not told[0] else None)
-        twins = self._twins(len(self.one) if first is None else first)
+        twins = self._twins(len(self.one) if first is None else first + 1)
         if twins is not None or (first is None and second is None):
             return twins or (None, None)
         if second is None:
@@ -141,19 +141,29 @@ class _Comparison:
         mine = _origins(self.other, {index: self.pairs.value_of(index) for index in self.others})
         rivals: dict[tuple[object, ...], list[int]] = {}
         for index, item in enumerate(self.other):
-            if index not in self.others and mine[index]:
+            if mine[index] and not _is_paired(index, self.others, self.ones):
                 rivals.setdefault((item.shape, mine[index]), []).append(index)
         if not rivals:
             return None
         theirs = _origins(self.one, {index: self.pairs.value_of(found) for index, found in self.ones.items()})
         for at, item in enumerate(self.one[:until]):
-            for index in rivals.get((item.shape, theirs[at]), ())[:MOST_RIVALS] if at not in self.ones else ():
-                found = self.other[index]
-                alike = item.name == found.name and item.named and found.named
-                same = item.name == found.name and not self._between(at, index)
-                if alike or same or _is_near(item, found):
+            if _is_paired(at, self.ones, self.others):
+                continue
+            for index in rivals.get((item.shape, theirs[at]), ())[:MOST_RIVALS]:
+                if self._are_twins(at, index):
                     return at, index
         return None
+
+    def _are_twins(self, one: int, other: int) -> bool:
+        """Return whether two results that are computed from the same should be the same, and are not."""
+        item, found = self.one[one], self.other[other]
+        same_name = item.name == found.name
+        known = (one in self.ones) + (other in self.others)
+        if known:
+            # One of them is what the other run has in another place, such as what it should have been divided by.
+            alike = same_name and item.named and found.named and item.line == found.line
+            return known == 1 and alike and not self._between(one, other)
+        return (same_name and (item.named or not self._between(one, other))) or _is_near(item, found)
 
     def _between(self, one: int, other: int) -> bool:
         """Return whether anything that only one run has stands between two results and what they come from."""
@@ -245,6 +255,11 @@ class _Comparison:
             *told, permuted, cells, int(differs.sum()), a.numel(), float(apart.max()),
             sampled=first.sketch is not None, stretch=None if flat else _stretch(first, second, limits),
         )  # fmt: skip
+
+
+def _is_paired(index: int, known: Mapping[int, int], back: Mapping[int, int]) -> bool:
+    """Return whether a result is one of a pair, and not only the same as one of a pair."""
+    return index in known and back.get(known[index]) == index
 
 
 def _origins(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[frozenset[int]]:

@@ -309,3 +309,20 @@ def test_programs_that_both_go_elsewhere_are_shown_side_by_side_although_nothing
     assert difference is not None
     assert difference.one is not None
     assert difference.other is not None
+
+
+def test_a_factor_that_an_optimizer_cancels_is_told() -> None:
+    code = f"""{START}
+w.requires_grad_()
+optimizer = torch.optim.Adam([w], lr=0.01, eps=1e-30)
+loss = (x @ w).pow(2).mean()
+loss = loss / {{}}
+loss.backward()
+optimizer.step()
+"""
+    for one, other in ((1, 2), (2, 1)):
+        difference = _compare(code.format(one), code.format(other)).difference
+        assert difference is not None
+        assert difference.one is not None
+        assert difference.other is not None
+        assert (difference.one.code, difference.other.code) == (f"loss / {one}", f"loss / {other}")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format import template
-from lessons.format.lesson import Lesson, RunningStep, Step
+from lessons.format.lesson import FindStep, Lesson, PointStep, PredictStep, RunningStep, Step
 from lessons.reading import loader
 from lessons.reading.findings import Finding
 from lessons.reading.yaml_nodes import locate, position_of
@@ -31,11 +31,35 @@ def complaints(lesson: Lesson, run: Run) -> Iterator[tuple[tuple[int | str, ...]
     for position, step in enumerate(lesson.steps):
         result = run.result(step.id)
         if result is not None and result.error is not None:
-            yield ("steps", position), f"the step does not run: {result.error.message}", "Mend its code, or its claims."
+            yield _failed(("steps", position), step, result.error.message)
         elif result is not None and isinstance(step, RunningStep):
             for number, claim in enumerate(step.claims):
                 if json.loads(result.text[template.fact(_truth(claim)).key]) is not True:
                     yield ("steps", position, "claims", number), f"this is not true: {claim}", "Mend it, or the prose."
+
+
+def _failed(path: tuple[int | str, ...], step: Step, message: str) -> tuple[tuple[int | str, ...], str, str]:
+    """Return where a step does not run, what is wrong, and a remedy: at the expression that fails, if it is one."""
+    for inside, field, source in _expressions(step):
+        beginning, found, why = message.partition(f"{{{field.key}}}")
+        if found and not beginning:
+            why = why.partition(": ")[2] or why
+            return (*path, *inside), f"this cannot be computed: {source}: {why}", "Mend it, or the code of the step."
+    return path, f"the step does not run: {message}", "Mend its code, or its claims."
+
+
+def _expressions(step: Step) -> Iterator[tuple[tuple[int | str, ...], template.Field, str]]:
+    """Yield the expressions of a step that its run computes: path in the step, field, and the text in the file."""
+    if isinstance(step, RunningStep):
+        for number, claim in enumerate(step.claims):
+            yield ("claims", number), template.fact(_truth(claim)), claim
+    for field in template.fields(step.prose):
+        yield ("prose",), field, f"{{{field.key}}}"
+    if isinstance(step, PredictStep | FindStep):
+        yield ("answer",), template.fact(step.answer), step.answer
+    if isinstance(step, PredictStep | FindStep | PointStep):
+        for number, wrong in enumerate(step.wrong):
+            yield ("wrong", number, "is"), template.fact(wrong.answer), wrong.answer
 
 
 def _truth(claim: str) -> str:

@@ -88,9 +88,13 @@ Report = Callable[[tuple[int | str, ...], str, str], None]
 
 
 def prove_exercise(lesson: Lesson, step: ExerciseStep, session: Session) -> Proof:
-    """Prove an exercise of a lesson. Raises `WorkerError` if nothing can be run."""
+    """Prove an exercise of a lesson, as far as its hidden inputs can be made and its model answer runs on them."""
     proof = Proof(step.exercise)
-    _prove_code(step, session, proof, _reporter(proof, lesson, step))
+    report = _reporter(proof, lesson, step)
+    try:
+        _prove_code(step, session, proof, report)
+    except WorkerError as error:
+        report((), str(error), "Mend its 'context', its 'probe' or its 'solution'.")
     return proof
 
 
@@ -198,10 +202,14 @@ def _prove_code(step: ExerciseStep, session: Session, proof: Proof, report: Repo
         session.judge_on_same_inputs(step, SEED) as judge_wrong,
         session.judge_on_same_inputs(step, SEED, ROUNDS) as judge_right,
     ):
-        if judge_wrong(step.starter).passed:
-            report(("starter",), "the starter passes", "Take something out of it that the learner is to write.")
         proof.seeds = ROUNDS
         right = judge_right(step.solution)
+        if right.verdict not in ("passed", "failed"):
+            # No other answer can be compared with what a model answer gives that does not run.
+            report(("solution",), f"the model answer does not run: {_reason(right)}", "Mend it, or the probe.")
+            return
+        if judge_wrong(step.starter).passed:
+            report(("starter",), "the starter passes", "Take something out of it that the learner is to write.")
         if right.passed:
             proof.solution = ROUNDS
         else:
@@ -260,8 +268,11 @@ def _prove_mistakes(step: ExerciseStep, judge: JudgeAnswer, proof: Proof, report
 
 
 def _verdict_text(judgement: Judgement) -> str:
-    where = f" (line {judgement.line})" if judgement.line else ""
-    return f"{judgement.verdict}, {judgement.message}{where}"
+    return f"{judgement.verdict}, {_reason(judgement)}"
+
+
+def _reason(judgement: Judgement) -> str:
+    return judgement.message + (f" (line {judgement.line})" if judgement.line else "")
 
 
 # Cheats --------------------------------------------------------------------------------------------------------------

@@ -17,8 +17,12 @@ class Finding:
 
     def __str__(self) -> str:
         # A problem may quote text with line breaks, but a finding is one line.
-        sentence = " ".join(f"{self.problem}. {self.remedy}".split())
-        return f"{self.file}:{self.line}:{self.column}: {sentence}"
+        return f"{self.file}:{self.line}:{self.column}: {' '.join(sentences(self.problem, self.remedy).split())}"
+
+
+def sentences(problem: str, remedy: str) -> str:
+    """Join a problem and its remedy; a problem may end with a sentence of others, which brings its own full stop."""
+    return f"{problem}{'' if problem.rstrip().endswith(('.', '?', '!')) else '.'} {remedy}"
 
 
 class LessonError(Exception):

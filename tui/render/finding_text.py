@@ -8,7 +8,7 @@ from rich.style import Style
 from rich.text import Text
 
 from lessons.authoring.previewed_course import Version
-from lessons.reading.findings import Finding
+from lessons.reading.findings import Finding, sentences
 from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 
@@ -23,7 +23,7 @@ Position = Callable[[Finding], str]
 def sentence(finding: Finding) -> str:
     """Return what is wrong, and what to do about it."""
     problem = " ".join(clean(finding.problem, keep="").split())
-    return f"{problem[:1].upper()}{problem[1:]}. {finding.remedy}"
+    return sentences(f"{problem[:1].upper()}{problem[1:]}", finding.remedy)
 
 
 def unreadable(version: Version, position: Position, most: int) -> Text:

@@ -129,7 +129,8 @@ def _context(code: str, number: int) -> Values:
 def _expected(exercise: Judge, context: Values, number: int) -> Values:
     expected, failure = _run(exercise, exercise.solution, SOLUTION, context, number)
     if expected is None:
-        raise RuntimeError(say("solution-fails", "the solution of this exercise fails: {why}", why=failure))
+        why = failure.message if failure is not None else None
+        raise RuntimeError(say("solution-fails", "the solution of this exercise fails: {why}", why=why))
     return expected
 
 

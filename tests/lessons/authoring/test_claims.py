@@ -39,8 +39,18 @@ def test_a_tensor_of_one_element_may_be_a_claim(worker: Session) -> None:
 def test_a_claim_that_cannot_be_evaluated_is_found(worker: Session) -> None:
     lesson = lesson_of(code_step("one", "x = 1\n", claims=["y == 1"]))
     ((path, problem, _),) = complaints(lesson, worker)
-    assert path == ("steps", 0)
-    assert "y" in problem
+    assert path == ("steps", 0, "claims", 0)
+    assert problem.startswith("this cannot be computed: y == 1: NameError: name 'y' is not defined")
+
+
+def test_an_expression_that_cannot_be_computed_is_found_where_it_stands(worker: Session) -> None:
+    question = predict_question("number", code="y = 6")
+    texts = lesson_of(code_step("one", "x = 1\n", prose="It is `{x[0]}`."))
+    answers = lesson_of(question.model_dump(by_alias=True))
+    found = [complaint for lesson in (texts, answers) for complaint in complaints(lesson, worker)]
+    assert [path for path, _, _ in found] == [("steps", 0, "prose"), ("steps", 0, "answer")]
+    assert found[0][1].startswith("this cannot be computed: {x[0]}: TypeError:")
+    assert found[1][1].startswith("this cannot be computed: x: NameError:")
 
 
 def test_a_question_with_claims_knows_its_own_answer(worker: Session) -> None:

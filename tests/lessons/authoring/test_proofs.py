@@ -47,6 +47,26 @@ def test_a_solution_that_fails_is_found(worker: Session) -> None:
     assert problems(found)[0].startswith("the model answer does not pass: failed, odd: There are")
 
 
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        (
+            {"solution": ATTENTION + "\nraise ValueError('no')\n"},
+            "the model answer does not run: ValueError: no (line ",
+        ),
+        (
+            {"context": "context = 1 / 0"},
+            "The judge of this exercise failed: ZeroDivisionError: division by zero",
+        ),
+    ],
+)
+def test_an_exercise_that_cannot_be_judged_is_found(worker: Session, fields: dict[str, str], problem: str) -> None:
+    found = prove(worker, **fields)
+    assert found.solution == 0
+    assert len(found.findings) == 1
+    assert problems(found)[0].startswith(problem)
+
+
 def test_a_mistake_that_passes_is_found(worker: Session) -> None:
     check = {"name": "shape", "test": "got.weights.shape == want.weights.shape", "fail": "Another shape."}
     found = prove(worker, checks=[check])

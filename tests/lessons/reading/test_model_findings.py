@@ -8,7 +8,7 @@ import pytest
 
 from lessons.authoring import skeleton
 from lessons.format.lesson import LessonFile
-from lessons.reading.findings import LessonError
+from lessons.reading.findings import Finding, LessonError
 from lessons.reading.loader import parse_lesson
 from lessons.reading.model_findings import known_keys
 
@@ -63,3 +63,15 @@ def test_a_mistake_gets_its_sentence(before: str, after: str, sentence: str) -> 
 )
 def test_known_keys_are_those_of_the_place(path: tuple[int | str, ...], key: str) -> None:
     assert key in known_keys(LessonFile, path)
+
+
+@pytest.mark.parametrize(
+    ("problem", "sentence"),
+    [
+        ("the step does not run", "the step does not run. Mend it."),
+        ("Did you mean `lengths`?", "Did you mean `lengths`? Mend it."),
+        ("it should be 4.", "it should be 4. Mend it."),
+    ],
+)
+def test_a_finding_has_one_mark_between_its_sentences(problem: str, sentence: str) -> None:
+    assert str(Finding("lesson.yaml", 3, 5, problem, "Mend it.")) == f"lesson.yaml:3:5: {sentence}"

@@ -30,6 +30,12 @@ def test_markup() -> None:
     assert styled(text) == [("query", "code"), ("every", "emphasis"), ("key", "strong")]
 
 
+def test_a_single_letter_may_be_emphasized() -> None:
+    text = rich_text("The cosine of row *i* and row *j*, of **a** and **b**.")
+    assert text.plain == "The cosine of row i and row j, of a and b."
+    assert styled(text) == [("i", "emphasis"), ("j", "emphasis"), ("a", "strong"), ("b", "strong")]
+
+
 def test_emphasis_spans_line_breaks() -> None:
     text = rich_text("It is *a dot\nproduct*, and `x @\ny` is **code\nor so**.")
     assert text.plain == "It is a dot product, and x @ y is code or so."

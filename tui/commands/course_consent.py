@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from lessons.courses import consent, what_runs
+from lessons.courses import code_in_course, consent, what_runs
 from lessons.courses.course_content import RefusedCourse
 from lessons.format.lesson import Course
 from lessons.reading import kept_course
 from lessons.reading.findings import LessonError
 from lessons.reading.folders import CourseFolder
 from lessons.texts.wording import Wording
+from tui.commands import pager
 from tui.commands.errors import CommandError, NotAllowed
 from tui.commands.output import print_error, print_lines, print_now
 from tui.render import course_text
 
 say = Wording("command/course-consent")
 
-YES = ("y", "yes")
+YES, SHOW = ("y", "yes"), ("s", "show")
 
 
 def ensure_allowed(course: CourseFolder) -> None:
@@ -42,7 +43,7 @@ def ensure_allowed(course: CourseFolder) -> None:
             else say("new", "The course '{id}' was not opened here before.", id=course.id)
         )
         print_lines([why, "", *what_runs_in(loaded, digest), ""])
-        if not ask(say("may-run", "May it run?")):
+        if not ask(say("may-run", "May it run?"), lambda: show_code(loaded)):
             raise NotAllowed(say("refused", "The course '{id}' was not opened.", id=course.id))
         remember(course, digest)
     except (RefusedCourse, LessonError) as error:
@@ -80,11 +81,21 @@ def can_ask() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def ask(question: str) -> bool:
-    """Ask a question on the terminal, to which only a clear yes is one."""
-    print_now([f"{question} {say('choices', '[y/N]')}"])
-    answer = sys.stdin.readline().strip().casefold()
-    return answer in (*YES, say("yes", "y").casefold())
+def show_code(course: Course) -> None:
+    """Print all code of a course, in the learner's pager if somebody sits at a terminal."""
+    lines = list(course_text.code(code_in_course.of_course(course)))
+    if not pager.show(lines):
+        print_lines(lines)
+
+
+def ask(question: str, show: Callable[[], object]) -> bool:
+    """Ask on the terminal, where only a clear yes is one; `show` prints the code, then it is asked again."""
+    while True:
+        print_now([f"{question} {say('choices-and-code', '[y/N, s shows the code]')}"])
+        answer = sys.stdin.readline().strip().casefold()
+        if answer not in (*SHOW, say("show", "s").casefold()):
+            return answer in (*YES, say("yes", "y").casefold())
+        show()
 
 
 def _not_allowed(course: CourseFolder, *, changed: bool) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from lessons.courses import added_courses, consent, course_list, installed_courses
 from lessons.courses.course_content import RefusedCourse
+from lessons.format.lesson import Course
 from lessons.learner import progress_file
 from lessons.reading import kept_course
 from lessons.reading.findings import LessonError
@@ -105,7 +106,7 @@ def _add(options: argparse.Namespace) -> ExitCode:
                 print_lines(
                     [say("replaces", "It replaces the course '{id}' that you have; progress stays.", id=course.id)]
                 )
-            if not _agreed(options, say("add-it", "Add it, and let it run?")):
+            if not _agreed(options, say("add-it", "Add it, and let it run?"), course.course):
                 print_error(say("not-added", "Nothing was added."))
                 return ExitCode.NOT_PASSED
             added = added_courses.add(course)
@@ -129,13 +130,13 @@ def _may_stay(known: CourseFolder, digest: str) -> bool:
     return False
 
 
-def _agreed(options: argparse.Namespace, question: str) -> bool:
+def _agreed(options: argparse.Namespace, question: str, course: Course) -> bool:
     """Return whether the learner agrees: on the command line, or asked. Raises `UsageError` if nobody can be asked."""
     if options.yes:
         return True
     if not course_consent.can_ask():
         raise UsageError(say("cannot-ask", "Nobody can be asked here. To agree, say so with --yes."))
-    return course_consent.ask(question)
+    return course_consent.ask(question, lambda: course_consent.show_code(course))
 
 
 def _findings(name: str, error: LessonError) -> str:
@@ -179,7 +180,7 @@ def _is_in_order(course: CourseFolder, options: argparse.Namespace) -> bool:
         )
         digest = consent.digest_of(course)
         print_lines(["", *course_consent.what_runs_in(loaded, digest), ""])
-        if not options.yes and (not course_consent.can_ask() or not course_consent.ask(say("may-run", "May it run?"))):
+        if not options.yes and not _may_run(loaded):
             return False
         course_consent.remember(course, digest)
         print_lines([say("is-allowed", "{id}: may run, as it is now.", id=name)])
@@ -190,6 +191,13 @@ def _is_in_order(course: CourseFolder, options: argparse.Namespace) -> bool:
         print_lines([say("broken", "{id}: cannot be opened. {reason}", id=name, reason=error.strerror)])
         return False
     return True
+
+
+def _may_run(course: Course) -> bool:
+    """Return whether somebody who can be asked lets a course run."""
+    if not course_consent.can_ask():
+        return False
+    return course_consent.ask(say("may-run", "May it run?"), lambda: course_consent.show_code(course))
 
 
 def _named(course_id: str) -> CourseFolder:

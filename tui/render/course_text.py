@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 
+from lessons.courses.code_in_course import CodePiece
 from lessons.courses.what_runs import WhatRuns
 from lessons.format.course_file import CourseFile
+from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 
 say = Wording("courses/text")
@@ -55,6 +57,15 @@ def runs(found: WhatRuns, digest: str, width: int) -> Iterator[str]:
     )
     yield from textwrap.wrap(fence, width)
     yield f"sha256: {digest}"
+
+
+def code(pieces: Iterable[CodePiece]) -> Iterator[str]:
+    """Yield all code of a course: where each piece stands, then its lines. No character commands the terminal."""
+    for piece in pieces:
+        yield clean(f"{piece.where}: {piece.what}", keep="", escape=True)
+        for line in piece.code.split("\n"):
+            yield f"    {clean(line, keep='', escape=True)}".rstrip()
+        yield ""
 
 
 def listed(rows: Sequence[Row]) -> Iterator[str]:

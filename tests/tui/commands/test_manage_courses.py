@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from lessons.courses import added_courses, consent, installed_courses
+from lessons.courses import added_courses, code_in_course, consent, installed_courses, what_runs
+from lessons.courses.code_in_course import CodePiece
 from lessons.reading.folders import BUILT_IN, CourseFolder
+from tests.course import COURSE
 from tests.small_course import ANSWER, DESCRIPTION, LESSON, write_course
 from tests.tui.commands.command_line import Command, document
 from tui.commands import course_consent
+from tui.render import course_text
 
 SHOWN = """\
 Reading rows  [rows], by A. Teacher, CC BY 4.0
@@ -54,7 +57,9 @@ def test_a_course_of_somebody_else_from_its_archive_to_its_removal(
     status, out, err = command("courses", "add", archive, given=b"y\n")
     assert (status, err) == (0, "")
     assert out.startswith(SHOWN)
-    assert out.endswith("Add it, and let it run? [y/N]\nAdded. Open it with: attn-tutor --course rows\n")
+    assert out.endswith(
+        "Add it, and let it run? [y/N, s shows the code]\nAdded. Open it with: attn-tutor --course rows\n"
+    )
 
     # It runs, and is not asked about again.
     assert command("check", "doubling", "-", "--course", "rows", given=ANSWER)[0] == 0
@@ -103,6 +108,36 @@ def test_only_a_clear_yes_adds_it(answer: bytes, command: Command, source: Path)
     status, _, err = command("courses", "add", source, given=answer)
     assert (status, err) == (1, "attn-tutor: Nothing was added.\n")
     assert added_courses.added() == ()
+
+
+@pytest.mark.usefixtures("asked")
+def test_the_code_is_shown_before_it_may_run(command: Command, source: Path) -> None:
+    status, out, _ = command("courses", "add", source, given=b"s\nn\n")
+    assert status == 1
+    assert added_courses.added() == ()
+    assert out.count("[y/N, s shows the code]") == 2
+    shown = out.partition("the code]\n")[2]
+    assert shown.startswith("first-row: setup\n    import torch\n\nfirst-row/table: code\n    table = torch.tensor(")
+    for line in ("first-row/table: prose\n    table.sum()\n", "first-row/doubling: probe\n", "checks.test\n", "2 *"):
+        assert line in shown
+    command("courses", "add", source, "--yes")
+    consent.forget(added())
+    assert "first-row/table: code" in command("courses", "verify", "rows", given=b"show\ny\n")[1]
+    assert consent.is_allowed(added())
+
+
+def test_every_field_that_has_to_be_python_is_shown() -> None:
+    pieces = list(code_in_course.of_course(COURSE))
+    what = {piece.what for piece in pieces}
+    assert {"setup", "code", "claims", "context", "probe", "checks.test", "checks.fail.if", "ways.if", "prose"} <= what
+    # No less than what is counted.
+    counted = sum(bool(line.strip()) for piece in pieces for line in piece.code.splitlines())
+    assert counted >= what_runs.of_course(COURSE).lines
+
+
+def test_no_character_of_the_code_commands_the_terminal() -> None:
+    lines = list(course_text.code([CodePiece("a/b\x1b", "code", "x = '\x1b]0;t\x07'\u202e\n\ty = 1\r")]))
+    assert lines == ["a/b\\x1b: code", "    x = '\\x1b]0;t\\x07'\\u202e", "    \\ty = 1\\r", ""]
 
 
 def test_a_course_that_replaces_another_says_so(command: Command, source: Path) -> None:

@@ -97,7 +97,8 @@ def shapes_in_functions(explainer: Explainer) -> Iterator[tuple[str, int, str, t
         for (site, name), shape in last.items()
         if (line := positions.statement_line(site)) is not None
     }
-    for (file, line, name), shape in sorted(found.items()):
+    # On one line, they stay in the order of the code: `q, k, v = ...`.
+    for (file, line, name), shape in sorted(found.items(), key=lambda item: item[0][:2]):
         yield file, line, name, shape
 
 

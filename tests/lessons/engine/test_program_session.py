@@ -257,12 +257,12 @@ g = w.grad
 
 def test_shapes_stand_beside_the_lines_of_functions(worker: Session, tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(
-        "import torch\n\ndef net(x):\n    h = x + 1\n    h = (\n        h.sum(0)\n    )\n    a, b = h.split(2)\n"
+        "import torch\n\ndef net(x):\n    h = x + 1\n    h = (\n        h.sum(0)\n    )\n    q, k = h.split(2)\n"
     )
     with opened(worker, tmp_path, "import torch\nfrom net import net\nnet(torch.ones(3, 4))\n") as (_, run):
         result = run.show(page_with(run, "net.h"))
         made = {line.line: [(shape.name, shape.sizes) for shape in line.made] for line in result.shapes}
-        assert made == {3: [("x", (3, 4))], 4: [("h", (3, 4))], 5: [("h", (4,))], 8: [("a", (2,)), ("b", (2,))]}
+        assert made == {3: [("x", (3, 4))], 4: [("h", (3, 4))], 5: [("h", (4,))], 8: [("q", (2,)), ("k", (2,))]}
 
 
 @pytest.mark.parametrize("caught", [True, False])

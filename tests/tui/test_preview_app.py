@@ -49,7 +49,12 @@ async def test_a_save_is_followed_and_a_mistake_is_shown_in_place(
         await learner.sees("table[0,1] = 2.0")
         file.write_text(small_course.LESSON.replace("Look at", "See 7 and"))
         await learner.sees("See 7 and the table.", "table[0,1] = 2.0", "The number 7 is typed.", "preview")
-        await learner.press("n")
+        # A glossary that names a step which is not there yet.
+        terms = small_course.GLOSSARY.replace("first-row/table", "first-row/tables")
+        (course / "glossary.yaml").write_text(terms)
+        await learner.press("f2")
+        await learner.sees("The course has no step", "'first-row/tables', which should")
+        await learner.press("f2", "n")
         await learner.sees(" Twice as much", "Write double(x)")
         await learner.sees(lambda: not learner.app.query_one("#findings").display, "step 2 of 3")
         await learner.press("f7", "m")

@@ -10,6 +10,7 @@ from lessons.reading.findings import LessonError
 from lessons.texts.wording import Wording
 from tui.controllers.frame import GLOSSARY, MAP, Frame
 from tui.controllers.step_controller import StepController
+from tui.render import glossary_text
 from tui.screens.glossary_view import GlossaryView
 from tui.state.purpose import Purpose
 
@@ -41,7 +42,9 @@ class GlossaryController:
         frame.show_lines()
 
     def go_to(self, step_path: str) -> None:
-        """Go to a step, named as `lesson/step`."""
-        lesson, _, step = step_path.partition("/")
-        found = self._course.lesson(lesson)
-        self._steps.jump(found, found.index(step), Purpose.LOOK)
+        """Go to a step, named as `lesson/step`; say so if there is none."""
+        found = glossary_text.step_of(self._course, step_path)
+        if found is None:
+            self._frame.notify(glossary_text.no_step(step_path), "warning")
+        else:
+            self._steps.jump(*found, Purpose.LOOK)

@@ -296,6 +296,7 @@ class CourseDialogue:
                 if text
                 else say("which-term", "Say which term: term softmax")
             )
-        lesson_id, _, step_id = found[0].step.partition("/")
-        lesson = self._state.course.lesson(lesson_id)
-        yield from self._jump(lesson, lesson.index(step_id), Purpose.LOOK)
+        introducing = glossary_text.step_of(self._state.course, found[0].step)
+        if introducing is None:
+            raise Refused(glossary_text.no_step(found[0].step))
+        yield from self._jump(*introducing, Purpose.LOOK)

@@ -26,9 +26,28 @@ def terms(found: Sequence[Term], course: Course, width: int = WIDTH) -> Iterator
         yield from _indented(term.means, width)
         if term.see:
             yield from _indented(say("see-also", "See also: {terms}.", terms=", ".join(term.see)), width)
-        lesson, _, step = term.step.partition("/")
-        owner = course.lesson(lesson)
-        yield from _indented(introduced(owner, step), width)
+        yield from _indented(introduction(course, term), width)
+
+
+def step_of(course: Course, step_path: str) -> tuple[Lesson, int] | None:
+    """Return the step that a term names as `lesson/step`; None if there is no such step, which lint would find."""
+    lesson_id, _, step = step_path.partition("/")
+    try:
+        lesson = course.lesson(lesson_id)
+        return lesson, lesson.index(step)
+    except KeyError:
+        return None
+
+
+def no_step(step_path: str) -> str:
+    """Say that a course does not have the step that should introduce a term."""
+    return say("no-step", "The course has no step '{step}', which should introduce it.", step=step_path)
+
+
+def introduction(course: Course, term: Term) -> str:
+    """Say where a term is introduced, or that there is no such step."""
+    found = step_of(course, term.step)
+    return no_step(term.step) if found is None else introduced(found[0], found[0].steps[found[1]].id)
 
 
 def introduced(lesson: Lesson, step: str) -> str:

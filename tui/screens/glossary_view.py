@@ -18,7 +18,7 @@ from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
 from tui.render.ascii_text import in_ascii
-from tui.render.glossary_text import introduced
+from tui.render.glossary_text import introduction
 from tui.render.prose import rich_text
 from tui.tty.terminal import Terminal
 from tui.widgets.lesson_list import LessonEntry, LessonList
@@ -192,8 +192,7 @@ class GlossaryView(Box):
         text.append("\n\n").append_text(rich_text(self._writable(term.means)))
         if term.see:
             text.append("\n\n" + say("see-also", "See also: {terms}.", terms=", ".join(term.see)))
-        lesson, _, step = term.step.partition("/")
-        text.append(f"\n\n{introduced(self._course.lesson(lesson), step)}", DIM)
+        text.append(f"\n\n{introduction(self._course, term)}", DIM)
         return text
 
     def _about_reference(self, reference: Reference) -> Text:

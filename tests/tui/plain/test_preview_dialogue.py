@@ -44,6 +44,17 @@ def test_a_save_is_shown_at_the_next_command(session: Session, tmp_path: Path) -
     learner.close()
 
 
+def test_a_term_may_name_a_step_that_is_not_there_yet(session: Session, tmp_path: Path) -> None:
+    glossary = small_course.GLOSSARY.replace("first-row/table", "first-row/tables")
+    course = small_course.write_course(tmp_path / "rows", glossary=glossary)
+    learner = conversation(PreviewedCourse.at(course), session)
+    learner.begin()
+    said = "The course has no step 'first-row/tables', which should introduce it."
+    assert said in learner.say("glossary table")
+    assert said in learner.say("term table")
+    learner.close()
+
+
 def test_only_what_is_of_a_learner_is_left_out(session: Session, tmp_path: Path) -> None:
     course = small_course.write_course(tmp_path / "rows")
     about_course = Conversation()

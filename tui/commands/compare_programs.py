@@ -23,7 +23,7 @@ from lessons.texts.wording import Wording
 from lessons.worker.program_messages import TracePart
 from tui.commands import given_values
 from tui.commands.errors import CommandError, UsageError
-from tui.commands.files import read_code, read_file
+from tui.commands.files import MEBIBYTE, read_code, read_file
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
 from tui.render import linear_text
@@ -32,6 +32,9 @@ from tui.tty.exit_codes import ExitCode
 say = Wording("command/diff")
 
 Trace = Sequence[TracePart]
+
+MOST = 512 * MEBIBYTE
+"""The largest file with a trace: its numbers take half of that."""
 
 
 def run(options: argparse.Namespace) -> ExitCode:
@@ -86,7 +89,10 @@ def _names(files: Sequence[str]) -> tuple[str, str]:
 
 def _saved(file: str) -> Trace | None:
     """Return the trace in a file; None if it is a program. Raises `CommandError`."""
-    if file.endswith(".py") or not saved_traces.is_trace(content := read_file(file, regular=True)):
+    if file.endswith(".py"):
+        return None
+    content = read_file(file, regular=True, most=MOST)
+    if not saved_traces.is_trace(content):
         return None
     try:
         return saved_traces.parts_of(content)

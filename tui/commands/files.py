@@ -20,16 +20,18 @@ MOST = 32 * MEBIBYTE
 """The largest file that is read, in bytes. Exported progress has a few; a device has no end."""
 
 
-def read_file(file: str, *, regular: bool = False) -> bytes:
+def read_file(file: str, *, regular: bool = False, most: int | None = None) -> bytes:
     """Return the content of a file, or of standard input for `-`. Raises `UsageError`.
 
-    With `regular`, a file that is none, such as a pipe that nobody writes to, is refused rather than waited for.
+    With `regular`, a file that is none, such as a pipe that nobody writes to, is refused rather than waited for. `most`
+    is the largest size in bytes, if that is not `MOST`.
     """
     shown = clean(file, keep="")
+    most = MOST if most is None else most
     if file == "-":
         if sys.stdin is None:
             raise UsageError(say("no-input", "Nothing can be read, because standard input is closed."))
-        content = sys.stdin.buffer.read(MOST + 1)
+        content = sys.stdin.buffer.read(most + 1)
     else:
         try:
             if regular and not stat.S_ISREG(Path(file).stat().st_mode):
@@ -37,13 +39,13 @@ def read_file(file: str, *, regular: bool = False) -> bytes:
             if is_pipe_on_disk(file):
                 raise UsageError(say("pipe", "{file} is a pipe. Name a file, or - for standard input.", file=shown))
             with Path(file).open("rb") as opened:
-                content = opened.read(MOST + 1)
+                content = opened.read(most + 1)
         except OSError as error:
             raise UsageError(
                 say("cannot-read", "{file} cannot be read: {reason}.", file=shown, reason=error.strerror)
             ) from None
-    if len(content) > MOST:
-        most = MOST // MEBIBYTE
+    if len(content) > most:
+        most //= MEBIBYTE
         if file == "-":
             raise UsageError(say("input-too-large", "Standard input has more than {most} MiB.", most=most))
         raise UsageError(say("too-large", "{file} has more than {most} MiB.", file=shown, most=most))

@@ -104,3 +104,14 @@ def test_a_program_that_fails_does_not_agree(command: Command, files: tuple[Path
     files[0].write_text("")
     files[1].write_text("")
     assert command("diff", *files)[1].startswith("There is nothing to compare")
+
+
+def test_the_trace_of_a_long_run_may_be_larger_than_other_files(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.commands.files.MOST", 1 << 16)
+    program, trace = tmp_path / "large.py", tmp_path / "large.trace"
+    program.write_text("import torch\nx = torch.rand(300, 300)\ny = x.relu()\nz = x.neg()\n")
+    assert command("diff", program, "--save", trace)[0] == 0
+    assert trace.stat().st_size > 1 << 16
+    assert command("diff", trace, program)[0] == 0

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons.authoring import claims, coverage, proofs, rhythm, translation_findings, writing
+from lessons.authoring import axis_complaints, claims, coverage, proofs, rhythm, translation_findings, writing
 from lessons.authoring.proofs import Proof
 from lessons.authoring.rewritten import is_rewritten
 from lessons.engine.run import Run
@@ -166,6 +166,7 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
             flows: dict[tuple[str, str], Flow] = {}
             for task in tasks:
                 report.findings += claims.findings(task.lesson, task.results())
+                report.findings += axis_complaints.findings(task.lesson, task.results())
                 flows |= _flows(task) if is_rewritten(task.lesson) else {}
             # What fills a large screen is a matter of rhythm.
             report.findings += screen_fit.blank([each for each in report.lessons if is_rewritten(each)], flows)

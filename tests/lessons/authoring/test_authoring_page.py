@@ -20,6 +20,7 @@ from tui.commands import lint_course
 PAGE = field_tables.PAGE.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 LESSON = "votes/02-shares/lesson.yaml"
+WRITTEN_FROM_IT = Path(__file__).parents[2] / "data" / "cosine"
 
 
 def blocks(language: str) -> list[str]:
@@ -65,6 +66,16 @@ def test_every_stage_of_the_lesson_can_be_previewed() -> None:
         text = "".join(texts[:count]).replace("include: ", "{kind: read, id: a, title: A, prose: A.}  # ")
         lesson = loader.parse_lesson(text, "lesson.yaml", number=2, slug="shares")
         assert len(lesson.steps) == text.count("\n  - ")
+
+
+def test_the_course_that_was_written_from_the_page_alone_is_proved(session: Session) -> None:
+    report = lint_course.read(WRITTEN_FROM_IT)
+    assert [str(finding) for finding in report.findings] == []
+    [lesson] = report.lessons
+    assert [(proof.solution, set(proof.mistakes.values())) for proof in prove(lesson, session)] == [
+        (1, set()),
+        (10, {True}),
+    ]
 
 
 def prove(lesson: Lesson, session: Session) -> list[Proof]:

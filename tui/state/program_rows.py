@@ -59,8 +59,13 @@ def shape(sizes: tuple[int, ...]) -> str:
 
 
 def _columns(item: Named) -> tuple[str, ...]:
-    line = say("line", "line {line}", line=item.line) if item.line is not None else ""
-    return shape(item.shape), item.dtype, line
+    if item.line is None:
+        where = ""
+    elif item.file in ("", PROGRAM.filename):
+        where = say("line", "line {line}", line=item.line)
+    else:
+        where = say("line-of-file", "{file} line {line}", file=item.file, line=item.line)
+    return shape(item.shape), item.dtype, where
 
 
 def _about(item: Named, run: ProgramRun) -> str:
@@ -81,14 +86,8 @@ def _about(item: Named, run: ProgramRun) -> str:
                 )
             )
         case "variable":
-            said.append(
-                say.count(
-                    "variable",
-                    item.count,
-                    "A variable of the program, bound once.",
-                    "A variable of the program, bound {count} times; this is the last.",
-                )
-            )
+            # How often it was bound is not known of a loop, which is one statement.
+            said.append(say("variable", "A variable of the program, as it was at its end."))
     if item.line is not None:
         said.append(say("where", "It was named in {file}, line {line}.", file=file, line=item.line))
     return " ".join(said)

@@ -23,7 +23,7 @@ from lessons.results.tensor_questions import ExplainQuestion
 from lessons.what_if import cells
 from lessons.what_if.changes import UNCHANGED, Changes
 from tests.lessons.processes import wait_until
-from tui.state import what_if_rows
+from tui.state import program_rows, what_if_rows
 
 SOURCE = """\
 import torch
@@ -350,3 +350,16 @@ def test_a_cell_changes_where_its_tensor_was_named_not_in_a_branch_that_was_not_
             assert values(changed.result(page.id))["loss_of.loss"] == (5.0,)
             assert isinstance(changed, ProgramRun)
             assert [tensor.values for tensor in changed.tensors(["total"])] == [(10.0,)]
+
+
+def test_the_list_says_the_file_of_what_another_one_names_and_no_count_that_is_not_known(
+    worker: Session, tmp_path: Path
+) -> None:
+    (tmp_path / "net.py").write_text("def net(x):\n    h = x + 1\n    return h\n")
+    source = "import torch\nfrom net import net\nfor step in range(3):\n    y = net(torch.ones(2)) * step\n"
+    with opened(worker, tmp_path, source) as (_, run):
+        rows = {row.label: row for row in program_rows.rows_of(run)}
+        assert (rows["y"].columns[-1], rows["net.h"].columns[-1]) == ("line 4", "net.py line 2")
+        # The loop is one statement, after which its variables are looked at: it bound y three times.
+        assert "once" not in rows["y"].about
+        assert "3 times" in rows["net.h"].about

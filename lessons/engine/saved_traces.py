@@ -14,7 +14,7 @@ from lessons.worker.program_messages import TracePart
 
 say = Wording("engine/saved-traces")
 
-FIRST = b"attn-tutor trace 1\n"
+FIRST = b"attn-tutor trace 2\n"
 """How a file begins; the number counts the versions of the format."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from lessons.results.run_comparison import ComparedResult
-from lessons.worker.programs.result_sketch import Sketch, stretch
+from lessons.worker.programs.result_sketch import EXTREMES, PLACES, Sketch, stretch
 
 MOST_RESULTS = 50_000
 """Results of one run that are compared."""
@@ -135,8 +135,9 @@ def joined(encoded: Iterable[Any]) -> list[TracedResult]:
 def _sketch(data: Any, stretches: int) -> Sketch:
     sums, sizes, totals, extremes, places = data
     kept = Sketch(sums, sizes, totals, extremes, places)
-    if not all(isinstance(item, torch.Tensor) for item in data) or places.dim() != 2:
+    if not all(isinstance(item, torch.Tensor) for item in data) or places.dim() != 2 or not len(places):
         raise TypeError("no sketch")
-    if (sums.numel(), sizes.numel(), totals.numel()) != (stretches, stretches, 3):
+    sizes_of_parts = tuple(tensor.numel() for tensor in (sums, sizes, totals, extremes, places[0]))
+    if sizes_of_parts != (stretches, stretches, 3, 2 * EXTREMES, PLACES):
         raise ValueError("a sketch of another size")
     return kept

@@ -53,7 +53,7 @@ def test_a_saved_trace_takes_the_place_of_a_program(command: Command, files: tup
     assert data["difference"]["other"]["line"] == 5
     assert [item["one"]["name"] for item in data["agreed"]][:2] == ["x", "x.T"]
     content = trace.read_bytes()
-    for damaged, why in ((content[:-3], "damaged"), (content.replace(b"trace 1", b"trace 9"), "version")):
+    for damaged, why in ((content[:-3], "damaged"), (content.replace(b"trace 2", b"trace 9"), "version")):
         trace.write_bytes(damaged)
         status, _, err = command("diff", trace, files[1])
         assert status == 2

@@ -120,6 +120,15 @@ def test_nonsense_in_place_of_a_trace_is_refused() -> None:
         traced_result.of_plain([["x", True, 1, torch.ones(2), "add", "", "", "", "3", "float32", False, None]], 0)
 
 
+def test_nonsense_in_place_of_a_sketch_is_refused() -> None:
+    entry = ["x", True, 1, torch.ones(4000), "add", "", "", "", "60000", "float32", False, [torch.ones(4000)] * 5]
+    with pytest.raises(TypeError):
+        traced_result.of_plain([entry], 0)
+    entry[-1] = [*[torch.ones(4000)] * 4, torch.ones(1, 64)]
+    with pytest.raises(ValueError, match="size"):
+        traced_result.of_plain([entry], 0)
+
+
 def test_a_draw_in_the_shape_of_a_result_does_not_depend_on_its_numbers() -> None:
     code = f"{START}\nh = {{}}(x @ w)\nnoise = torch.randn_like(h)\ny = h + noise"
     difference = _compare(code.format("torch.relu"), code.format("torch.tanh")).difference

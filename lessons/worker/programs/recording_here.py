@@ -93,7 +93,7 @@ class RecordingHere:
         _of_thread.recording = None
         with self.aside():
             self.note(frame)
-            self.until = leave(self.record, self._keep)
+            self.until = leave(self.record, self.recorder.known(), self._keep)
         if self._froze:
             gc.unfreeze()
         return self.until

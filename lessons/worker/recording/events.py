@@ -148,19 +148,76 @@ class Events(Sequence[Event]):
         """Return which storages an operation read and wrote, without building it if possible."""
         items, start = self.items, self.starts[position]
         if type(items[start]) is not Event:
-            info, rare = items[start + 1], items[start + 5]
-            if (not info.written or info.in_place) and not (type(rare) is tuple and rare[0]):
-                results, args = self._results(start), self._args(start, position)
-                if not any(map(_is_nested, args)) and OPAQUE not in results:
-                    read = [value[0] for value in args if type(value) is tuple]
-                    if info.written:
-                        return info, read, read[:1], read[:1]
-                    memories = [value[0] for value in results]
-                    fresh = memories if info.op == DATA else [value for value in memories if value not in read]
-                    return info, read, memories, fresh
+            info, rare, result = items[start + 1], items[start + 5], items[start + HEAD]
+            if not info.written or info.in_place:
+                read: list[Memory] = []
+                at, stop = start + HEAD + (5 if type(result) is Memory else 1), self._stop(position)
+                while at < stop:
+                    value = items[at]
+                    if type(value) is Memory:
+                        read.append(value)
+                        at += 5
+                        continue
+                    if type(value) is tuple or type(value) is list:
+                        _read(value, read)
+                    at += 1
+                if type(rare) is tuple:
+                    for value in rare[0].values():
+                        _read(value, read)
+                if info.written:
+                    return info, read, read[:1], read[:1]
+                made = [result] if type(result) is Memory else [one[0] for one in result if one is not OPAQUE]
+                fresh = made if info.op == DATA else [memory for memory in made if memory not in read]
+                return info, read, made, fresh
         event = self[position]
         operands = [region.memory for region in event.operands()]
         return event.info, operands, [region.memory for region in event.outs], [one.memory for one in event.written]
+
+    def before(self, position: int) -> tuple[torch.Tensor | Bytes | None, ...]:
+        """Return the copies of what an operation has overwritten, as far as they are there, without building it."""
+        start = self.starts[position]
+        first = self.items[start]
+        if type(first) is Event:
+            return first.before
+        rare = self.items[start + 5]
+        if type(rare) is bytes:
+            _, _, shape, _, dtype = self._args(start, position)[0]
+            return (Bytes(rare, shape, dtype),)
+        copies: tuple[torch.Tensor | Bytes | None, ...] = () if rare is None else rare[1]
+        return copies
+
+    def drop_before(self, position: int) -> None:
+        """Let go of the copies of what an operation has overwritten."""
+        start = self.starts[position]
+        first = self.items[start]
+        if type(first) is Event:
+            first.before = DROPPED
+            return
+        rare = self.items[start + 5]
+        kwargs, _, *others = (NO_KWARGS, (), None, False, None) if type(rare) is bytes else rare
+        self.items[start + 5] = (kwargs, DROPPED, *others)
+
+    def target(self, position: int) -> Region | None:
+        """Return what an operation that writes to its first argument and to nothing else has written, not building it.
+
+        None for any other operation.
+        """
+        start = self.starts[position]
+        first = self.items[start]
+        if type(first) is Event:
+            return first.outs[0] if first.info.in_place and first.outs else None
+        found = self._region(self._args(start, position)[0]) if self.items[start + 1].in_place else None
+        return found if isinstance(found, Region) else None
+
+    def is_opaque(self, position: int) -> bool:
+        """Return whether an operation took or returned a tensor without a storage, without building it."""
+        start = self.starts[position]
+        first = self.items[start]
+        if type(first) is Event:
+            return first.opaque
+        rare = self.items[start + 5]
+        kwargs = rare[0].values() if type(rare) is tuple else ()
+        return any(map(_is_opaque, self.items[start + HEAD : self._stop(position)])) or any(map(_is_opaque, kwargs))
 
     def memories(self) -> set[Memory]:
         """Return all storages that operations read or made."""
@@ -196,7 +253,7 @@ class Events(Sequence[Event]):
                 _, before, draw, _, initial = rare
                 copies = (*(before if before is not DROPPED else ()), initial)
                 size += sum(copy.nbytes for copy in copies if copy is not None)
-                size += draw.state.nbytes if draw is not None else 0
+                size += draw.nbytes if draw is not None else 0
         return size
 
     def keep(self, chosen: Iterable[int]) -> None:
@@ -293,7 +350,7 @@ def _add_written(event: Event) -> None:
         returned = {region.storage: region for region in outs} if info.out else {}
         storages = {region.storage for region in targets}
         targets = tuple(returned.get(region.storage, region) for region in targets)
-        if info.out:
+        if info.out and event.before is not DROPPED:
             event.before = tuple(
                 copy if copy is not None and tuple(copy.shape) == region.shape else None
                 for copy, region in zip(event.before, targets, strict=False)
@@ -314,9 +371,13 @@ def _collect(values: Iterable[Any], found: set[Memory]) -> None:
             _collect(value, found)
 
 
-def _is_nested(value: Any) -> bool:
-    """Return whether an argument may be a list of tensors, or a tensor without a storage."""
-    return value is OPAQUE or (type(value) is list and not all(type(one) is int for one in value))
+def _read(value: Any, found: list[Memory]) -> None:
+    """Add the storages of a layout, or of the layouts in a list."""
+    if type(value) is tuple:
+        found.append(value[0])
+    elif type(value) is list and value and type(value[0]) is not int:
+        for item in value:
+            _read(item, found)
 
 
 def _is_opaque(raw: Any) -> bool:

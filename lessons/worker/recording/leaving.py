@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import torch
 
 from lessons.worker.recording.element_history import UNKEPT
@@ -11,19 +13,20 @@ from lessons.worker.recording.record import Record
 from lessons.worker.recording.regions import Region
 
 
-def leave(record: Record, room: int) -> int:
+def leave(record: Record, known: set[torch.UntypedStorage], room: int) -> int:
     """Keep what the tensors of the program hold; return the time until which numbers of the record can be asked about.
 
-    Of all tensors that the record knows, the small ones first, `room` bytes are copied. What the others hold can't be
+    Of the storages that the record knows, the small ones first, `room` bytes are copied. What the others hold can't be
     asked about any more. Not to be used while the recorder is entered.
     """
     until = record.time
     record.time += 1
     bound = {item.region.memory for items in record.bindings.values() for item in items}
-    for memory in sorted(record.events.memories() | bound, key=lambda memory: memory.nbytes()):
-        size, storage = memory.nbytes(), memory._cdata
-        if not size or memory.device.type == "meta" or not is_held(memory):
+    held = [(memory.nbytes(), memory) for memory in known | bound if is_held(memory)]
+    for size, memory in sorted(held, key=itemgetter(0)):
+        if not size or memory.device.type == "meta":
             continue
+        storage = memory._cdata
         room -= size
         if room < 0 or storage in record.lost:
             record.lost[storage] = record.lost.get(storage, (record.time, 0))[0], UNKEPT

@@ -6,8 +6,9 @@ import torch
 
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.record import Record
+from lessons.worker.recording.regions import Region
 
-_OVERWRITING = frozenset({"copy_", "zero_", "fill_"})
+OVERWRITING = frozenset({"copy_", "zero_", "fill_"})
 """In-place operations whose result does not depend on what was there before."""
 
 _TO_PYTHON = "_local_scalar_dense"
@@ -67,7 +68,7 @@ def _pass(
         kept.append(position)
         remaining += written
         sources = {memory._cdata for memory in read}
-        if info.op in _OVERWRITING and overwrites(events[position]):
+        if info.op in OVERWRITING and overwrites(events[position]):
             needed.discard(storages[0])
             gone.add(storages[0])
             passed.discard(storages[0])
@@ -94,7 +95,9 @@ def _is_needed(memory: torch.UntypedStorage, needed: set[int], held: dict[int, b
 
 def overwrites(event: Event) -> bool:
     """Return whether an operation overwrites a whole storage with numbers that do not depend on what was there."""
-    if event.op not in _OVERWRITING or not event.outs:
-        return False
-    region = event.outs[0]
+    return event.op in OVERWRITING and bool(event.outs) and is_whole(event.outs[0])
+
+
+def is_whole(region: Region) -> bool:
+    """Return whether a region is all of its storage."""
     return region.size * region.dtype.itemsize == region.memory.nbytes() and 0 not in region.stride

@@ -32,10 +32,11 @@ from lessons.worker.recording.call_sites import SiteFinder
 from lessons.worker.recording.draw import Draws
 from lessons.worker.recording.event import IN_PLACE, NO_KWARGS, SNAPSHOT, SPECIAL, Bytes, Event, Info, Site
 from lessons.worker.recording.events import SAME, Noted, Rare
+from lessons.worker.recording.lent_storages import LentStorages
 from lessons.worker.recording.operation_info import DATA
 from lessons.worker.recording.optimizer_steps import OptimizerSteps
 from lessons.worker.recording.record import Binding, Record
-from lessons.worker.recording.regions import OPAQUE, Layout, Region, layout, plain_region
+from lessons.worker.recording.regions import OPAQUE, Region, as_noted, plain_region
 from lessons.worker.recording.rematerialization import Rematerializer
 
 say = Wording("explaining/recording")
@@ -123,6 +124,7 @@ class Recorder(TorchDispatchMode):
         """Bytes of storages, and of copies of overwritten values, that the record keeps alive."""
         self._drop_at = min(keep, segment)
         self._storages: dict[torch.UntypedStorage, None] = {}
+        self._lent = LentStorages()
         self._known: dict[str, tuple[Any, int, bool]] = {}
         self._infos: dict[int, Info] = {}
         self._draws = Draws()
@@ -282,54 +284,60 @@ class Recorder(TorchDispatchMode):
             sites = self._sites.find(_getframe(1))
             if sites is None:
                 return out
-            dims, signs = self._dims, self._signs
+            dims, signs, storages, lent = self._dims, self._signs, self._storages, self._lent
             noted: list[Any] = []
+            results: Any = ()
             if kind == SPECIAL:
                 noted, rare = rare.args, self._rare(info, rare, out)
             if info.in_place and args[0] is out:
                 items += time, info, sites, node, made, rare, SAME
             elif type(out) is _TENSOR and not signs:
                 try:
-                    memory = out.untyped_storage()
-                    place = memory, out.storage_offset(), dims[out.shape], dims[out.stride()], out.dtype
+                    place = out.untyped_storage(), out.storage_offset(), dims[out.shape], dims[out.stride()], out.dtype
                     items += (time, info, sites, node, made, rare, *place)
-                    if memory not in self._storages:
-                        self._storages[memory] = None
-                        self.kept += memory.nbytes()
+                    results = (place,)
                 except RuntimeError:
                     items += time, info, sites, node, made, rare, [OPAQUE]
             else:
-                results = self._results(out)
+                results = [as_noted(item) for item in _several(out) if isinstance(item, _TENSOR)]
                 if not results and not info.tensors:
                     # A mark for the profiler.
                     return out
                 items += time, info, sites, node, made, rare, results
-            items += noted
+            if noted:
+                items += noted
+                self.kept += lent.add_all(noted, storages)
             for value in () if noted else args:
                 type_of = type(value)
                 if (type_of is _TENSOR or type_of is _PARAMETER) and not signs:
                     try:
-                        items += (
-                            value.untyped_storage(),
-                            value.storage_offset(),
-                            dims[value.shape],
-                            dims[value.stride()],
-                            value.dtype,
-                        )
+                        memory = value.untyped_storage()
+                        items += memory, value.storage_offset(), dims[value.shape], dims[value.stride()], value.dtype
+                        if memory not in storages and memory not in lent and info.op != DATA:
+                            self.kept += lent.add(memory)
                     except RuntimeError:
                         items.append(OPAQUE)
                 elif type_of in _NUMBERS or (type_of is list and value and type(value[0]) is int):
                     items.append(value)
                 else:
-                    items.append(_plain(value))
+                    plain = as_noted(value)
+                    items.append(plain)
+                    self.kept += lent.add_all(plain, storages)
+            # What is a view of something lent is not made here.
+            for place in results:
+                if place is not OPAQUE and place[0] not in storages and place[0] not in lent:
+                    storages[place[0]] = None
+                    self.kept += place[0].nbytes()
             events.starts.append(start)
             record.time = time + 1
             if self._observe is not None:
                 self._observe(events.last(), out)
-            if info.op == "set_":
-                self._adopt(events[-1])
+            if info.reshaping:
+                self._reshaped(info, args[0])
             if (self.kept > self._drop_at or time >= self._next_sweep) and not self._sites.aside:
-                self._make_room(sites[0])
+                self.kept += lent.settle()
+                if self.kept > self._drop_at or time >= self._next_sweep:
+                    self._make_room(sites[0])
         except Exception as error:
             # The learner's program goes on: only its record ends.
             if record.time == time:
@@ -341,13 +349,14 @@ class Recorder(TorchDispatchMode):
         """Note what most operations do not have: named arguments, several results that are overwritten, a generator."""
         plain = kwargs
         if not all(type(value) in _NUMBERS for value in kwargs.values()):
-            plain = {key: _plain(value) for key, value in kwargs.items()}
+            plain = {key: as_noted(value) for key, value in kwargs.items()}
+            self.kept += self._lent.add_all(list(plain.values()), self._storages)
         special = _Special(plain, tuple(map(self._copy, info.targets(args, kwargs))) if info.written else ())
         if info.random:
             special.generator = kwargs.get("generator") or torch.default_generator
             special.state = special.generator.get_state()
         if info.reshaping:
-            special.args = list(map(_plain, args))
+            special.args = list(map(as_noted, args))
         if info.sign:
             self._signs = True
         return special
@@ -358,18 +367,9 @@ class Recorder(TorchDispatchMode):
         if special.generator is not None and special.state is not None:
             tensors = [item for item in _several(out) if isinstance(item, _TENSOR) and item.layout is _STRIDED]
             draw = self._draws.note(info.op, special.generator, special.state, tensors)
-            self.kept += special.state.numel()
+            self.kept += draw.nbytes
         initial = self._copy(out) if info.op == DATA else None
         return special.kwargs, special.before, draw, self._hand, initial
-
-    def _results(self, out: Any) -> list[Any]:
-        """Return the layouts of several results, or of one that is no plain tensor, and keep their storages."""
-        results = [_plain(item) for item in _several(out) if isinstance(item, _TENSOR)]
-        for item in results:
-            if item is not OPAQUE and item[0] not in self._storages:
-                self._storages[item[0]] = None
-                self.kept += item[0].nbytes()
-        return results
 
     def _overwritten(self, target: torch.Tensor) -> bytes | Rare:
         """Copy what an operation is about to overwrite that writes to its first argument and does nothing else."""
@@ -420,19 +420,48 @@ class Recorder(TorchDispatchMode):
         """Drop what can be computed again and forget what nothing depends on; stop if that is not enough."""
         record = self.record
         if self.kept > self._drop_at:
-            if self.kept > self._keep or self.values.is_worthwhile():
-                self.kept = self.values.seal(self._storages)
-            self._drop_at = min(self._keep, self.kept + max(self._segment, self.kept // 2))
-        if record.time > self._next_sweep:
-            remaining = reachability.sweep(record)
-            self._storages = dict.fromkeys(memory for memory in remaining if memory in self._storages)
-            count = len(record.events)
-            self._next_sweep = record.time + min(max(self._few, count), self._most - count) - 1
+            self._drop()
+        if record.time > self._next_sweep or self.kept > self._keep:
+            self._sweep()
+            if self.kept > self._keep:
+                self._drop()
         if self.kept > self._keep:
             why = say("full", "the tensors of this run fill more than {size}", size=_mebibytes(self._keep))
             self._stop(why, sites)
         elif len(record.events) >= self._most:
             self._stop(say("long", "this run has made {count:,} operations", count=self._most), sites)
+
+    def _drop(self) -> None:
+        """Drop what can be computed again, if that is more than has to be copied for it, or there is no room."""
+        left = self.values.seal(self._storages, is_full=self.kept > self._keep)
+        if left is not None:
+            self.kept = left + self._lent.counted
+        self._drop_at = min(self._keep, self.kept + max(self._segment, self.kept // 2))
+
+    def _sweep(self) -> None:
+        """Forget what nothing depends on."""
+        record = self.record
+        remaining = reachability.sweep(record)
+        self._storages = dict.fromkeys(memory for memory in remaining if memory in self._storages)
+        counted = self._lent.counted
+        self._lent = LentStorages(memory for memory in record.events.memories() if memory not in self._storages)
+        self._lent.settle()
+        self.kept += self._lent.counted - counted
+        self.values.forget()
+        count = len(record.events)
+        self._next_sweep = record.time + min(max(self._few, count), self._most - count) - 1
+
+    def known(self) -> set[torch.UntypedStorage]:
+        """Return the storages that operations of the record have made or read."""
+        return {*self._storages, *self._lent}
+
+    def _reshaped(self, info: Info, target: Any) -> None:
+        """Note the memory that a tensor may have got."""
+        if info.op == "set_":
+            self._adopt(self.record.events[-1])
+        elif info.op == "resize_" and type(target) is _TENSOR and not target.is_meta:
+            # Too much, until it is counted again.
+            self.kept += target.untyped_storage().nbytes()
 
     def _adopt(self, event: Event) -> None:
         """Record what a tensor is a copy of if its new memory was copied as bytes, as `copy.deepcopy` does."""
@@ -451,18 +480,6 @@ class Recorder(TorchDispatchMode):
     def _stop(self, why: str, sites: tuple[Site, ...]) -> None:
         self.record.stopped = why
         self.record.stopped_site = sites[-1] if sites else None
-
-
-def _plain(value: Any) -> Layout | Any:
-    if isinstance(value, torch.Tensor):
-        try:
-            return layout(value)
-        except RuntimeError:
-            return OPAQUE
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    # The storage of `set_` is no part of a layout.
-    return [value] if type(value) is torch.UntypedStorage else value
 
 
 def _several(out: Any) -> Sequence[Any]:

@@ -170,3 +170,16 @@ def layout(tensor: torch.Tensor) -> Layout:
     plain = tensor.untyped_storage(), tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
     conj, neg = tensor.is_conj(), tensor.is_neg()
     return (*plain, conj, neg) if conj or neg else plain
+
+
+def as_noted(value: Any) -> Layout | Any:
+    """Return an argument or a result as a recorder notes it: tensors as layouts, also in lists."""
+    if isinstance(value, torch.Tensor):
+        try:
+            return layout(value)
+        except RuntimeError:
+            return OPAQUE
+    if isinstance(value, list | tuple):
+        return [as_noted(item) for item in value]
+    # The storage of `set_` is no part of a layout.
+    return [value] if type(value) is torch.UntypedStorage else value

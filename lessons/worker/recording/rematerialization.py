@@ -17,9 +17,11 @@ from typing import Any
 import torch
 
 from lessons.texts.wording import Wording
-from lessons.worker.recording.event import DROPPED, SNAPSHOT, Bytes, Event
+from lessons.worker.recording.event import DROPPED, SNAPSHOT, Bytes, Event, Info
 from lessons.worker.recording.event import contents as copied
-from lessons.worker.recording.reachability import is_held, overwrites
+from lessons.worker.recording.events import Events
+from lessons.worker.recording.operation_info import DATA
+from lessons.worker.recording.reachability import OVERWRITING, is_held, is_whole, overwrites
 from lessons.worker.recording.record import CannotRestore, Record
 from lessons.worker.recording.regions import Region
 
@@ -35,6 +37,9 @@ EMPTY = ("empty", "new_empty")
 """How the names of operations start that reserve memory and write nothing to it."""
 
 Memory = torch.UntypedStorage
+
+_Step = tuple[int, Info, list[Memory], list[Memory], list[Memory]]
+"""The position of an operation, what it is, and the storages of its operands, of its results, and of what it wrote."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -71,6 +76,8 @@ class Rematerializer:
         self.segments: list[Segment] = []
         self._restored: list[Segment] = []
         self._sealed = 0
+        self._last_writes: dict[int, int] | None = {}
+        """When each storage was written last, as far as it was sealed; None if that is to be found out again."""
         self._kept: set[int] = set()
 
     @property
@@ -79,52 +86,68 @@ class Rematerializer:
         assert record is not None
         return record
 
-    def seal(self, storages: Iterable[Memory]) -> int:
+    def seal(self, storages: Iterable[Memory], *, is_full: bool) -> int | None:
         """Drop what can be computed again of everything recorded since the last call.
 
-        `storages` are those of the record. Returns the bytes that they and the record keep.
+        `storages` are those that operations of the record made. Unless there is no room, only if that drops more than
+        it has to copy. Returns the bytes that they and the record keep then; None if nothing was dropped.
         """
-        record = self._record
-        events = record.events[record.events.after(self._sealed) :]
+        events = self._record.events
+        steps = [(position, *events.flow(position)) for position in range(events.after(self._sealed), len(events))]
+        if not is_full and not self._is_worthwhile(steps):
+            return None
         for segment in list(self._restored):
             self._forget(segment)
-        self._sealed = record.time
-        if events and all(map(_is_repeatable, events)):
-            segment = Segment(events[0].time, events[-1].time)
-            self._undo(segment, events)
-            for event in events:
-                if event.before:
-                    event.before = DROPPED
+        self._sealed = self._record.time
+        self._note_writes(steps)
+        if steps and all(_is_repeatable(events, step) for step in steps):
+            segment = Segment(events.time(steps[0][0]), events.time(steps[-1][0]))
+            self._undo(segment, steps)
+            for position, *_ in steps:
+                if events.before(position):
+                    events.drop_before(position)
             self.segments.append(segment)
         else:
             # The values of these operations stay.
-            for event in events:
-                self._kept.update(region.storage for region in (*event.outs, *event.operands()))
-        copies = sum(segment.size() for segment in self.segments)
-        copies += sum(_size(event.before) for event in record.events if event.before is not DROPPED)
+            for _, _, read, outs, _ in steps:
+                self._kept.update(memory._cdata for memory in (*outs, *read))
+        copies = sum(segment.size() for segment in self.segments) + events.copied_bytes()
         return copies + sum(self._emptied(memory) for memory in storages)
 
-    def is_worthwhile(self) -> bool:
-        """Return whether to seal what was recorded since the last time: whether it drops more than it has to copy."""
-        events = self._record.events
+    def forget(self) -> None:
+        """Take note that the record has forgotten operations."""
+        self._last_writes = None
+
+    def _is_worthwhile(self, steps: list[_Step]) -> bool:
+        """Return whether to seal some operations drops more than it has to copy."""
         dropped = 0
         overwritten: dict[int, int] = {}
-        for event in events[events.after(self._sealed) :]:
-            dropped += _size(event.before)
-            for region in event.written:
-                if event.info.written:
-                    overwritten[region.storage] = region.memory.nbytes()
-                elif not is_held(region.memory):
-                    dropped += region.memory.nbytes()
+        for position, info, _, _, written in steps:
+            dropped += _size(self._record.events.before(position))
+            for memory in written:
+                if info.written:
+                    overwritten[memory._cdata] = memory.nbytes()
+                elif not is_held(memory):
+                    dropped += memory.nbytes()
         return dropped > 2 * sum(overwritten.values())
+
+    def _note_writes(self, steps: list[_Step]) -> None:
+        """Note when each storage was written last, which the events need not be built for."""
+        events = self._record.events
+        if self._last_writes is None:
+            self._last_writes = {}
+            steps = [(position, *events.flow(position)) for position in range(len(events))]
+        for position, _, _, _, written in steps:
+            for memory in written:
+                self._last_writes[memory._cdata] = events.time(position)
 
     def _emptied(self, memory: Memory) -> int:
         """Drop the bytes of a storage if nobody has it and they can be computed again; return how many are left."""
         storage, size = memory._cdata, memory.nbytes()
         if not size or storage in self._kept or is_held(memory) or not memory.resizable():
             return size
-        writes = self._record.writes.get(storage)
-        segment = self._segment_of(writes[-1].time) if writes else None
+        time = (self._last_writes or {}).get(storage)
+        segment = self._segment_of(time) if time is not None else None
         if segment is None:
             return size
         segment.empty[storage] = memory, size
@@ -134,37 +157,42 @@ class Rematerializer:
     def _segment_of(self, time: int) -> Segment | None:
         return next((item for item in reversed(self.segments) if item.first <= time <= item.last), None)
 
-    def _undo(self, segment: Segment, events: list[Event]) -> None:
+    def _undo(self, segment: Segment, steps: list[_Step]) -> None:
         """Go backwards through a segment to find what it started with, and what was drawn at random in it."""
+        events = self._record.events
         made: set[int] = set()
         read: set[int] = set()
-        for event in events:
-            read.update(region.storage for region in event.operands() if region.storage not in made)
-            if not event.info.written and event.op != "lift_fresh":
-                made.update(region.storage for region in event.written)
-            elif event.op == "lift_fresh":
-                read.update(region.storage for region in event.outs)
-        now: dict[int, Memory] = {}
+        for _, info, operands, outs, written in steps:
+            read.update(storage for memory in operands if (storage := memory._cdata) not in made)
+            if info.op == DATA:
+                read.update(memory._cdata for memory in outs)
+            elif not info.written:
+                made.update(memory._cdata for memory in written)
+        now: dict[int, Memory | torch.Tensor | Bytes] = {}
         covered: set[int] = set()
-        for event in reversed(events):
-            if not event.outs or (event.op.startswith(EMPTY) and event.outs[0].storage in covered):
+        for position, info, _, outs, written in reversed(steps):
+            is_empty = info.op.startswith(EMPTY)
+            if not outs or (is_empty and outs[0]._cdata in covered):
                 # A tensor on the meta device has no numbers.
                 continue
-            if is_drawn(event):
-                if all(region.storage in now for region in event.written):
-                    segment.drawn[event.time] = [_clone(now[region.storage]) for region in event.written]
+            if info.random or is_empty:
+                if all(memory._cdata in now for memory in written):
+                    drawn = [_clone(_memory(now[memory._cdata])) for memory in written]
                 else:
                     # What was drawn last stays where it is.
-                    self._kept.update(region.storage for region in event.written)
-                    segment.drawn[event.time] = []
-            for region, copy in zip(event.outs, event.before, strict=False):
+                    self._kept.update(memory._cdata for memory in written)
+                    drawn = []
+                segment.drawn[events.time(position)] = drawn
+            if not info.written:
+                continue
+            target = events.target(position)
+            targets = (target,) if target is not None else events[position].outs
+            for region, copy in zip(targets, events.before(position), strict=False):
                 assert copy is not None
-                if region.storage not in now:
-                    now[region.storage] = _clone(region.memory)
-                region.inside(now[region.storage]).copy_(copied(copy))
-            if event.info.written:
-                covered.update(region.storage for region in event.outs if overwrites(event))
-        segment.start = {storage: now[storage] for storage in read if storage in now}
+                _put_back(now, region, copy)
+            if info.op in OVERWRITING and is_whole(targets[0]):
+                covered.update(memory._cdata for memory in outs)
+        segment.start = {storage: _memory(now[storage]) for storage in read if storage in now}
         # The other ones have the same content at the end as at the start.
         self._kept.update(storage for storage in read if storage not in now)
 
@@ -280,10 +308,37 @@ class Rematerializer:
                 raise CannotRestore(_changed())
 
 
-def _is_repeatable(event: Event) -> bool:
-    if event.opaque or event.info is SNAPSHOT or event.op in UNREPEATABLE:
+def _is_repeatable(events: Events, step: _Step) -> bool:
+    position, info, *_ = step
+    if info is SNAPSHOT or info.op in UNREPEATABLE or events.is_opaque(position):
         return False
-    return event.before is DROPPED or all(copy is not None for copy in event.before)
+    before = events.before(position)
+    return before is DROPPED or all(copy is not None for copy in before)
+
+
+def _put_back(now: dict[int, Memory | torch.Tensor | Bytes], region: Region, copy: torch.Tensor | Bytes) -> None:
+    """Put back what an operation had overwritten, given what storages held after that."""
+    if _is_content(region, copy):
+        now[region.storage] = copy
+        return
+    found = now.get(region.storage)
+    memory = now[region.storage] = _clone(region.memory) if found is None else _memory(found)
+    region.inside(memory).copy_(copied(copy))
+
+
+def _is_content(region: Region, copy: torch.Tensor | Bytes) -> bool:
+    """Return whether a copy of a region has all bytes of its storage, in the same order."""
+    if not is_whole(region):
+        return False
+    if isinstance(copy, Bytes):
+        return True
+    same = copy.stride() == region.stride and copy.dtype == region.dtype and not copy.is_complex()
+    return same and copy.untyped_storage().nbytes() == region.memory.nbytes()
+
+
+def _memory(content: Memory | torch.Tensor | Bytes) -> Memory:
+    """Return what a storage held as a storage."""
+    return content if isinstance(content, Memory) else copied(content).untyped_storage()
 
 
 def is_drawn(event: Event) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from lessons.worker.recording.event import Site
+from lessons.worker.recording.lent_storages import LentStorages
 from lessons.worker.recording.reachability import is_held
 from lessons.worker.recording.record import Record
 from lessons.worker.recording.recorder import KEEP, MOST_EVENTS, Recorder
@@ -34,6 +35,7 @@ class RollingRecorder(Recorder):
             if self.kept <= self._room // 2:
                 break
         self._storages = dict.fromkeys(memories)
+        self._lent = LentStorages()
         self.optimizers.forget_before(record.since)
         self._drop_at = max(self._room, 2 * self.kept)
         self._next_sweep = record.time + max(1, self._most - len(record.events))

@@ -23,7 +23,7 @@ def test_what_changes_later_is_as_it_was() -> None:
     traced = Traced(CODE)
     held = {name: value for name, value in traced.namespace.items() if isinstance(value, torch.Tensor)}
     before = {name: value.clone() for name, value in held.items()}
-    until = leave(traced.recorder.record, 1 << 20)
+    until = leave(traced.recorder.record, traced.recorder.known(), 1 << 20)
     for tensor in held.values():
         tensor.mul_(0)
     history = traced.explainer.history
@@ -39,7 +39,7 @@ def test_what_changes_later_is_as_it_was() -> None:
 def test_what_has_no_room_cannot_be_asked_about() -> None:
     traced = Traced("small, large = torch.rand(2), torch.rand(1000)")
     small, large = traced.namespace["small"], traced.namespace["large"]
-    until = leave(traced.recorder.record, 100)
+    until = leave(traced.recorder.record, traced.recorder.known(), 100)
     assert torch.equal(traced.explainer.history.tensor(Region.of(small), until), small)
     with pytest.raises(ValueLost, match="no room"):
         traced.explainer.history.tensor(Region.of(large), until)

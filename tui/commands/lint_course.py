@@ -107,7 +107,9 @@ class Report:
         """Return one line on how much was checked, or how many findings there are."""
         if count := len(self.findings):
             return f"{count} finding{'' if count == 1 else 's'}"
-        return ", ".join(f"{count} {what}" for what, count in self.amounts().items()) + ": no findings"
+        words = self.amounts().items()
+        amounts = (f"{count} {what.removesuffix('s') if count == 1 else what}" for what, count in words)
+        return ", ".join(amounts) + ": no findings"
 
     def amounts(self) -> dict[str, int]:
         """Return the numbers of lessons, steps, exercises, questions, claims and words."""

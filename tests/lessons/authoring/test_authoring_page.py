@@ -72,6 +72,7 @@ def test_the_course_that_was_written_from_the_page_alone_is_proved(session: Sess
     report = lint_course.read(WRITTEN_FROM_IT)
     assert [str(finding) for finding in report.findings] == []
     [lesson] = report.lessons
+    assert report.summary().startswith("1 lesson, 4 steps, 1 exercise, 1 question, 0 experiments, ")
     assert [(proof.solution, set(proof.mistakes.values())) for proof in prove(lesson, session)] == [
         (1, set()),
         (10, {True}),

@@ -40,7 +40,7 @@ def test_lint_of_one_lesson(command: Command) -> None:
     lesson = COURSE.lessons[1]
     status, out, err = command("lint", "--quick", "--lesson", lesson.id)
     assert (status, err) == (0, "")
-    assert out.startswith(f"1 lessons, {len(lesson.steps)} steps, ")
+    assert out.startswith(f"1 lesson, {len(lesson.steps)} steps, ")
     status, _, err = command("lint", "--lesson", "no-such-lesson")
     assert status == 2
     assert f"There is no lesson 'no-such-lesson'. The lessons are: {COURSE.lessons[0].id}, " in err

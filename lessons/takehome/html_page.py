@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
+from typing import NamedTuple
 
 from lessons.render import explanation_text, formula_digits, linear_matrix, matrix_part, memory_text, prose_markup
 from lessons.render.html_pieces import color
@@ -11,6 +12,7 @@ from lessons.render.matrix_part import MatrixPart
 from lessons.results.clean_text import clean
 from lessons.results.explanation import Explanation
 from lessons.results.result import Tensor
+from lessons.takehome.explained_links import ExplainedLinks
 from lessons.takehome.html_style import POLICY, STYLE
 from lessons.takehome.taken_document import (
     Answer,
@@ -32,6 +34,13 @@ say = Wording("take-home/html")
 MOST_BARS = 64
 
 
+class _Why(NamedTuple):
+    """The explanation of a number, with the links to others."""
+
+    explanation: Explanation
+    links: ExplainedLinks
+
+
 def write(document: Document) -> str:
     """Return a document as a page."""
     chosen = language.chosen()
@@ -49,8 +58,9 @@ def write(document: Document) -> str:
         _how(document),
         _contents(document),
     ]
+    links = ExplainedLinks(document)
     for chapter in document.chapters:
-        parts += _chapter(chapter)
+        parts += _chapter(chapter, links)
     return "\n".join(filter(None, [*parts, "</body>", "</html>"])) + "\n"
 
 
@@ -69,17 +79,17 @@ def _contents(document: Document) -> str:
     return f"<nav><ol>{''.join(entries)}</ol></nav>"
 
 
-def _chapter(chapter: Chapter) -> Iterator[str]:
+def _chapter(chapter: Chapter, links: ExplainedLinks) -> Iterator[str]:
     yield f'<section id="{_text(chapter.lesson.id)}">'
     yield f"<h2>{_text(chapter.title)}</h2>"
-    yield from map(_block, chapter.opening)
+    yield from (_block(block, links) for block in chapter.opening)
     for section in chapter.read_sections:
         yield f'<h3 id="{_text(chapter.lesson.id)}--{_text(section.step.id)}">{_text(section.title)}</h3>'
-        yield from map(_block, section.blocks)
+        yield from (_block(block, links) for block in section.blocks)
     yield "</section>"
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, links: ExplainedLinks) -> str:
     match block:
         case Prose(text):
             return "\n".join(f"<p>{_marked(paragraph)}</p>" for paragraph in prose_markup.paragraphs(text))
@@ -91,7 +101,7 @@ def _block(block: Block) -> str:
         case Output(text):
             return f'<p class="label">{_text(say("output", "Output:"))}</p><pre class="output">{_lines(text)}</pre>'
         case Matrix(tensor, explained):
-            return _figure(tensor, {each.index: each.explanation for each in explained})
+            return _figure(tensor, {each.index: _Why(each.explanation, links) for each in explained})
         case Choices(options):
             items = "".join(f"<li>{letter}) {_marked(' '.join(text.split()))}</li>" for letter, text in options)
             return f'<ol class="options">{items}</ol>'
@@ -120,7 +130,7 @@ def _marked(paragraph: str) -> str:
 # Matrices ------------------------------------------------------------------------------------------------------------
 
 
-def _figure(tensor: Tensor, explained: Mapping[tuple[int, ...], Explanation]) -> str:
+def _figure(tensor: Tensor, explained: Mapping[tuple[int, ...], _Why]) -> str:
     """Return a tensor with its name, as bars or as tables; some of its numbers open."""
     facts = [linear_matrix.shape_text(tensor)]
     if len(tensor.shape) > 1:
@@ -147,7 +157,7 @@ def _is_drawn_as_bars(tensor: Tensor) -> bool:
     return tensor.draw == "bars" and len(tensor.shape) == 1 and tensor.size <= MOST_BARS and positive
 
 
-def _table(tensor: Tensor, part: MatrixPart, explained: Mapping[tuple[int, ...], Explanation]) -> str:
+def _table(tensor: Tensor, part: MatrixPart, explained: Mapping[tuple[int, ...], _Why]) -> str:
     head = "".join(f"<th>{_text(label)}</th>" for label in part.columns)
     lines = [f"<tr><th></th>{head}</tr>"] if head else []
     digits = matrix_part.digits_of(tensor)
@@ -161,7 +171,7 @@ def _table(tensor: Tensor, part: MatrixPart, explained: Mapping[tuple[int, ...],
     return f"<table>{''.join(lines)}</table>"
 
 
-def _bars(tensor: Tensor, part: MatrixPart, explained: Mapping[tuple[int, ...], Explanation]) -> str:
+def _bars(tensor: Tensor, part: MatrixPart, explained: Mapping[tuple[int, ...], _Why]) -> str:
     lines = []
     digits = matrix_part.digits_of(tensor)
     for column, value in enumerate(part.rows[0][1] if part.rows else ()):
@@ -178,16 +188,19 @@ def _color(tensor: Tensor, value: float) -> str:
     return f' style="{style}"' if style else ""
 
 
-def _number(text: str, explanation: Explanation | None) -> str:
+def _number(text: str, why: _Why | None) -> str:
     digits = _text(text)
-    if explanation is None:
+    if why is None:
         return f"<span>{digits}</span>"
-    # Of the details with one name, browsers keep one open.
-    return f'<details name="why"><summary>{digits}</summary><div class="why">{_why(explanation)}</div></details>'
+    # Of the details with one name, browsers keep one open. A link to what is inside opens them.
+    number = why.links.number_of(why.explanation)
+    inner = f'<div class="why" id="n{number}">{_why(why)}</div>'
+    return f'<details name="why"><summary>{digits}</summary>{inner}</details>'
 
 
-def _why(found: Explanation) -> str:
-    """Return how a number was computed: in symbols, in digits, by which code."""
+def _why(why: _Why) -> str:
+    """Return how a number was computed: in symbols, in digits, by which code, from which other numbers."""
+    found = why.explanation
     digits, symbols = formula_digits.digits(found), explanation_text.symbols(found)
     lines = [f"<code><b>{_text(found.label)}</b> = {_text(symbols)}</code>"]
     if digits.text not in (digits.result, symbols):
@@ -195,4 +208,7 @@ def _why(found: Explanation) -> str:
     lines += [_text(text) for text in (digits.remark, *found.notes) if text]
     if found.code:
         lines.append(f"<code>{_text(found.code)}</code> {_text(explanation_text.where(found))}")
+    if operands := why.links.of(found):
+        links = " ".join(f'<a href="#n{number}">{_text(label)}</a>' for label, number in operands)
+        lines.append(f"{_text(say('from', 'How these were computed:'))} {links}")
     return "".join(f"<div>{line}</div>" for line in lines)

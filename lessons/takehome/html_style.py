@@ -51,9 +51,12 @@ td .why { position: absolute; z-index: 2; top: calc(100% + 5px); left: 0;
   text-align: left; white-space: normal; background: var(--page); border: 1px solid var(--line);
   border-radius: 5px; box-shadow: 0 4px 18px rgba(0,0,0,.25); }
 td.late .why { left: auto; right: 0; }
+td .why { scroll-margin: 40vh; }
+.why a { white-space: nowrap; margin-right: .5em; }
 .why div { margin: .15rem 0; overflow-wrap: anywhere; }
 nav ol { padding-left: 0; list-style: none; columns: 2 18rem; }
-@media (max-width: 40rem) { body { padding: 1rem .8rem 4rem; } td .why { max-width: 70vw; } }
+@media (max-width: 40rem) { body { padding: 1rem .8rem 4rem; } td .why { max-width: 70vw; }
+  table { font-size: .8rem; } td > span, summary { padding: .15rem .3rem; } th { padding: .1rem .25rem; } }
 @media print {
   :root { --page: #fff; --ink: #000; --soft: #444; --line: #bbb; --box: #f6f6f6; --code: #123f5e; --mine: #2b7a46; }
   body { max-width: none; padding: 0; font-size: 10pt; }

@@ -9,11 +9,15 @@ import pytest
 
 from lessons.engine.session import Session
 from lessons.learner.records import Attempt
+from lessons.results.explanation import Explanation
+from lessons.results.result import Tensor
 from lessons.takehome import course_document, html_page
+from lessons.takehome.explained_links import MOST_LINKS, ExplainedLinks
 from lessons.takehome.learner_work import LearnerWork
-from lessons.takehome.taken_document import Document, Matrix
+from lessons.takehome.taken_document import Chapter, Document, Explained, Matrix, Section
 from tests.course import COURSE
 from tests.lessons.takehome.learners import attempts, read_steps
+from tests.tui.explanations import explanation, leaf, operand
 
 HOSTILE = '</code><script>alert(1)</script>"\x1b[31m\u202e'
 EMPTY = {"meta", "br", "img", "link", "input"}
@@ -73,7 +77,7 @@ def test_what_a_learner_wrote_stays_text(document: Document) -> None:
 
 def test_a_number_opens_its_explanation(document: Document) -> None:
     page = html_page.write(document)
-    found = re.search(r"<summary>1\.4754</summary><div class=\"why\">(.*?)</details>", page)
+    found = re.search(r"<summary>1\.4754</summary><div class=\"why\" id=\"n\d+\">(.*?)</details>", page)
     assert found is not None
     text = re.sub(r"<[^>]+>", "\n", found[1])
     assert "looped[1,2]" in text
@@ -104,3 +108,51 @@ def test_without_explanations_no_click_is_promised(session: Session, document: D
     assert "Click a number" in html_page.write(document)
     assert "Click a number" not in plain
     assert "<details" not in plain
+
+
+def test_an_explanation_leads_to_those_of_its_operands(document: Document) -> None:
+    page = html_page.write(document)
+    ids = re.findall(r'id="(n[0-9]+)"', page)
+    assert len(ids) == len(set(ids))
+    links = set(re.findall(r'<a href="#(n[0-9]+)">', page))
+    assert links <= set(ids)
+    for chapter in document.chapters:
+        blocks = [block for section in chapter.read_sections for block in section.blocks if isinstance(block, Matrix)]
+        explained = [each.explanation for block in blocks for each in block.explained]
+        known = {(each.label, each.value) for each in explained}
+        found = ExplainedLinks(document)
+        for each in explained:
+            linked = dict(found.of(each))
+            assert len(linked) <= MOST_LINKS
+            values = {operand.label: operand.value for operand in each.operands}
+            # Never to a number that the same name had at another time.
+            assert all((label, values[label]) in known for label in linked)
+            assert found.number_of(each) not in linked.values()
+
+
+def with_explanations(*chapters: list[Explanation]) -> Document:
+    """Return a document with these explanations in each chapter."""
+    lesson = COURSE.lessons[0]
+    numbers = Tensor("x", "vector", "float32", (1,), ("index",), (("0",),), 1.0, 1.0, (1.0,))
+    return Document(
+        "",
+        "",
+        tuple(
+            Chapter(
+                lesson,
+                "",
+                (),
+                (Section(lesson.steps[0], "", (Matrix(numbers, tuple(Explained((0,), each) for each in found)),)),),
+            )
+            for found in chapters
+        ),
+    )
+
+
+def test_links_stay_in_their_lesson_and_follow_the_value() -> None:
+    first, other = leaf("x", (0,), 1.0), leaf("x", (0,), 2.0)
+    made = explanation("y", (0,), 3.0, operands=(operand("x", (0,), 2.0, leaf=False),))
+    assert ExplainedLinks(with_explanations([first, other, made])).of(made) == (("x[0]", 2),)
+    assert '<a href="#n2">x[0]</a>' in html_page.write(with_explanations([first], [other, made]))
+    assert ExplainedLinks(with_explanations([first, made])).of(made) == ()
+    assert ExplainedLinks(with_explanations([other], [made])).of(made) == ()

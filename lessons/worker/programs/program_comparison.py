@@ -79,16 +79,17 @@ def compare(
 ) -> RunComparison:
     """Compare two runs, given their traces."""
     with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
-        return _Comparison(one.results, other.results, tolerance_of(rtol, atol)).run(cut=one.cut or other.cut)
+        return _Comparison(one, other, tolerance_of(rtol, atol)).run()
 
 
 class _Comparison:
-    def __init__(self, one: Sequence[TracedResult], other: Sequence[TracedResult], tolerance: Tolerance) -> None:
-        self.one, self.other, self.tolerance = one, other, tolerance
-        self.pairs = ResultPairs(one, other, tolerance)
+    def __init__(self, one: ResultTrace, other: ResultTrace, tolerance: Tolerance) -> None:
+        self.one, self.other, self.tolerance = one.results, other.results, tolerance
+        self.cut = one.cut or other.cut
+        self.pairs = ResultPairs(self.one, self.other, tolerance)
         self.ones, self.others = self.pairs.ones, self.pairs.others
 
-    def run(self, *, cut: bool) -> RunComparison:
+    def run(self) -> RunComparison:
         first, second = self._difference()
         difference = None if first is None and second is None else self._described(first, second)
         # What leads to the difference. Of code that ran again and again, the last time.
@@ -106,7 +107,7 @@ class _Comparison:
             )
             for theirs, mine in shown
         )
-        return RunComparison(agreed, len(self.ones), len(self.one), len(self.other), difference, cut)
+        return RunComparison(agreed, len(self.ones), len(self.one), len(self.other), difference, self.cut)
 
     def _is_worth_telling(self, one: int, other: int) -> bool:
         return self.one[one].name == self.other[other].name or is_telling(self.one[one])
@@ -122,6 +123,12 @@ class _Comparison:
         twins = self._twins(len(self.one) if first is None else first + 1)
         if twins is not None or (first is None and second is None):
             return twins or (None, None)
+        if self.cut and (first is None or second is None):
+            # Where a trace ends early, the other one goes on for longer than it.
+            first = first if first is not None and first < max(self.ones, default=0) else None
+            second = second if second is not None and second < max(self.others, default=0) else None
+            if first is None and second is None:
+                return None, None
         if second is None:
             return self._first_lacking(self.one, self.ones, self.other, ends=True) or first, None
         if first is None:

@@ -335,3 +335,11 @@ optimizer.step()
         assert difference.one is not None
         assert difference.other is not None
         assert (difference.one.code, difference.other.code) == (f"loss / {one}", f"loss / {other}")
+
+
+def test_a_trace_that_ends_early_leaves_out_nothing_that_the_other_one_goes_on_with() -> None:
+    trace = program_comparison.trace(Traced(f"{START}\ny = x @ w\nz = y.tanh()\nend = z * 2").explainer)
+    early = ResultTrace(trace.results[:3], cut=True)
+    assert program_comparison.compare(early, trace).difference is None
+    assert program_comparison.compare(trace, early).difference is None
+    assert program_comparison.compare(trace, ResultTrace(trace.results[:3])).difference is not None

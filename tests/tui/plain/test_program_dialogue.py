@@ -17,6 +17,7 @@ from lessons.engine.session import Session
 from lessons.engine.tensor_file_session import TensorFileSession
 from lessons.render import tensor_file_text
 from tests.tui.plain.conversation import Conversation
+from tui.plain import waiting_session
 from tui.plain.command_table import COMMANDS
 from tui.plain.program_dialogue import OF_COURSE, ProgramDialogue
 
@@ -51,6 +52,12 @@ def talk(session: ProgramSession, name: str = "") -> Iterator[Conversation]:
     """Talk about a program or a file."""
     with closing(Conversation(make=lambda console: ProgramDialogue(session, console, name))) as learner:
         yield learner
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no sentence about waiting come between the lines, however busy the machine is."""
+    monkeypatch.setattr(waiting_session, "PATIENCE", 600.0)
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def axis_name(tensor: Tensor, axis: int) -> str:
 def index_name(tensor: Tensor, axis: int, label: str, index: int) -> str:
     """Describe an index along an axis."""
     where = f"{axis_name(tensor, axis)} {index}".strip()
-    return where if label == str(index) else f"{label} ({where})"
+    return where if label in (str(index), where) else f"{label} ({where})"
 
 
 def axes_text(tensor: Tensor) -> list[str]:

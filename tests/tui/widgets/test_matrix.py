@@ -383,6 +383,8 @@ def test_a_click_finds_the_cell_that_is_drawn_there(width: int) -> None:
         (of_words("mask", SCORES, "mask", "bool"), (), (0, 5), 1.0,
          "mask[0,5] = True   row: Your (query 0)   column: step (key 5)"),
         (tensor("bare", (0.0,) * 4, (2, 2)), (), (0, 1), -inf, "bare[0,1] = -inf   row: 0   column: 1"),
+        (replace(tensor("part", (2.0,) * 4, (2, 2), ("row", "column")), labels=(("row 0", "row 1"), ("a", "b"))),
+         (), (1, 0), 2.0, "part[1,0] = 2.0   row: row 1   column: a (column 0)"),
     ],
 )  # fmt: skip
 def test_describe(

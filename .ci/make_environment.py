@@ -38,6 +38,9 @@ NOT_WRITABLE = r"Errno (13|30)\b|Permission denied|Read-only file system"
 # Of a package that a constraint names, pip says that it conflicts with itself.
 NO_BUILD = r"(?:No matching distribution found for |Cannot install (?=\S+ because .* conflicting))([^\s(]+)"
 
+# Not even another build, which might be asked for instead: torch has nothing for this Python.
+NOTHING = r"requirement torch==\S+\+\S+ \(from versions: none\)"
+
 
 class Failure(Exception):
     """The environment cannot be made; the message says why, and what to type."""
@@ -169,7 +172,7 @@ def explain(words: str, folder: Path, again: str, variables: Mapping[str, str] =
             f"as soon as there is one, type: {again}"
         )
     if build := re.search(NO_BUILD, words):
-        if missing:
+        if missing and not re.search(NOTHING, words):
             return missing
         here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
         return (

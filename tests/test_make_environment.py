@@ -120,6 +120,18 @@ def test_folder_of_wheels_that_lacks_one() -> None:
     assert explained.startswith("The folders that PIP_ARGS names have no torch==2.13.0 ")
 
 
+@pytest.mark.parametrize(
+    ("found", "begins"), [("2.6.0, 2.13.0", "Ask for it"), ("none", "There is no torch==2.13.0+cpu")]
+)
+def test_another_build_is_named_only_where_there_is_one(found: str, begins: str) -> None:
+    """For a Python that is too new, PyTorch has none at all."""
+    words = (
+        f"ERROR: Could not find a version that satisfies the requirement torch==2.13.0+cpu (from versions: {found})\n"
+    )
+    words += "ERROR: No matching distribution found for torch==2.13.0+cpu"
+    assert explain(words, Path(".venv"), AGAIN, {}, "Ask for it").startswith(begins)
+
+
 def test_checkout_that_cannot_be_written_to_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     words = "Error: [Errno 30] Read-only file system: '.venv'"
     assert explain(words, Path(".venv"), AGAIN) == ""

@@ -18,7 +18,7 @@ from lessons.worker.recording.regions import Region
 from lessons.worker.recording.source_positions import SourcePositions
 
 MOST_TENSORS = 300
-MOST_ELEMENTS = 50_000
+FEWEST_ELEMENTS, MOST_ELEMENTS = 2, 50_000
 MOST_BYTES = 5 << 20
 LONGEST_NAME = 80
 EMPTY = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided")
@@ -33,9 +33,6 @@ class IntermediateResult:
         parents: the indices of the earlier results that it was computed from.
         op: the operation that computed it, as PyTorch calls it.
         fixed: whether it was computed from nothing that came from outside: constants, and draws of random numbers.
-        view: whether nothing was computed: it shows numbers that were there before.
-        event, region: the operation and the tensor that it wrote, in the process that ran the program.
-        every: the distance of the elements in `value`, if they are a sample; 0 if they are all.
     """
 
     name: str
@@ -45,31 +42,6 @@ class IntermediateResult:
     parents: frozenset[int] = field(default_factory=frozenset)
     op: str = ""
     fixed: bool = False
-    view: bool = False
-    event: Event | None = field(default=None, compare=False)
-    region: Region | None = field(default=None, compare=False)
-    every: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What is listed of a run.
-
-    Attributes:
-        tensors, size: how many results, and how many bytes of them.
-        least: the elements that a result has at least.
-        whole: up to how many elements all are kept of a result.
-        sampled: whether of larger ones a sample is kept; else they are left out.
-    """
-
-    tensors: int = MOST_TENSORS
-    size: int = MOST_BYTES
-    least: int = 2
-    whole: int = MOST_ELEMENTS
-    sampled: bool = False
-
-
-ANSWER_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +74,11 @@ class Tracer:
 
     def results(self) -> list[IntermediateResult]:
         """Return the results of the program's own lines, in order, with the values that they had when computed."""
-        return results_of(self._recorder.record, self._filename)
+        return _results_of(self._recorder.record, self._filename)
 
 
-def results_of(
-    record: Record, filename: str | None = None, until: int | None = None, limits: Limits = ANSWER_LIMITS
-) -> list[IntermediateResult]:
-    """Return the results of the lines of a file, in order, with the values that they had when computed.
-
-    Args:
-        record: what was recorded.
-        filename: the file; None for all that are watched.
-        until: the time up to which results count; None for all.
-        limits: how much is listed.
-    """
+def _results_of(record: Record, filename: str) -> list[IntermediateResult]:
+    """Return the results of the lines of a file, in order, with the values that they had when computed."""
     history, positions = ElementHistory(record), SourcePositions(record)
     found: list[IntermediateResult] = []
     wrote: dict[int, int] = {}
@@ -123,9 +86,9 @@ def results_of(
     made: set[int] = set()
     filled = _filled_piece_by_piece(record.events)
     size = 0
-    for event in record.events[: None if until is None else record.events.after(until)]:
+    for event in record.events:
         site = _site(event, filename)
-        if site is None or not event.outs or len(found) >= limits.tensors:
+        if site is None or not event.outs or len(found) >= MOST_TENSORS:
             continue
         # Of a tensor that a loop fills, the last piece stands for the whole.
         whole = filled.get(event.time)
@@ -136,15 +99,12 @@ def results_of(
             # What lies in memory that nothing has written yet is no result, and may be anything.
             continue
         region, origin = (event.outs[0], site) if whole is None else (whole.outs[0], _site(whole, filename) or site)
-        every = region.size // limits.whole + 1 if limits.sampled and region.size > limits.whole else 0
-        value = _value(history, region, event.time + 1, limits, every)
-        if value is None or size + value.numel() * value.element_size() > limits.size:
+        value = _value(history, region, event.time + 1)
+        if value is None or size + value.numel() * value.element_size() > MOST_BYTES:
             continue
         size += value.numel() * value.element_size()
         makers = (max(wrote.get(item.storage, -1), viewed.get(_view(item), -1)) for item in operands)
-        # What is made like another tensor takes its shape, and none of its numbers.
-        is_made_alike = limits.sampled and event.op.endswith("_like")
-        parents = frozenset() if is_made_alike else frozenset(index for index in makers if index >= 0)
+        parents = frozenset(index for index in makers if index >= 0)
         assigned = positions.assigned(origin)
         name = (assigned or positions.code(origin) or event.op)[:LONGEST_NAME]
         if event.info.written or region.storage not in {item.storage for item in operands}:
@@ -158,17 +118,13 @@ def results_of(
         if fixed:
             made.add(region.storage)
         line = positions.line(site)
-        found.append(
-            IntermediateResult(
-                name, bool(assigned), line, value, parents, event.op, fixed, event.view, whole or event, region, every
-            )
-        )  # fmt: skip
+        found.append(IntermediateResult(name, bool(assigned), line, value, parents, event.op, fixed))
     return _last_of_each_code(found)
 
 
-def _site(event: Event, filename: str | None) -> Site | None:
-    """Return the innermost site in a file, or in any, that called an operation; None if there is none."""
-    return next((site for site in event.sites if filename is None or site[0].co_filename == filename), None)
+def _site(event: Event, filename: str) -> Site | None:
+    """Return the innermost site in a file that called an operation; None if there is none."""
+    return next((site for site in event.sites if site[0].co_filename == filename), None)
 
 
 def _view(region: Region) -> tuple[object, ...]:
@@ -187,15 +143,11 @@ def _filled_piece_by_piece(events: Sequence[Event]) -> dict[int, Event]:
     return {time: makers[storage] for storage, time in last.items()}
 
 
-def _value(history: ElementHistory, region: Region, time: int, limits: Limits, every: int) -> torch.Tensor | None:
-    """Return the value of a region at a time, or a sample of it; None if it is not worth showing or is lost."""
-    if region.size < limits.least or region.dtype.is_complex or len(region.shape) > 6:
-        return None
-    if region.size > limits.whole and not every:
+def _value(history: ElementHistory, region: Region, time: int) -> torch.Tensor | None:
+    """Return the value of a region at a time; None if it is not worth showing, too large or lost."""
+    if not FEWEST_ELEMENTS <= region.size <= MOST_ELEMENTS or region.dtype.is_complex or len(region.shape) > 6:
         return None
     with contextlib.suppress(ValueLost, RuntimeError):
-        if every:
-            return history.tensor(region, time, copy=False).flatten()[::every].clone()
         return history.tensor(region, time)
     return None
 

@@ -69,7 +69,12 @@ def _how(document: Document) -> str:
     blocks = (block for chapter in document.chapters for each in chapter.read_sections for block in each.blocks)
     if not any(isinstance(block, Matrix) and block.explained for block in blocks):
         return ""
-    return f"<p>{_text(say('how', 'Click a number of a small matrix to see how it was computed.'))}</p>"
+    how = say(
+        "how",
+        "Click a number of a small matrix to see how it was computed. Where the text calls a cell brighter, its color "
+        "is stronger here.",
+    )
+    return f"<p>{_text(how)}</p>"
 
 
 def _contents(document: Document) -> str:

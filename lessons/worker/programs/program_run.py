@@ -12,18 +12,18 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import torch
 
 from lessons.results.code_unit import PROGRAM
 from lessons.texts.wording import Wording
-from lessons.worker import channel
+from lessons.worker import channel, plain_codec, wire
 from lessons.worker.fence import limits
 from lessons.worker.jobs import lesson_run, tensor_questions, values
 from lessons.worker.jobs.execute import describe
@@ -54,6 +54,8 @@ from lessons.worker.recording.regions import plain_region
 
 say = Wording("worker/program-run")
 
+T = TypeVar("T")
+
 ROOT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 """What lies in the top folder of a project."""
 
@@ -76,6 +78,9 @@ MOST_WRITTEN = 100
 
 MOST_NAMED, MOST_SOURCE = 2000, 1 << 20
 """Named tensors and characters of source that a report has room for."""
+
+SHARE = wire.JSON_CAP // 16
+"""The unit in which the lists of a report share its text; one such share is left for its sentences."""
 
 
 def _recorder() -> Recorder:
@@ -101,7 +106,7 @@ class Ended(BaseException):
 
 def run_program(job: RunProgram, talk: socket.socket) -> None:
     """Run a program, report it with all tensors that its source names, then answer questions until the peer is gone."""
-    before, began, known = lesson_run.out_size(), time.perf_counter(), set(sys.modules)
+    before, began, known, process = lesson_run.out_size(), time.perf_counter(), set(sys.modules), os.getpid()
     own = tuple(cell for cell in job.cells if not cell.file)
     state = RunState(own, "__main__", RECORDERS[job.purpose]())
     others = [cell for cell in job.cells if cell.file]
@@ -110,6 +115,8 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     files = ScratchFiles(scratch / FILES, scratch)
     with files.in_place() if job.limited else nullcontext(), _as_own(job, state), edited.imported():
         failure, place = _run(job, state)
+        if os.getpid() != process:
+            _end_copy(failure)
         # Now there is nothing left to interrupt.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     seconds = time.perf_counter() - began
@@ -117,20 +124,21 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     asks = job.purpose == "questions"
     named = [] if not asks else named_tensors(state.explainer, PROGRAM.filename)
     every = [item for item in named if _has_numbers(state, item)]
-    found = every[:MOST_NAMED]
+    record, positions = state.explainer.record, state.explainer.names.positions
+    listed = _fitting((_report(item, positions.file_of(item.file), record) for item in every), 6 * SHARE)
+    found = every[: len(listed)]
     notes = [*state.cell_writer.take_notes(), *edited.take_notes()]
-    if len(every) > MOST_NAMED:
+    if len(every) > len(found):
         notes.append(
             say(
                 "many",
                 "{count:,} tensors have names; the first {most:,} are listed.",
                 count=len(every),
-                most=MOST_NAMED,
+                most=len(found),
             )
         )
     for item in found:
         state.named[item.label] = item.region, item.time
-    record, positions = state.explainer.record, state.explainer.names.positions
     sources = {positions.file_of(item.file): record.sources[item.file] for item in found if item.file in record.sources}
     sources.pop(PROGRAM.filename, None)
     inner = (
@@ -140,20 +148,46 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     report = ProgramReport(
         error=failure,
         stdout=(before, lesson_run.out_size()),
-        named=tuple(_report(item, positions.file_of(item.file), record) for item in found),
-        shapes=tuple(state.lines[:MOST_NAMED]),
+        named=listed,
+        shapes=_fitting(state.lines, 3 * SHARE),
         notes=tuple(notes),
         stopped=record.stopped,
         seconds=seconds,
         blob=_packed(sources),
-        imported=tuple(_imported(Path(job.path).parent, known)),
-        inner=tuple(itertools.islice(inner, MOST_NAMED)),
+        imported=_fitting(_imported(Path(job.path).parent, known), 2 * SHARE),
+        inner=_fitting(inner, 3 * SHARE),
         operations=len(record.events),
         failed_at=None if place is None else replace(place, file=positions.file_of(place.file)),
-        written=tuple(os.path.relpath(path, job.folder) for path in itertools.islice(files.written, MOST_WRITTEN)),
+        written=_fitting(
+            (os.path.relpath(path, job.folder) for path in itertools.islice(files.written, MOST_WRITTEN)), SHARE
+        ),
     )
     channel.send(talk, report)
     tensor_questions.serve(talk, state, HANDLERS)
+
+
+def _end_copy(failure: ErrorReport | None) -> NoReturn:
+    """End a process that the program has forked, where Python would: only the program itself is reported."""
+    if failure is not None:
+        # The stream may be closed.
+        with suppress(OSError, ValueError, AttributeError):
+            print(failure.message, file=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(int(failure is not None))
+
+
+def _fitting(items: Iterable[T], room: int) -> tuple[T, ...]:
+    """Return the first of the items, as many as fit into `room` bytes of a report, and no more than `MOST_NAMED`."""
+    kept = list[T]()
+    for item in itertools.islice(items, MOST_NAMED):
+        fields: Any = plain_codec.encode(item) if isinstance(item, NamedReport) else item
+        room -= len(json.dumps(fields))
+        if room < 0:
+            break
+        kept.append(item)
+    return tuple(kept)
 
 
 def _has_numbers(state: RunState, item: NamedTensor) -> bool:

@@ -156,6 +156,39 @@ def test_a_program_without_end_is_stopped_and_can_be_looked_at(worker: Session, 
         assert tensor_of(run, "x").values is not None
 
 
+@pytest.mark.parametrize(("end", "status"), [("pass", 0), ("raise ValueError", 1)])
+def test_a_program_that_forks_is_reported_not_its_copy(worker: Session, folder: Path, end: str, status: int) -> None:
+    code = f"""\
+import os, torch
+x = torch.ones(2)
+pid = os.fork()
+y = x + (1 if pid else 2)
+if pid:
+    status = torch.tensor([os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])])
+else:
+    {end}
+"""
+    with ran(worker, folder, code) as (run, result):
+        assert result.error is None
+        assert [tensor_of(run, name).values for name in ("y", "status")] == [(2.0, 2.0), (status,)]
+
+
+def test_names_too_long_for_a_report_are_left_out_with_a_note(worker: Session, folder: Path) -> None:
+    code = """\
+import torch
+from torch import nn
+net = nn.Module()
+for i in range(600):
+    setattr(net, "name" * 500 + str(i), nn.Parameter(torch.ones(1)))
+total = sum(net.parameters()).sum()
+"""
+    with ran(worker, folder, code) as (run, result):
+        assert result.error is None
+        assert result.notes == (f"601 tensors have names; the first {len(result.named)} are listed.",)
+        assert 100 < len(result.named) < 600
+        assert tensor_of(run, "total").values == (600.0,)
+
+
 def test_without_limits_a_program_may_write(folder: Path) -> None:
     session = Session(limited=False)
     try:

@@ -73,8 +73,8 @@ def copied(host: Host, story: list[str]) -> None:
     run(["cp", "-R", host.whole(), there])
     shutil.rmtree(host.checkout)
     learner = Learner(host, there, story=story)
-    learner.succeeds(MAKE)
-    learner.succeeds(TUTOR)
+    learner.succeeds_at_once(MAKE)
+    learner.succeeds_at_once(TUTOR)
 
 
 def _with_pip(version: str) -> Case:
@@ -85,7 +85,7 @@ def _with_pip(version: str) -> Case:
         # There has to be something to install.
         remove(checkout, "attn_tutor", "platformdirs")
         forget_stamps(checkout)
-        Learner(host, checkout, story=story).succeeds(MAKE)
+        Learner(host, checkout, story=story).succeeds_at_once(MAKE)
 
     return old_pip
 
@@ -153,7 +153,7 @@ def user_with_own_copy(host: Host, story: list[str]) -> None:
     checkout = host.whole()
     with second_account(host) as account:
         learner = Learner(host, checkout, account, story=story)
-        learner.succeeds("cp -R . ~/attn-tutor && make -C ~/attn-tutor learn")
+        learner.succeeds_at_once("cp -R . ~/attn-tutor && make -C ~/attn-tutor learn")
 
 
 @case("user-reads")
@@ -162,8 +162,8 @@ def user_who_reads(host: Host, story: list[str]) -> None:
     checkout = host.whole()
     with second_account(host) as account:
         learner = Learner(host, checkout, account, story=story)
-        learner.succeeds(MAKE)
-        learner.succeeds(TUTOR)
+        learner.succeeds_at_once(MAKE)
+        learner.succeeds_at_once(TUTOR)
 
 
 @case("user-reads-incomplete")
@@ -244,7 +244,7 @@ def killed_while_torch_is_installed(host: Host, story: list[str]) -> None:
     forget_stamps(checkout)
     learner = Learner(host, checkout, story=story)
     learner.is_killed(MAKE, _half_there(checkout, "torch", "nn"))
-    learner.succeeds(MAKE)
+    learner.succeeds_at_once(MAKE)
 
 
 @case("killed-pip")
@@ -266,7 +266,7 @@ def killed_while_the_rest_is_installed(host: Host, story: list[str]) -> None:
     forget_stamps(checkout)
     learner = Learner(host, checkout, story=story)
     learner.is_killed(MAKE, _half_there(checkout, "textual", "__init__.py"))
-    learner.succeeds(MAKE)
+    learner.succeeds_at_once(MAKE)
 
 
 # Damaged --------------------------------------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ def stamp_of_nothing(host: Host, story: list[str]) -> None:
 @case("offline")
 def offline(host: Host, story: list[str]) -> None:
     """A tutor that is installed needs no network."""
-    Learner(host, host.whole(), is_online=False, story=story).succeeds(MAKE)
+    Learner(host, host.whole(), is_online=False, story=story).succeeds_at_once(MAKE)
 
 
 @case("offline-fresh")

@@ -215,6 +215,13 @@ class Learner:
         if outcome.matrix != "live" and outcome.status != 0:
             raise Broken(f"`{outcome.command}`, which was named, does not help: {last_line(outcome.words)}")
 
+    def succeeds_at_once(self, command: str) -> None:
+        """Type a command after which the tutor has to run, without another one."""
+        outcome = self.tries(command)
+        if outcome.matrix != "live":
+            named = f"; `{outcome.remedy}` is named" if outcome.remedy else ""
+            raise Broken(f"`{command}` is not enough{named}: {last_line(outcome.words)}")
+
     def is_told(self, command: str) -> None:
         """Type a command that cannot succeed here; it has to say what to type."""
         outcome = self.tries(command)

@@ -168,7 +168,7 @@ class Rematerializer:
                 read.update(memory._cdata for memory in outs)
             elif not info.written:
                 made.update(memory._cdata for memory in written)
-        now: dict[int, Memory | torch.Tensor | Bytes] = {}
+        now: dict[int, Memory] = {}
         covered: set[int] = set()
         for position, info, _, outs, written in reversed(steps):
             is_empty = info.op.startswith(EMPTY)
@@ -177,7 +177,7 @@ class Rematerializer:
                 continue
             if info.random or is_empty:
                 if all(memory._cdata in now for memory in written):
-                    drawn = [_clone(_memory(now[memory._cdata])) for memory in written]
+                    drawn = [_clone(now[memory._cdata]) for memory in written]
                 else:
                     # What was drawn last stays where it is.
                     self._kept.update(memory._cdata for memory in written)
@@ -192,7 +192,7 @@ class Rematerializer:
                 _put_back(now, region, copy)
             if info.op in OVERWRITING and is_whole(targets[0]):
                 covered.update(memory._cdata for memory in outs)
-        segment.start = {storage: _memory(now[storage]) for storage in read if storage in now}
+        segment.start = {storage: now[storage] for storage in read if storage in now}
         # The other ones have the same content at the end as at the start.
         self._kept.update(storage for storage in read if storage not in now)
 
@@ -316,29 +316,13 @@ def _is_repeatable(events: Events, step: _Step) -> bool:
     return before is DROPPED or all(copy is not None for copy in before)
 
 
-def _put_back(now: dict[int, Memory | torch.Tensor | Bytes], region: Region, copy: torch.Tensor | Bytes) -> None:
+def _put_back(now: dict[int, Memory], region: Region, copy: torch.Tensor | Bytes) -> None:
     """Put back what an operation had overwritten, given what storages held after that."""
-    if _is_content(region, copy):
-        now[region.storage] = copy
-        return
-    found = now.get(region.storage)
-    memory = now[region.storage] = _clone(region.memory) if found is None else _memory(found)
-    region.inside(memory).copy_(copied(copy))
-
-
-def _is_content(region: Region, copy: torch.Tensor | Bytes) -> bool:
-    """Return whether a copy of a region has all bytes of its storage, in the same order."""
-    if not is_whole(region):
-        return False
-    if isinstance(copy, Bytes):
-        return True
-    same = copy.stride() == region.stride and copy.dtype == region.dtype and not copy.is_complex()
-    return same and copy.untyped_storage().nbytes() == region.memory.nbytes()
-
-
-def _memory(content: Memory | torch.Tensor | Bytes) -> Memory:
-    """Return what a storage held as a storage."""
-    return content if isinstance(content, Memory) else copied(content).untyped_storage()
+    # Even a copy of a whole storage is copied again: the copies lie among numbers that are about to be dropped, and
+    # if some of them stayed, the gaps around them could often not be used again.
+    if region.storage not in now:
+        now[region.storage] = _clone(region.memory)
+    region.inside(now[region.storage]).copy_(copied(copy))
 
 
 def is_drawn(event: Event) -> bool:

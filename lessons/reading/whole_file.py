@@ -24,3 +24,17 @@ def write_whole(path: Path, content: bytes, mode: int | None = None) -> None:
             with suppress(OSError):
                 os.unlink(file.name)
             raise
+
+
+def create_whole(path: Path, content: bytes) -> None:
+    """Make a file that is not there yet; one that cannot be written to its end is removed again.
+
+    Raises `OSError`, above all `FileExistsError`.
+    """
+    with path.open("xb") as file:
+        try:
+            file.write(content)
+            file.flush()
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise

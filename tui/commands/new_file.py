@@ -6,7 +6,7 @@ import stat
 import sys
 from pathlib import Path
 
-from lessons.reading.whole_file import write_whole
+from lessons.reading.whole_file import create_whole, write_whole
 from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 from tui.commands.errors import UsageError
@@ -56,20 +56,9 @@ def write(file: str, text: str, *, force: bool = False) -> None:
             there = path.resolve()
             write_whole(there, text.encode(), mode=stat.S_IMODE(there.stat().st_mode))
         else:
-            _create(path, text)
+            create_whole(path, text.encode())
     except (OSError, ValueError) as error:
         raise _not_written(clean(file, keep=""), error) from None
-
-
-def _create(path: Path, text: str) -> None:
-    """Make a file; one that could not be finished is removed again."""
-    with path.open("x", encoding="utf-8") as opened:
-        try:
-            opened.write(text)
-            opened.flush()
-        except OSError:
-            path.unlink(missing_ok=True)
-            raise
 
 
 def _not_written(shown: str, error: OSError | ValueError) -> UsageError:

@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from lessons.reading.whole_file import write_whole
+from lessons.reading.whole_file import create_whole, write_whole
 from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 
@@ -44,7 +44,7 @@ class ExportedFiles:
             if os.path.lexists(path):
                 write_whole(path, content, mode=stat.S_IMODE(path.stat().st_mode))
             else:
-                _create(path, content)
+                create_whole(path, content)
         except FileExistsError:
             raise NotWritten(_taken(shown)) from None
         except (OSError, ValueError, RuntimeError) as error:
@@ -89,14 +89,3 @@ class ExportedFiles:
 
 def _taken(shown: str) -> str:
     return say("exists", "{file} is there already, and stays as it is. Name another file.", file=shown)
-
-
-def _create(path: Path, content: bytes) -> None:
-    """Make a file; one that could not be finished is removed again."""
-    with path.open("xb") as opened:
-        try:
-            opened.write(content)
-            opened.flush()
-        except OSError:
-            path.unlink(missing_ok=True)
-            raise

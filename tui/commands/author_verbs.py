@@ -51,11 +51,8 @@ def _preview_arguments(parser: argparse.ArgumentParser) -> None:
             "a lesson.yaml, a file with an exercise, or a folder; and a step to begin with, by its id or number",
         ),
     )
-    parser.add_argument(
-        "--plain",
-        action="store_true",
-        help=say("preview/plain", "show it as a dialogue in plain text"),
-    )
+    shared.add_plain(parser)
+    shared.add_columns(parser)
 
 
 @_verb("schema", "print_schema", lambda: say("schema", "for authors: print what a file may contain, as a JSON Schema"))

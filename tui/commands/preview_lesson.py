@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     index = _index(version, step)
     terminal = this_terminal()
     if options.plain:
-        return _talk(terminal, previewed, version, index)
+        return _talk(terminal, previewed, version, index, options.columns)
     if not terminal.interactive:
         return _print(previewed, version, index if step or version.step is not None else None)
     print(what_will_run(previewed, version), file=sys.stderr, flush=True)
@@ -103,14 +103,16 @@ def _draw(terminal: Terminal, previewed: PreviewedCourse, version: Version, inde
     return run_app(lambda: PreviewApp(terminal, previewed, version, index))
 
 
-def _talk(terminal: Terminal, previewed: PreviewedCourse, version: Version, index: int) -> int:
+def _talk(terminal: Terminal, previewed: PreviewedCourse, version: Version, index: int, columns: int | None) -> int:
     from lessons.engine.session import Session
     from tui.plain import open_dialogue
     from tui.plain.preview_dialogue import PreviewDialogue
 
     output.print_now([what_will_run(previewed, version), ""])
     open_dialogue.converse(
-        lambda console: PreviewDialogue(previewed, version, index, Session(), console), None, unicode=terminal.unicode
+        lambda console: PreviewDialogue(previewed, version, index, Session(), console),
+        columns,
+        unicode=terminal.unicode,
     )
     return ExitCode.OK
 

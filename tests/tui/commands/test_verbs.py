@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import tui.commands
+from tui import cli
 from tui.commands.verbs import VERBS, Verb
 
 ROOT = Path(__file__).parents[3]
@@ -58,3 +59,9 @@ def test_help_imports_no_verb_and_nothing_that_only_verbs_need(arguments: list[s
     assert "tui.commands.verbs" in modules
     assert not {f"tui.commands.{verb.module}" for verb in VERBS} & modules
     assert not {"pydantic", "yaml", "textual.app"} & modules
+
+
+@pytest.mark.parametrize("verb", ["open", "show", "preview"])
+def test_that_it_is_plain_text_may_be_said_before_the_verb(verb: str) -> None:
+    options = cli._parsed(["--plain", "--columns", "40", verb, "FILE"])
+    assert (options.plain, options.columns) == (True, 40)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import cast
 
@@ -22,6 +23,8 @@ def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     """Return a function that runs the command in this process, with text for its standard input."""
 
     def run(*arguments: str | Path, given: bytes = b"") -> Done:
+        # A class that derives from Session has to be made before the function takes its place.
+        import_module("lessons.engine.program_session")
         monkeypatch.setattr("lessons.engine.session.Session", lambda: WarmSession(session))
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
         capsys.readouterr()

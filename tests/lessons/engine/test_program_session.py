@@ -45,9 +45,15 @@ result = main()
 def opened(worker: Session, folder: Path, source: str = SOURCE) -> Iterator[tuple[ProgramSession, ProgramRun]]:
     """Open a program in the worker that all tests share."""
     program = OwnProgram.here(folder / "mine.py", source)
-    session = ProgramSession(program, launcher=worker.launcher)
-    try:
+    with released(ProgramSession(program, launcher=worker.launcher)) as session:
         yield session, session.open(program)
+
+
+@contextmanager
+def released(session: ProgramSession) -> Iterator[ProgramSession]:
+    """Release the runs of a session also if a test fails: what it holds would be missed in a later one."""
+    try:
+        yield session
     finally:
         session.release_all()
 
@@ -267,27 +273,27 @@ def test_shapes_stand_beside_the_lines_of_functions(worker: Session, tmp_path: P
 
 @pytest.mark.parametrize("caught", [True, False])
 def test_what_an_interrupted_program_has_done_can_be_looked_at(worker: Session, tmp_path: Path, caught: bool) -> None:
-    source = "import torch\nx = torch.zeros(2)\nprint('begins', flush=True)\n"
-    loop = "while True:\n    x = x + 1\n"
+    # It prints where the interrupt may come: a line printed before `try` can be seen before `try` is reached.
+    loop = "print('begins', flush=True)\nwhile True:\n    x = x + 1\n"
     if caught:
         loop = f"try:\n{textwrap.indent(loop, '    ')}except KeyboardInterrupt:\n    y = x * 0 + 3\n"
-    program = OwnProgram.here(tmp_path / "mine.py", source + loop)
-    session = ProgramSession(program, launcher=worker.launcher)
-    assert not session.interrupt()
-    with ThreadPoolExecutor(1) as pool:
-        opening = pool.submit(session.open, program)
-        wait_until(lambda: session._running is not None and output(session._running.out).startswith("begins"))
-        assert session.interrupt()
-        run = opening.result()
-    error = run.whole.error
-    if caught:
-        assert error is None
-        assert values(run.show(page_with(run, "y")))["y"] == (3.0, 3.0)
-    else:
-        assert error is not None
-        assert (error.line, error.message) in [(4, "Stopped with Ctrl+C."), (5, "Stopped with Ctrl+C.")]
-        assert values(run.show(page_with(run, "x")))["x"] is not None
-    session.release_all()
+    program = OwnProgram.here(tmp_path / "mine.py", "import torch\nx = torch.zeros(2)\n" + loop)
+    with released(ProgramSession(program, launcher=worker.launcher)) as session:
+        assert not session.interrupt()
+        with ThreadPoolExecutor(1) as pool:
+            opening = pool.submit(session.open, program)
+            wait_until(lambda: session._running is not None and output(session._running.out).startswith("begins"))
+            assert session.interrupt()
+            run = opening.result()
+        error = run.whole.error
+        if caught:
+            assert error is None
+            assert values(run.show(page_with(run, "y")))["y"] == (3.0, 3.0)
+        else:
+            assert error is not None
+            assert error.line in (3, 4, 5)
+            assert error.message == "Stopped with Ctrl+C."
+            assert values(run.show(page_with(run, "x")))["x"] is not None
 
 
 TWO_MODES = """\

@@ -8,13 +8,13 @@ Python's own functions, and for `torch.save`; what does not is still refused by 
 
 from __future__ import annotations
 
-import builtins
 import errno
 import functools
 import io
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +28,17 @@ FREE = ("/dev", "/proc", "/sys")
 """Folders without files of anybody."""
 
 _open, _stat, _mkdir, _scandir, _listdir = io.open, os.stat, os.mkdir, os.scandir, os.listdir
+_os_open = os.open
+
+_FINDING = ("stat", "lstat", "access", "listxattr", "getxattr", "remove", "unlink", "rmdir")
+"""Functions of `os` that ask something of the path of a file, or remove it."""
+
+_MARKING = ("chmod", "chown", "lchown", "utime", "setxattr")
+"""Functions of `os` that change what a file is marked with. The layers around the program refuse them."""
+
+_KEPT = (("builtins", "open"), ("io", "open"), ("tarfile", "bltn_open"), ("bz2", "_builtin_open"))
+"""Modules of the standard library and their names for `open`: some keep what it was when they were imported."""
+
 _PathType = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
@@ -42,24 +53,26 @@ class ScratchFiles:
     @contextmanager
     def in_place(self) -> Iterator[None]:
         """Let code find the copies while it runs in this context."""
-        patches: list[tuple[Any, str, Callable[..., Any]]] = [
-            *((module, "open", self.open) for module in (builtins, io)),
-            (os, "mkdir", self._make_folder),
-            (os, "stat", self._status),
-            (os, "listdir", self._list),
-            (os, "scandir", self._scan),
-            *((os, name, self._removing(getattr(os, name))) for name in ("remove", "unlink", "rmdir")),
-            *((os, name, self._moving(getattr(os, name))) for name in ("rename", "replace")),
-            *((module, "save", self._saving(torch.save)) for module in (torch, torch.serialization)),
+        here = vars(os)
+        patches: list[tuple[dict[Any, Any], str | None, Callable[..., Any]]] = [
+            *((names, name, self.open) for names, name in _names_of_open()),
+            (here, "open", self._open_descriptor),
+            (here, "mkdir", self._make_folder),
+            (here, "listdir", self._list),
+            (here, "scandir", self._scan),
+            *((here, name, self._finding(here[name])) for name in _FINDING if name in here),
+            *((here, name, self._marking(here[name])) for name in _MARKING if name in here),
+            *((here, name, self._moving(here[name])) for name in ("rename", "replace")),
+            *((vars(module), "save", self._saving(torch.save)) for module in (torch, torch.serialization)),
         ]
-        originals = [(module, name, getattr(module, name)) for module, name, _ in patches]
-        for module, name, patch in patches:
-            setattr(module, name, patch)
+        originals = [(names, name, names[name]) for names, name, _ in patches]
+        for names, name, patch in patches:
+            names[name] = patch
         try:
             yield
         finally:
-            for module, name, original in originals:
-                setattr(module, name, original)
+            for names, name, original in originals:
+                names[name] = original
 
     def open(self, file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
         """Open a file as `open` does: to write, its copy; to read, the copy if there is one."""
@@ -124,10 +137,28 @@ class ScratchFiles:
 
     # What takes the place of functions of `os` ------------------------------------------------------------------------
 
-    def _status(self, path: Any, *args: Any, **kwargs: Any) -> os.stat_result:
-        if kwargs.get("dir_fd") is not None:
-            return _stat(path, *args, **kwargs)
-        return _stat(self._found(path), *args, **kwargs)
+    def _finding(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function of a path that takes the copy of a file if it has one."""
+
+        def called(path: Any, *args: Any, **kwargs: Any) -> Any:
+            found = path if kwargs.get("dir_fd") is not None else self._found(path)
+            return function(found, *args, **kwargs)
+
+        return functools.wraps(function)(called)
+
+    def _marking(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that marks files, and leaves copies as they are, which are gone when the program ends."""
+
+        def called(path: Any, *args: Any, **kwargs: Any) -> Any:
+            if kwargs.get("dir_fd") is None and self._found(path) is not path:
+                return None
+            return function(path, *args, **kwargs)
+
+        return functools.wraps(function)(called)
+
+    def _open_descriptor(self, path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        is_read = not flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        return _os_open(self._found(path) if is_read and dir_fd is None else path, flags, mode, dir_fd=dir_fd)
 
     def _make_folder(self, path: _PathType, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
         whole = None if dir_fd is not None else _absolute(path)
@@ -164,13 +195,6 @@ class ScratchFiles:
                 there = [entry for entry in entries if entry.name not in names]
         return _Entries([*there, *added])
 
-    def _removing(self, remove: Callable[..., None]) -> Callable[..., None]:
-        def removed(path: Any, *args: Any, **kwargs: Any) -> None:
-            found = path if kwargs.get("dir_fd") is not None else self._found(path)
-            remove(found, *args, **kwargs)
-
-        return functools.wraps(remove)(removed)
-
     def _moving(self, move: Callable[..., None]) -> Callable[..., None]:
         def moved(source: Any, target: Any, **kwargs: Any) -> None:
             found = source if kwargs else self._found(source)
@@ -194,6 +218,18 @@ class ScratchFiles:
             self._note(f, copy)
 
         return functools.wraps(save)(saved)
+
+
+def _names_of_open() -> Iterator[tuple[dict[Any, Any], str | None]]:
+    """Yield the places from which code that is loaded takes `open`."""
+    for module, name in _KEPT:
+        if module in sys.modules:
+            yield vars(sys.modules[module]), name
+    # numpy keeps it by the ending of a file: it reads and writes text with it.
+    openers = getattr(sys.modules.get("numpy.lib._datasource"), "_file_openers", None)
+    by_ending = getattr(openers, "_file_openers", None)
+    if isinstance(by_ending, dict) and None in by_ending:
+        yield by_ending, None
 
 
 class _Entries:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import glob
 import os
 import shutil
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,6 +66,43 @@ def test_tensors_are_saved_and_loaded(files: ScratchFiles) -> None:
     assert torch.load("model.pt")["weight"].tolist() == [1, 1]
     assert torch.load(Path("old.pt")).tolist() == [1]
     assert [os.path.basename(path) for path in files.written] == ["model.pt", "old.pt"]
+
+
+def test_an_archive_is_packed_and_unpacked(files: ScratchFiles) -> None:
+    # These modules keep the `open` of the time when they were imported.
+    os.makedirs("data/inner")
+    Path("data/inner/a.txt").write_text("a")
+    with tarfile.open("data.tar", "w") as archive:
+        archive.add("data/inner/a.txt", "cora/a.txt")
+    with tarfile.open("data.tar") as archive:
+        archive.extractall()
+    assert Path("cora/a.txt").read_text() == "a"
+    with bz2.open("a.bz2", "wb") as packed:
+        packed.write(b"b")
+    with bz2.open("a.bz2") as packed:
+        assert packed.read() == b"b"
+
+
+def test_numpy_reads_the_text_that_it_wrote(files: ScratchFiles) -> None:
+    numpy = pytest.importorskip("numpy")
+    numpy.savetxt("a.txt", [[1, 2]])
+    assert numpy.loadtxt("a.txt").tolist() == numpy.genfromtxt("a.txt").tolist() == [1, 2]
+
+
+def test_what_is_asked_of_a_file_is_asked_of_its_copy(files: ScratchFiles) -> None:
+    os.makedirs("steps/1")
+    Path("steps/1/model.txt").write_text("weights")
+    shutil.copy2("steps/1/model.txt", "best.txt")
+    # The layers around the program refuse to change these of any file, so a copy keeps what it has.
+    written = os.lstat("best.txt").st_mtime
+    os.utime("best.txt", (5, 5))
+    os.chmod("best.txt", 0o000)
+    assert (os.stat("best.txt").st_mtime, Path("best.txt").read_text()) == (written, "weights")
+    assert os.access("best.txt", os.R_OK)
+    assert os.path.lexists("best.txt")
+    shutil.rmtree("steps")
+    assert not os.path.exists("steps")
+    assert sorted(os.listdir(".")) == ["best.txt", "old.txt"]
 
 
 def test_a_file_that_is_written_beside_another_and_put_in_its_place(files: ScratchFiles) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import dis
 import errno
 import itertools
 import linecache
@@ -164,8 +165,32 @@ def _last_line(trace: TracebackType | None, filename: str) -> int | None:
     line = None
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == filename:
-            line = trace.tb_lineno
+            line = line_of(trace)
         trace = trace.tb_next
+    return line
+
+
+def line_of(trace: TracebackType) -> int:
+    """Return the line that a frame of a traceback was at.
+
+    A few instructions have none, as the jump back to the beginning of a loop may; a signal is handled at such a jump.
+    They have that of where they jump to, and else that of the code before them.
+    """
+    line: int | None = trace.tb_lineno
+    if line is not None:
+        return line
+    code = trace.tb_frame.f_code
+    line, target = code.co_firstlineno, None
+    for instruction in dis.get_instructions(code):
+        if instruction.offset == trace.tb_lasti and instruction.opcode in dis.hasjrel:
+            target = instruction.argval
+    for instruction in dis.get_instructions(code):
+        at = instruction.positions.lineno if instruction.positions is not None else None
+        if target is not None and instruction.offset >= target and at is not None:
+            return at
+        if target is None and instruction.offset > trace.tb_lasti:
+            break
+        line = at or line
     return line
 
 

@@ -26,7 +26,7 @@ from lessons.texts.wording import Wording
 from lessons.worker import channel, plain_codec, wire
 from lessons.worker.fence import limits
 from lessons.worker.jobs import lesson_run, tensor_questions, values
-from lessons.worker.jobs.execute import describe
+from lessons.worker.jobs.execute import describe, line_of
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import ErrorReport
 from lessons.worker.program_messages import (
@@ -412,7 +412,7 @@ def _innermost(trace: TracebackType | None, filename: str, root: str) -> FailedA
         code = trace.tb_frame.f_code
         own = code.co_filename == filename
         if own or (code.co_filename.startswith(root + os.sep) and "site-packages" not in code.co_filename):
-            found = FailedAt(code.co_filename, trace.tb_lineno, "" if own and is_module(code) else scope_of(code))
+            found = FailedAt(code.co_filename, line_of(trace), "" if own and is_module(code) else scope_of(code))
         trace = trace.tb_next
     return found
 

@@ -116,6 +116,15 @@ def test_a_program_that_fails_can_be_asked_about_what_it_did_before(worker: Sess
         assert tensor_of(run, "x").values == (1.0, 1.0, 1.0)
 
 
+def test_a_program_that_fails_where_code_has_no_line_is_reported(worker: Session, folder: Path) -> None:
+    bare = "table = lambda code: bytes(0xf8 | min(7, len(code) // 2 - at - 1) for at in range(0, len(code) // 2, 8))\n"
+    code = f"def f():\n    raise ValueError('lost')\n{bare}code = f.__code__\n"
+    code += "f.__code__ = code.replace(co_linetable=table(code.co_code))\nf()\n"
+    with ran(worker, folder, code) as (_, result):
+        assert result.error is not None
+        assert (result.error.message, result.error.line) == ("ValueError: lost", 1)
+
+
 def test_a_program_that_is_not_python_says_so(worker: Session, folder: Path) -> None:
     with ran(worker, folder, "x = 1\ny = (\n") as (_, result):
         assert result.error is not None

@@ -1,0 +1,54 @@
+"""Where code was when an exception was raised in it."""
+
+from __future__ import annotations
+
+import dis
+import sys
+from types import CodeType, FrameType, TracebackType
+
+from lessons.worker.jobs.execute import line_of
+
+LOOP = """\
+def loop():
+    for number in range(3):
+        if number > 5:
+            print(number)
+loop()
+"""
+
+
+def code_of_loop() -> CodeType:
+    """Return the code of the loop, which never prints."""
+    return next(each for each in compile(LOOP, "loop.py", "exec").co_consts if isinstance(each, CodeType))
+
+
+def frame_of(code: CodeType) -> FrameType:
+    """Run code and return its frame."""
+    frames: list[FrameType] = []
+    sys.setprofile(lambda frame, event, arg: frames.append(frame) if frame.f_code is code else None)
+    try:
+        exec(code)
+    finally:
+        sys.setprofile(None)
+    return frames[0]
+
+
+def test_a_jump_without_a_line_has_that_of_where_it_jumps_to() -> None:
+    code = code_of_loop()
+    frame = frame_of(code)
+    jumps = [each for each in dis.get_instructions(code) if each.opname.startswith("JUMP_BACKWARD")]
+    lines = [line_of(TracebackType(None, frame, each.offset, -1)) for each in jumps]
+    # One of them follows what is printed.
+    assert lines
+    assert {*lines} - {4} <= {2, 3}
+
+
+def test_code_without_any_line_has_that_of_its_function() -> None:
+    code = code_of_loop()
+    units = len(code.co_code) // 2
+    # Up to eight units of code without a line, again and again.
+    table = bytes(0xF8 | min(7, units - at - 1) for at in range(0, units, 8))
+    bare = code.replace(co_linetable=table)
+    trace = TracebackType(None, frame_of(bare), 2, -1)
+    assert trace.tb_lineno is None
+    assert line_of(trace) == 1

@@ -33,8 +33,8 @@ say = Wording("engine/launchers")
 
 START_LIMIT = 180.0
 END_LIMIT = 5.0
-LAST_WORDS = 0.2
-"""Seconds in which a child that has closed its connection may end by itself."""
+LAST_WORDS = 1.0
+"""Seconds in which a child that has closed its connection may end by itself, or one that is asked say its line."""
 TRACE = "(most recent call first)"
 OUTPUT_SHOWN = 64 * 1024
 
@@ -423,7 +423,7 @@ class SpareChild:
         if ask_line and self._process.poll() is None:
             self._process.send_signal(signal.SIGUSR1)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(0.05)
+                self._process.wait(LAST_WORDS)
         self.talk.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(0 if ask_line else 0.05)

@@ -49,13 +49,14 @@ def set_up(launch: Launch, scratch: str, shared: Path | None, *, limited: bool =
     # Line by line, so that output from before a crash is not lost.
     sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGUSR1, signal.SIGXCPU):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
     # Write the line that a program is at to descriptor 2, even while the interpreter is stuck in C code.
     faulthandler.enable(file=2, all_threads=False)
-    faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
-    faulthandler.register(signal.SIGXCPU, file=2, all_threads=False, chain=True)
+    for number in (signal.SIGUSR1, signal.SIGXCPU):
+        # After that the signal ends the process, by which the parent knows that all of the line is written.
+        faulthandler.register(number, file=2, all_threads=False, chain=True)
     os.chdir(scratch)
     os.environ.update(HOME=scratch, TMPDIR=scratch)
     sys.path[:] = [entry for entry in sys.path if entry]

@@ -35,8 +35,8 @@ from lessons.worker.process.child_ahead import ChildAhead
 
 FDS = 4
 TICK = 0.2
-LINE_GRACE = 0.25
-"""Seconds that a child gets to say at which line it is before it is killed; most need a few milliseconds."""
+LINE_GRACE = 1.0
+"""Seconds that a child gets to say at which line it is, and to end of that; most need a few milliseconds."""
 MOST_PROCESSES = 32
 SCRATCH_CAP = 256
 """MiB that a child and its processes may write to files at the same time, about."""
@@ -211,11 +211,11 @@ class ForkServer:
 
     def _kill(self, child: _Child, ask_line: bool = False) -> None:
         if ask_line:
-            before = os.fstat(child.err).st_size
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child.pid, signal.SIGUSR1)
             until = time.monotonic() + LINE_GRACE
-            while os.fstat(child.err).st_size == before and time.monotonic() < until:
+            # The line is written piece by piece, and the signal ends the child only when all of it is there.
+            while not _has_ended(child.pid) and time.monotonic() < until:
                 time.sleep(0.002)
         # Kill by pid as well as by group: the group may not exist yet.
         for kill in (os.kill, os.killpg):
@@ -235,8 +235,7 @@ class ForkServer:
             self._kill(child)
 
     def _bury_if_dead(self, child: _Child, wait: bool = False) -> None:
-        flags = os.WEXITED | os.WNOWAIT | (0 if wait else os.WNOHANG)
-        if os.waitid(os.P_PID, child.pid, flags) is None:
+        if not _has_ended(child.pid, wait):
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
@@ -291,6 +290,11 @@ def _refuse(fds: tuple[int, ...], reason: str) -> None:
         channel.send(connection, Exited(-signal.SIGKILL, reason, 0.0))
     for fd in (talk, out, err):
         os.close(fd)
+
+
+def _has_ended(pid: int, wait: bool = False) -> bool:
+    """Return whether a child has ended, or wait until it has; its number stays its own."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | (0 if wait else os.WNOHANG)) is not None
 
 
 def threads() -> int:

@@ -16,7 +16,7 @@ import pytest
 from lessons.worker import channel
 from lessons.worker.messages import Exited, Launch
 from lessons.worker.process import fork_server
-from lessons.worker.process.fork_server import ForkServer
+from lessons.worker.process.fork_server import ForkServer, _Child
 
 DYING = 0.05
 """Seconds from the signal that kills a child to its end. A real child, whose memory is large, takes some too."""
@@ -102,3 +102,29 @@ def test_a_child_is_killed_once(sleeper: list[int], tmp_path: Path) -> None:
             listener.join()
     assert [report.code for report in reports if isinstance(report, Exited)] == [-signal.SIGKILL]
     assert len(sleeper) == 1
+
+
+def test_a_child_that_is_asked_for_its_line_may_write_all_of_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is written piece by piece, and on a busy machine a child may have to wait between two of them."""
+    monkeypatch.setattr(fork_server, "LINE_GRACE", 60)
+    says = "say() { printf 'File mine.py' >&2; sleep 0.1; echo ', line 2' >&2; trap - USR1; kill -USR1 $$; }"
+    handler = signal.getsignal(signal.SIGCHLD)
+    control, theirs = socket.socketpair()
+    status, their_status = socket.socketpair()
+    with control, theirs, status, their_status, (tmp_path / "err").open("w+b") as err:
+        command = ["sh", "-c", f"{says}; trap say USR1; echo ready; while :; do sleep 0.01; done"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, start_new_session=True) as process:
+            try:
+                assert process.stdout is not None
+                assert process.stdout.readline() == b"ready\n"
+                child = _Child(process.pid, their_status, str(tmp_path), 0, err.fileno(), frozenset())
+                ForkServer(theirs, str(tmp_path))._kill(child, ask_line=True)
+            finally:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, handler)
+                process.kill()
+        err.seek(0)
+        assert err.read() == b"File mine.py, line 2\n"
+    assert process.returncode == -signal.SIGUSR1

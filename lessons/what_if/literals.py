@@ -11,6 +11,9 @@ from lessons.texts.wording import Wording
 
 say = Wording("change/literals")
 
+ASIDES = frozenset(("add_argument()", "description", "epilog", "help", "metavar", "print()", "usage"))
+"""What a text is given to that computes nothing: functions and arguments of argparse, and what prints."""
+
 LONGEST = 24
 """Characters of the code that stands for what a literal belongs to."""
 
@@ -70,6 +73,7 @@ def knobs_of(
                 file=file,
                 near=tuple(beside or ()),
                 everywhere=main,
+                aside=isinstance(node.value, str) and name in ASIDES,
             )
         )
     return tuple(found)
@@ -100,6 +104,14 @@ def _literals(node: ast.AST, name: str) -> Iterator[tuple[ast.Constant, str]]:
             name = _short(target)
         case ast.keyword(arg=str(arg)):
             name = arg
+        case ast.Call(func=ast.Attribute(attr="add_argument"), args=[ast.Constant(value=str(option)), *_]):
+            # What is given for an option is called after it.
+            given = [each for each in node.keywords if each.arg == "default"]
+            for each in given:
+                yield from _literals(each.value, option)
+            for child in (node.func, *node.args, *(each for each in node.keywords if each not in given)):
+                yield from _literals(child, "add_argument()")
+            return
         case ast.Call(func=function):
             name = f"{_short(function)}()"
         case ast.Subscript(value=value):

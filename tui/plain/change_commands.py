@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator
 
 from lessons.format.knobs.knob import Knob
@@ -15,6 +14,7 @@ from lessons.what_if import cells, changes, relevance
 from lessons.what_if.changes import ChangeHistory, Changes
 from tui.plain.command_table import Handlers
 from tui.plain.console import Console
+from tui.plain.knob_commands import KnobCommands
 from tui.plain.refused import Refused
 from tui.plain.subject import Index, Subject, cell_words
 from tui.state.step_content import StepContent
@@ -46,6 +46,7 @@ class ChangeCommands:
         self._console, self._step, self._subject, self._content = console, step, subject, content
         self._history, self._apply = history, apply
         self._knobs: dict[str, tuple[Knob, ...]] = {}
+        self._listing = KnobCommands(console, step, lambda: self.knobs, history)
 
     @property
     def knobs(self) -> tuple[Knob, ...]:
@@ -119,41 +120,16 @@ class ChangeCommands:
         return f"{step.id}:{variable}" + (f"[{','.join(map(str, index))}]" if index else "")
 
     def knob(self, text: str) -> Iterator[str]:
-        """Turn a knob, and yield what came of it; without a name, yield what can be turned."""
+        """Turn a knob, and yield what came of it; without a value, yield those that are called so."""
         lesson, _ = self._step()
-        name, _, value = text.partition(" ")
-        value = value.strip().removeprefix("=").strip()
-        if not text:
-            yield from self._listed(lesson)
+        knob, value = self._listing.meant(text)
+        if knob is None or not value:
+            yield from self._listing.listed(text)
             return
-        knob = next((knob for knob in self.knobs if name.casefold() in (knob.name.casefold(),)), None)
-        if knob is None:
-            names = [knob.name for knob in self.knobs]
-            close = difflib.get_close_matches(name, names, 1)
-            raise Refused(
-                say("similar-knob", "There is no knob {name}. Do you mean {similar}?", name=name, similar=close[0])
-                if close
-                else say("no-knob", "There is no knob {name}. There is: {names}.", name=name, names=", ".join(names))
-            )
-        if not value:
-            raise Refused(say("no-setting", "Say what to set {name} to: {accepts}.", name=name, accepts=knob.accepts))
         try:
             yield from self._apply(self._history().do(self._history().current.with_knob(lesson, knob.name, value)))
         except changes.ChangeError as error:
             raise Refused(str(error)) from None
-
-    def _listed(self, lesson: Lesson) -> Iterator[str]:
-        settings = self._history().current.settings
-        for knob in self.knobs:
-            setting = settings.get(knob.name, knob.initial(lesson))
-            now = say("each-own", "each step its own") if setting is None else knob.say(setting)
-            line = say("knob", "{name}: {label}, now {now}.", name=knob.name, label=knob.label, now=now)
-            limits = knob.limits()
-            if "values" in limits:
-                line += " " + say("values", "It takes: {values}.", values=", ".join(map(str, limits["values"])))
-            else:
-                line += " " + say("accepts", "It takes: {accepts}.", accepts=knob.accepts)
-            yield from self._console.wrapped(line)
 
     def changes(self, _: str) -> Iterator[str]:
         """Yield what the learner has changed."""
@@ -212,33 +188,59 @@ def _of_tensor(console: Console, before: StepResult, tensor: Tensor) -> Iterator
             sizes["was"] = linear_matrix.shape_text(earlier)
             yield from console.wrapped(say("reshaped", "{name} was {was}, is {now}.", name=tensor.name, **sizes))
         return
-    if tensor.values is None or earlier.values is None:
-        yield from console.wrapped(say("large", "{name} is too large to be compared here.", name=tensor.name))
-        return
-    changed = [
-        index
-        for index, was, now in zip(_indices(tensor.shape), earlier.values, tensor.values, strict=True)
-        if was != now and not (was != was and now != now)
-    ]
-    if not changed:
+    pairs = list(_pairs(earlier, tensor))
+    changed = [(index, was, now) for index, was, now in pairs if was != now and not (was != was and now != now)]
+    count, compared = len(changed), len(pairs)
+    if compared < tensor.size:
+        said = say("count-shown", "{name} has {all:,} numbers. Of the {shown} shown here, {count} changed.",
+                   name=tensor.name, all=tensor.size, shown=compared, count=count)  # fmt: skip
+        yield from console.wrapped(f"{said} {_bounds(earlier, tensor)}")
+    elif not changed:
         yield from console.wrapped(say("same", "{name}: nothing changed.", name=tensor.name))
-        return
-    count, all_cells = len(changed), len(tensor.values)
-    yield from console.wrapped(
-        say("count", "{name}: {count} of {all} numbers changed.", name=tensor.name, count=count, all=all_cells)
-    )
-    for index in changed[:MOST_CELLS]:
-        was, now = (readable(_value(each, index), each.dtype) for each in (earlier, tensor))
+    else:
+        yield from console.wrapped(
+            say("count", "{name}: {count} of {all} numbers changed.", name=tensor.name, count=count, all=compared)
+        )
+    for index, *values in changed[:MOST_CELLS]:
+        was, now = (readable(value, each.dtype) for value, each in zip(values, (earlier, tensor), strict=True))
         cell = cell_words(tensor, index)
         yield from console.wrapped(say("cell", "{cell} was {was}, is {now}.", cell=cell, was=was, now=now))
     if count > MOST_CELLS:
-        rows = dict.fromkeys(visible(_row_name(tensor, index)) for index in changed)
+        rows = dict.fromkeys(visible(_row_name(tensor, index)) for index, _, _ in changed)
         where = ", ".join(list(rows)[:MOST_CELLS]) + (", ..." if len(rows) > MOST_CELLS else "")
         yield from console.wrapped(
             say("more", "Those are the first {most}. Rows with changes: {rows}.", most=MOST_CELLS, rows=where)
             if len(tensor.shape) > 1
             else say("first", "Those are the first {most}.", most=MOST_CELLS)
         )
+
+
+def _bounds(earlier: Tensor, tensor: Tensor) -> str:
+    """Say between which numbers those of a tensor lie, and lay before."""
+    if (earlier.low, earlier.high) == (tensor.low, tensor.high):
+        return say("same-bounds", "The least and the greatest of all are as before.")
+    return say("bounds", "All of them lay from {was}, and lie from {now}.", was=_span(earlier), now=_span(tensor))
+
+
+def _span(tensor: Tensor) -> str:
+    if tensor.low is None or tensor.high is None:
+        return say("no-bounds", "no finite number")
+    return say(
+        "span", "{low} to {high}", low=readable(tensor.low, tensor.dtype), high=readable(tensor.high, tensor.dtype)
+    )
+
+
+def _pairs(earlier: Tensor, tensor: Tensor) -> Iterator[tuple[Index, float, float]]:
+    """Yield the numbers that are known of a tensor, before and after: all of them, or those of its corner."""
+    if tensor.values is not None and earlier.values is not None:
+        yield from zip(_indices(tensor.shape), earlier.values, tensor.values, strict=True)
+        return
+    before, after = earlier.window, tensor.window
+    if before is None or after is None or (before.lead, before.top, before.left) != (after.lead, after.top, after.left):
+        return
+    for row, (was, now) in enumerate(zip(before.rows, after.rows, strict=False), after.top):
+        for column, values in enumerate(zip(was, now, strict=False), after.left):
+            yield ((*after.lead, row, column) if len(tensor.shape) > 1 else (column,), *values)
 
 
 def _row_name(tensor: Tensor, index: Index) -> str:
@@ -255,11 +257,3 @@ def _indices(shape: Index) -> Iterator[Index]:
     for first in range(shape[0]):
         for rest in _indices(shape[1:]):
             yield (first, *rest)
-
-
-def _value(tensor: Tensor, index: Index) -> float:
-    position = 0
-    for at, size in zip(index, tensor.shape, strict=True):
-        position = position * size + at
-    assert tensor.values is not None
-    return tensor.values[position]

@@ -77,7 +77,11 @@ class ProgramDialogue(Dialogue):
             case "quit":
                 return say("quit", "quit")
             case "knob":
-                return say("knob", "change a literal of the program; alone: list them")
+                return say(
+                    "knob",
+                    "change a literal of the program: knob line-5-12 7, or knob lr 0.1 for the only lr = 0.2; alone: "
+                    "list them, those of this page first; knob lr: list those with lr in their name or line of code",
+                )
         return super()._help_of(command)
 
     def _bye(self) -> Iterator[str]:

@@ -14,6 +14,7 @@ from lessons.texts.wording import Wording
 from lessons.what_if import cells, relevance
 from lessons.what_if.changes import ChangeError, Changes, apply
 from tui.actions.key_names import full_keys, short_keys
+from tui.state import knob_list
 
 say = Wording("change/rows")
 
@@ -82,7 +83,7 @@ def rows(
     chosen = {knob.name for knob in matter} | set(settings)
     there: list[Knob] = [knob for knob in lesson.knobs if knob.name in chosen]
     # First those of the function that a page is about.
-    for knob in sorted(there, key=lambda knob: _distance(knob, step)):
+    for knob in knob_list.in_order(there, step):
         setting = settings.get(knob.name, knob.initial(lesson))
         shown = say("each-step-own", "each step its own") if setting is None else knob.say(setting)
         label = knob.label
@@ -99,11 +100,6 @@ def rows(
         )
     )
     return tuple(found)
-
-
-def _distance(knob: Knob, step: str) -> int:
-    """Return how far a literal is from what a page of a program shows; 0 for what a lesson lets one change."""
-    return 0 if not isinstance(knob, LiteralKnob) or step in knob.near else 1 if step in knob.within else 2
 
 
 def _hint(knob: Knob) -> str:

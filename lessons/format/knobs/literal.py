@@ -24,6 +24,7 @@ class LiteralKnob(Knob):
         file: the file of the source, as people call it.
         near: the pages of the function, or of the functions of the class, that it is in.
         everywhere: whether all pages list it, not only those that are near.
+        aside: whether it is a text that only names or describes something: an option, its help, what is printed.
     """
 
     replaced_in: ClassVar[str] = "value"
@@ -35,6 +36,12 @@ class LiteralKnob(Knob):
     file: OptionalCode = ""
     near: tuple[Name, ...] = ()
     everywhere: bool = True
+    aside: bool = False
+
+    @property
+    def called(self) -> str:
+        """What the code calls it, or what it is given to: the label without its line; "" if it has only that."""
+        return self.label.rpartition(", ")[0]
 
     def initial(self, lesson: LessonCode) -> Setting:
         """Return what the source says."""

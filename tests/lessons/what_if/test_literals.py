@@ -43,6 +43,18 @@ def test_each_literal_but_docstrings_and_parts_of_f_strings_is_a_knob() -> None:
     assert [label for label, _, _ in found("x = f([1, 2], y=3)")] == ["f() 1, line 1", "f() 2, line 1", "y, line 1"]
 
 
+def test_the_default_of_an_option_is_called_after_it_and_what_only_names_it_is_an_aside() -> None:
+    source = 'parser.add_argument("--lr", "-l", default=-0.5, type=float, help="how fast")\nprint("done", 3)\n'
+    assert [(knob.label, knob.value, knob.aside) for knob in literals.knobs_of(source, ())] == [
+        ("add_argument() 1, line 1", "--lr", True),
+        ("add_argument() 2, line 1", "-l", True),
+        ("--lr, line 1", 0.5, False),
+        ("help, line 1", "how fast", True),
+        ("print() 1, line 2", "done", True),
+        ("print() 2, line 2", 3, False),
+    ]
+
+
 def lesson(source: str = SOURCE) -> Lesson:
     """Return the program as a lesson."""
     return lesson_of("mine.py", source, (), "")

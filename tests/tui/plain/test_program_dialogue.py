@@ -60,14 +60,19 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting_session, "PATIENCE", 600.0)
 
 
+def opened(worker: Session, folder: Path, source: str) -> WarmProgram:
+    """Return a program that has run."""
+    file = folder / "mine.py"
+    file.write_text(source)
+    session = WarmProgram(OwnProgram.here(file, source), worker.launcher)
+    session.open(session.program)
+    return session
+
+
 @pytest.fixture
 def program(worker: Session, tmp_path: Path) -> WarmProgram:
     """Return a program that has run."""
-    file = tmp_path / "mine.py"
-    file.write_text(SOURCE)
-    session = WarmProgram(OwnProgram.here(file, SOURCE), worker.launcher)
-    session.open(session.program)
-    return session
+    return opened(worker, tmp_path, SOURCE)
 
 
 def test_a_program_is_read_changed_and_run_again(program: WarmProgram) -> None:
@@ -141,3 +146,111 @@ def test_a_file_of_tensors_is_read(worker: Session, tmp_path: Path) -> None:
         assert "a: weight, bias" in learner.say("run")
     with talk(make(), "a.bias") as learner:
         assert "Page 1 of 1: a: weight, bias" in learner.begin()
+
+
+KNOBS = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser(description="Train it.")
+parser.add_argument("--lr", type=float, default=0.5, help="how fast")
+options = parser.parse_args()
+ONES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
+steps = 3
+rate = float(options.lr); rate /= 2
+
+def scale(x):
+    y = x * 7
+    return y
+
+z = scale(torch.tensor([1.0])) * options.lr * steps
+"""
+
+
+def test_of_many_knobs_the_nearest_come_first_and_words_find_the_rest(worker: Session, tmp_path: Path) -> None:
+    with talk(opened(worker, tmp_path, KNOBS)) as learner:
+        learner.begin()
+        learner.type("go y")
+        few = learner.type("knob").splitlines()
+        # First that of the function; no help text is among the first ones.
+        assert few[0] == "line-12-12: y, line 12, now 7. It takes: a number."
+        assert not [line for line in few if "how fast" in line or "Train it." in line]
+        assert " ".join(few[20:]) == (
+            "8 more: knob all lists all, and knob WORD those with that word in their name or their line of code."
+        )
+        every = learner.type("knob all").splitlines()
+        assert len(every) == 28
+        assert every[0] == few[0]
+        assert [line.partition(":")[0] for line in every[-3:]] == ["line-4-45", "line-5-20", "line-5-58"]
+        # Words of the name, or of the line of code.
+        assert learner.type("knob STEPS").splitlines() == [
+            "line-8-8: steps, line 8, now 3. It takes: a number.",
+            "    steps = 3",
+            "line-15-24: torch.tensor(), line 15, now 1.0. It takes: a number.",
+            "    z = scale(torch.tensor([1.0])) * options.lr * steps",
+        ]
+        assert [line.partition(":")[0] for line in learner.type("knob lr default").splitlines()[::2]] == [
+            "line-5-48",
+            "line-5-20",
+            "line-5-58",
+        ]
+        # What the code calls it is a name if nothing else is called so; others are listed.
+        assert "Changed: steps, line 8: 4." in learner.say("knob steps 4")
+        # In steps /= 2, 2 is not what steps is.
+        assert learner.type("knob rate 4").startswith("Type the name of one of these, ")
+        assert "Changed: --lr, line 5: 0.25; steps, line 8: 4." in learner.say("knob --lr = 0.25")
+        listed = learner.type("knob ones 999").splitlines()
+        assert listed[0] == "Type the name of one of these, and then the value:"
+        assert listed[1] == "line-7-8: ONES 1, line 7, now 1. It takes: a number."
+        assert learner.type("knob ones 4").startswith("line-7-17: ONES 4, line 7, now 4.")
+        assert learner.say("knob stepp 4") == "There is no knob stepp. Do you mean steps?"
+        assert learner.say("knob nothing") == (
+            "No knob has nothing in its name or its line of code. Type knob to list them."
+        )
+
+
+def test_a_knob_of_another_file_is_turned(worker: Session, tmp_path: Path) -> None:
+    (tmp_path / "factor_of_knobs.py").write_text("def factor(x):\n    y = x * 2\n    return y\n")
+    source = "import torch\nfrom factor_of_knobs import factor\nz = factor(torch.tensor([1.0]))\n"
+    with talk(opened(worker, tmp_path, source)) as learner:
+        learner.begin()
+        learner.type("go y")
+        name = learner.type("knob").partition(":")[0]
+        assert name == "factor_of_knobs.py line-2-12"
+        assert "factor.y[0] was 2, is 5." in learner.say(f"knob {name} 5")
+
+
+LARGE = """\
+import torch
+
+def scale(x):
+    y = x * 2
+    return y
+
+z = scale(torch.ones(3, 64, 64))
+small = torch.tensor([1.0])
+"""
+
+
+def test_of_a_large_tensor_a_change_says_what_can_be_said(worker: Session, tmp_path: Path) -> None:
+    with talk(opened(worker, tmp_path, LARGE)) as learner:
+        learner.begin()
+        # A cell that is not among those that are shown; the least number of all tells.
+        said = learner.type("set z[2,63,63] = -5").splitlines()
+        assert said[0] == "Changed: z[2,63,63] = -5."
+        assert " ".join(said[1:3]) == (
+            "z has 12,288 numbers. Of the 1024 shown here, 0 changed. All of them lay from 2 to 2, and "
+            "lie from -5 to 2."
+        )
+        assert said[3:] == ["small: nothing changed."]
+        learner.say("reset")
+        said = learner.type("knob line-4-12 3").splitlines()
+        assert " ".join(said[1:3]) == (
+            "z has 12,288 numbers. Of the 1024 shown here, 1024 changed. All of them lay from 2 to 2, and "
+            "lie from 3 to 3."
+        )
+        assert said[3] == "z[0,0,0] was 2, is 3."
+        assert said[13].startswith("Those are the first 10. Rows with changes: 0,0, 0,1, 0,2")
+        learner.say("reset")
+        same = learner.say("set z[0,0,1] = 2")
+        assert "Of the 1024 shown here, 0 changed. The least and the greatest of all are as before." in same

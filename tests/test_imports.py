@@ -36,7 +36,7 @@ SCREEN = {
     "tui.plain.open_dialogue": {"textual"},
     "tui.state.recorded_results": {"textual", "sqlite3", "yaml"},
     "tui.commands.course_lookup": {"textual", "yaml"},
-    "tui.app": set[str](),
+    "tui.app": {"xml", "http", "email"},
 }
 
 LOOK = """

@@ -60,7 +60,7 @@ def load_outline(of: CourseFolder = FIRST) -> tuple[CourseOutline, Callable[[], 
     kept = _load(name, digest) if digest else None
     if kept is not None:
         outline, text = kept
-        return course_outline.from_json(outline), lambda: _course(text)
+        return course_outline.from_json(outline), _Unread(text)
     from lessons.reading import loader, outlining, translating  # they bring YAML and pydantic along
 
     read = _of_its_folder(loader.load_course(of.path), of)
@@ -81,11 +81,21 @@ def _of_its_folder(course: Course, of: CourseFolder) -> Course:
     return course.model_copy(update={**update, "lessons": lessons})
 
 
-def _course(text: bytes) -> Course:
-    from lessons.format.fields import CHECKED
-    from lessons.format.lesson import Course
+class _Unread:
+    """A course that is read when it is asked for; its text, more than a megabyte, is given up then."""
 
-    return Course.model_validate_json(text, context=CHECKED)
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._course: Course | None = None
+
+    def __call__(self) -> Course:
+        if self._course is None:
+            from lessons.format.fields import CHECKED
+            from lessons.format.lesson import Course
+
+            self._course = Course.model_validate_json(self._text, context=CHECKED)
+            self._text = b""
+        return self._course
 
 
 # What the course depends on ------------------------------------------------------------------------------------------

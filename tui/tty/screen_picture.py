@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 from html import escape
-from xml.sax.saxutils import quoteattr
 
 from rich.console import Console
 from textual.app import App
 
 FORMAT = """\
 <svg class="rich-terminal" viewBox="0 0 {{width}} {{height}}" xmlns="http://www.w3.org/2000/svg" role="img" \
-aria-label={label}>
+aria-label="{title}">
 <title>{title}</title>
 <desc>{text}</desc>
 <style>
@@ -71,6 +70,6 @@ class ScreenPicture:
         def inner(text: str) -> str:
             return escape(text).replace("{", "{{").replace("}", "}}")
 
-        label = quoteattr(self._title).replace("{", "{{").replace("}", "}}")
-        form = FORMAT.format(label=label, title=inner(self._title), text=inner(self.text))
+        # Not by `xml.sax.saxutils`: it brings along what fetches files from the network, which costs time and memory.
+        form = FORMAT.format(title=inner(self._title), text=inner(self.text))
         return self._console.export_svg(title=self._title, code_format=form, unique_id="screen")

@@ -114,6 +114,13 @@ def test_course_is_the_one_of_the_outline(files: Files) -> None:
         assert outline.lessons[0].title == load_course().lessons[0].title == title
 
 
+def test_course_that_has_been_read_keeps_no_second_copy_of_its_text(files: Files) -> None:
+    load_course = kept_course.load_outline(files.folder)[1]
+    assert any(vars(load_course).values())
+    assert load_course() is load_course()
+    assert not [held for held in vars(load_course).values() if isinstance(held, bytes) and held]
+
+
 def test_files_are_read_once(files: Files) -> None:
     assert kept_course.load_course(files.folder) == loader.load_course(files.course)
     assert not files.is_read_again()

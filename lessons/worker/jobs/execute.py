@@ -124,7 +124,7 @@ def _describe(error: BaseException, filename: str) -> ErrorReport:
         message = say("sys-exit", "The code ended the program itself (sys.exit); nothing after that was run.")
     elif is_a(error, RecursionError):
         message = say("recursion", "Endless recursion: a function calls itself without end.")
-    elif is_a(error, EOFError):
+    elif is_a(error, EOFError) and _text(error) == "EOF when reading a line":
         message = say("keyboard", "The code waits for the keyboard, which it cannot read here.")
     elif is_a(error, OSError) and _errno(error) == errno.EFBIG:
         message = say("output", "The code printed or wrote more than 8 MB; the first 64 KB are shown.")

@@ -40,7 +40,7 @@ from lessons.worker.program_messages import (
     TracePart,
     TraceProgram,
 )
-from lessons.worker.programs import program_comparison, traced_result
+from lessons.worker.programs import loaded_batches, program_comparison, traced_result
 from lessons.worker.programs.edited_files import EditedFiles
 from lessons.worker.programs.named_tensors import NamedTensor, is_module, named_tensors, scope_of, shapes_in_functions
 from lessons.worker.programs.nonfinite_hunt import HuntingRecorder
@@ -113,7 +113,12 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     edited = EditedFiles(root_of(Path(job.path)), job.sources, others, state.recorder)
     scratch = Path(os.environ.get("TMPDIR", ""))
     files = ScratchFiles(scratch / FILES, scratch)
-    with files.in_place() if job.limited else nullcontext(), _as_own(job, state), edited.imported():
+    with (
+        files.in_place() if job.limited else nullcontext(),
+        loaded_batches.copied(),
+        _as_own(job, state),
+        edited.imported(),
+    ):
         failure, place = _run(job, state)
         if os.getpid() != process:
             _end_copy(failure)

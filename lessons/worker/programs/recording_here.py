@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.programs import loaded_batches
 from lessons.worker.recording.leaving import leave
 from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.record import Binding, Record
@@ -79,6 +80,7 @@ class RecordingHere:
                 gc.freeze()
                 self._froze = True
             self.recorder.begin_at(frame)
+            self._entered.enter_context(loaded_batches.copied())
             self._entered.enter_context(LocalVariables(self.recorder).naming_modules())
             self._entered.enter_context(self.recorder)
 

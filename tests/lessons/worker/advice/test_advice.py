@@ -954,3 +954,12 @@ def test_text_of_a_shape() -> None:
 def test_all_rules_name_a_kind_of_exception() -> None:
     assert all(issubclass(rule.kind, BaseException) for rule in RULES)
     assert len(RULES) > 90
+
+
+def test_only_what_reads_a_line_waits_for_the_keyboard() -> None:
+    # A pipe between processes that was closed ends with the same kind of error.
+    assert describe(EOFError("EOF when reading a line"), "<other>").message.startswith(
+        "The code waits for the keyboard"
+    )
+    assert describe(EOFError("Ran out of input"), "<other>").message == "EOFError: Ran out of input"
+    assert describe(EOFError(), "<other>").message == "EOFError"

@@ -496,4 +496,4 @@ class TutorApp(OrderedInputApp):
             if self.ready_to_run.is_set():
                 self.state.async_session.close()
             self.progress.close()
-            return unsaved_progress.farewell(self.progress, self._exported)
+            return unsaved_progress.farewell(self.progress, self._exported, self.course.option)

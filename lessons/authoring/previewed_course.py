@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lessons.authoring import skeleton, writing
+from lessons.courses import course_list
 from lessons.format.course_file import FORMAT
 from lessons.format.lesson import Course, Lesson
 from lessons.format.steps import ReadStep
-from lessons.reading import course_description, loader, yaml_nodes
+from lessons.reading import course_description, folders, loader, yaml_nodes
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.yaml_nodes import locate, position_of
 
@@ -142,12 +143,20 @@ class PreviewedCourse:
 
     def _read(self) -> tuple[Course, list[Finding]]:
         if self.is_course:
-            return loader.read_course(self.folder)
+            course, findings = loader.read_course(self.folder)
+            return folders.of_state_folder(course, self._state_folder()), findings
         try:
             lesson = self._read_exercise() if self.lesson_folder is None else self._read_lesson(self.lesson_folder)
         except LessonError as error:
             return Course(lessons=()), error.findings
-        return Course(lessons=(lesson,)), []
+        return folders.of_state_folder(Course(lessons=(lesson,)), folders.IN_NO_COURSE), []
+
+    def _state_folder(self) -> str:
+        """Return where the learner's files of the course lie, such as trained models."""
+        try:
+            return course_list.in_folder(self.folder, course_list.available()).state_folder
+        except LessonError:
+            return folders.IN_NO_COURSE
 
     def _read_lesson(self, folder: Path) -> Lesson:
         """Read a lesson that is in no course. Raises `LessonError`."""

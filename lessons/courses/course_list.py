@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lessons.courses import added_courses, installed_courses
 from lessons.reading import course_description
-from lessons.reading.folders import BUILT_IN, CourseFolder
+from lessons.reading.folders import BUILT_IN, OPENED, CourseFolder
 from lessons.texts.wording import Wording
 
 say = Wording("courses/list")
@@ -67,4 +67,4 @@ def in_folder(folder: Path, known: Iterable[CourseFolder]) -> CourseFolder:
             return course
     course_id = course_description.read_description(folder).id
     digest = hashlib.blake2b(os.fsencode(folder), digest_size=4).hexdigest()
-    return CourseFolder(course_id, folder, f"folders/{course_id}-{digest}", "folder")
+    return CourseFolder(course_id, folder, f"{OPENED}/{course_id}-{digest}", "folder")

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lessons.reading import course_outline
-from lessons.reading.folders import FIRST, MISTAKES, CourseFolder
+from lessons.reading.folders import FIRST, MISTAKES, CourseFolder, of_state_folder
 from lessons.reading.whole_file import write_whole
 from lessons.texts import language, translations
 
@@ -63,22 +63,13 @@ def load_outline(of: CourseFolder = FIRST) -> tuple[CourseOutline, Callable[[], 
         return course_outline.from_json(outline), _Unread(text)
     from lessons.reading import loader, outlining, translating  # they bring YAML and pydantic along
 
-    read = _of_its_folder(loader.load_course(of.path), of)
+    read = of_state_folder(loader.load_course(of.path), of.state_folder)
     course = translating.translate_course(read, translations.current())
     made = outlining.outline(course)
     # A file may have been saved while they were read.
     if digest and _digest(of) == digest:
         _save(name, made, course, digest)
     return made, lambda: course
-
-
-def _of_its_folder(course: Course, of: CourseFolder) -> Course:
-    """Return a course that knows where its learner's files lie."""
-    if not of.state_folder:
-        return course
-    update = {"state_folder": of.state_folder}
-    lessons = tuple(lesson.model_copy(update=update) for lesson in course.lessons)
-    return course.model_copy(update={**update, "lessons": lessons})
 
 
 class _Unread:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lessons.format.lesson import Course, Exercise, Lesson, Step
 from lessons.reading import kept_course
 from lessons.reading.findings import LessonError
-from lessons.reading.folders import CourseFolder
+from lessons.reading.folders import CourseFolder, option_about
 from lessons.texts.wording import Wording
 from tui.commands.chosen_course import allowed_course
 from tui.commands.errors import UsageError
@@ -66,12 +66,17 @@ def find_exercise(course: Course, name: str) -> tuple[Lesson, Exercise]:
     try:
         return course.exercise(name)
     except KeyError:
-        raise UsageError(no_exercise(name)) from None
+        raise UsageError(no_exercise(course, name)) from None
 
 
-def no_exercise(name: str) -> str:
+def no_exercise(course: Course, name: str) -> str:
     """Say that the course has no exercise of this id or number."""
-    return say("no-exercise", "There is no exercise '{name}'. Run 'attn-tutor list' to see all of them.", name=name)
+    return say(
+        "no-exercise",
+        "There is no exercise '{name}'. Run 'attn-tutor list{course}' to see all of them.",
+        name=name,
+        course=option_about(course),
+    )
 
 
 def no_running_step(lesson: Lesson, name: str, running: Iterable[Step]) -> str:

@@ -135,8 +135,9 @@ def _print(found: CourseFolder) -> int:
     here = next((lesson for lesson in course.lessons if position and lesson.id == position[0]), course.lessons[0])
     any_lesson = say(
         "any-lesson",
-        "'attn-tutor run LESSON' prints any of these lessons, and 'attn-tutor --plain' leads through the course as a "
-        "dialogue. You can continue here:",
+        "'attn-tutor run LESSON{course}' prints any of these lessons, and 'attn-tutor --plain{course}' leads through "
+        "the course as a dialogue. You can continue here:",
+        course=found.option,
     )
     output.print_lines(["", any_lesson, ""])
     return print_lesson(here)

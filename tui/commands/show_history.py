@@ -193,7 +193,7 @@ def exercise_history(course: Course, progress: Progress, name: str) -> ExerciseH
         pass
     attempts, archived = progress.attempts(name), progress.archived(name)
     if exercise is None and not attempts and not archived:
-        raise NoEntry(no_exercise(name))
+        raise NoEntry(no_exercise(course, name))
     starter = exercise.starter if isinstance(exercise, ExerciseStep) else ""
     return ExerciseHistory(name, exercise, tuple(_entries(attempts, archived, starter)))
 

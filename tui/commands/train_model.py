@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from lessons.engine import replies
 from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
+from lessons.reading.folders import option_for
 from lessons.results import json_numbers
 from lessons.results.result import Failure, TrainingSnapshot
 from lessons.texts.wording import Wording
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         print_error(_stopped(ended.error))
     elif trained:
         settings = (part for each in options.set or () for part in ("--set", each))
-        command = shlex.join(["attn-tutor", "run", lesson.id, *settings])
+        command = shlex.join(["attn-tutor", "run", lesson.id, *settings]) + (option_for(lesson) or "")
         trained_in = say(
             "trained",
             "'{step}' was trained in {time}. From now on, '{command}' uses the result.",

@@ -17,6 +17,7 @@ from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.learner import outcomes, symptoms
 from lessons.learner.progress import Progress
+from lessons.reading.folders import option_for
 from lessons.results.clean_text import clean
 from lessons.results.result import Judgement, WorkerError
 from lessons.texts.wording import Wording
@@ -55,8 +56,9 @@ def run(options: argparse.Namespace) -> int:
             say(
                 "question",
                 "'{exercise}' is not answered with code, so there is no file to watch. Answer it in the tutor, or with "
-                "'attn-tutor check'.",
+                "'attn-tutor check {exercise} FILE{course}'.",
                 exercise=options.exercise,
+                course=option_for(lesson) or "",
             )
         )
     path = Path(options.file or f"{exercise.exercise}.py")

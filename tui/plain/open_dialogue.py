@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lessons.engine.session import Session
 from lessons.learner.progress import Progress
 from lessons.learner.renames import renames_of
+from lessons.reading.folders import option_about
 from tui.plain.console import Console
 from tui.plain.dialogue import Dialogue
 from tui.state.unsaved_progress import farewell
@@ -29,7 +30,7 @@ def talk(course: Course, columns: int | None, *, unicode: bool) -> CourseFolder 
         finally:
             # The reader may be gone.
             with suppress(OSError):
-                if message := farewell(progress):
+                if message := farewell(progress, course=option_about(course)):
                     print(message, file=sys.stderr)
     return ended.next_course
 

@@ -25,7 +25,7 @@ from lessons.format.lesson import (
     Step,
     TrainStep,
 )
-from lessons.reading import package_source
+from lessons.reading import folders, package_source
 from lessons.render import linear_matrix
 from lessons.results.clean_text import clean
 from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, Origin, StepResult, Tensor
@@ -77,14 +77,16 @@ def lesson(
     for step in spec.main_steps if only is None else [spec.step(only)]:
         yield ""
         position = main_path.position_of(spec.steps, step.id)
-        yield from lesson_step(step, results.get(step.id, StepResult(step.id)), position, width)
+        yield from lesson_step(spec, step, results.get(step.id, StepResult(step.id)), position, width)
         for beside in () if step.side else spec.side_steps_of(step.id):
             yield ""
             name = _capitalized(main_path.name_of(spec.steps, beside.id))
             optional = say("side-step", "{name}, which is optional: {title}", name=name, title=beside.title)
             yield from textwrap.wrap(f"{optional}  [{beside.id}]", width)
             ids = {"lesson": spec.id, "step": beside.id}
-            yield say("print-side-step", "Print it with: attn-tutor run {lesson} --step {step}", **ids)
+            if (of_course := folders.option_for(spec)) is not None:
+                ids["course"] = of_course
+                yield say("print-side-step", "Print it with: attn-tutor run {lesson} --step {step}{course}", **ids)
             result = results.get(beside.id)
             if result is not None and result.error is not None:
                 yield failure(result.error)
@@ -115,19 +117,22 @@ def knobs(lesson: Lesson) -> Iterator[str]:
         yield f"{knob.name:14} {knob.label}: {settings}{at_first}"
 
 
-def lesson_step(step: Step, result: StepResult, position: str, width: int = WIDTH) -> Iterator[str]:
+def lesson_step(spec: Lesson, step: Step, result: StepResult, position: str, width: int = WIDTH) -> Iterator[str]:
     """Yield one step as `step_lines` does, then how to go on with it in a shell."""
     yield from step_lines(step, result, position, width)
+    of_course = folders.option_for(spec)
     match step:
-        case ExerciseStep():
-            yield say("check", "Check your file with: attn-tutor check {id} FILE", id=step.exercise)
-            yield say("watch", "Or have it checked each time you save it: attn-tutor watch {id}", id=step.exercise)
+        case ExerciseStep() if of_course is not None:
+            ids = {"id": step.exercise, "course": of_course}
+            yield say("check", "Check your file with: attn-tutor check {id} FILE{course}", **ids)
+            yield say("watch", "Or have it checked each time you save it: attn-tutor watch {id}{course}", **ids)
         case ExperimentStep():
             yield ""
-            yield from _experiment(step)
-        case TrainStep():
+            yield from _experiment(step, of_course)
+        case TrainStep() if of_course is not None:
             yield ""
-            yield say("train", "Run the training with: attn-tutor train LESSON")
+            ids = {"lesson": spec.id, "course": of_course}
+            yield say("train", "Run the training with: attn-tutor train {lesson}{course}", **ids)
         case ChoiceStep() | PredictStep() | PointStep() | FindStep():
             if not isinstance(step, ChoiceStep):
                 yield ""
@@ -224,13 +229,14 @@ def trained_words(trained: Origin | None) -> str:
     return say("runs-with-trained", "This code runs instead, with the trained model:")
 
 
-def _experiment(step: ExperimentStep) -> Iterator[str]:
+def _experiment(step: ExperimentStep, course: str | None) -> Iterator[str]:
     """Yield how to try an experiment without a screen."""
     id = step.exercise
     yield say("experiment", "This is an experiment ({id}). Write your changes in a file, one per line:", id=id)
     yield "    " + say("cell-change", "NAME[0,1] = 0.5")
     yield "    " + say("knob-change", "KNOB = VALUE")
-    yield say("try-experiment", "Then see what they do: attn-tutor check {id} FILE", id=id)
+    if course is not None:
+        yield say("try-experiment", "Then see what they do: attn-tutor check {id} FILE{course}", id=id, course=course)
 
 
 def _options(step: ChoiceStep, result: StepResult, width: int) -> Iterator[str]:

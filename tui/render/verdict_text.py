@@ -5,6 +5,8 @@ from __future__ import annotations
 from rich.style import Style
 from rich.text import Text
 
+from lessons.format.lesson import Lesson
+from lessons.reading import folders
 from lessons.results.clean_text import clean
 from lessons.results.result import AnswerDifference, Judgement, NamedMistake
 from lessons.results.verdict import Verdict
@@ -18,11 +20,14 @@ BOLD, DIM = Style(bold=True), Style(dim=True)
 GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
 
 
-def verdict(judgement: Judgement, *, help: str = "", more: str = "", unicode: bool = True) -> Text:
+def verdict(
+    judgement: Judgement, lesson: Lesson | None = None, *, help: str = "", more: str = "", unicode: bool = True
+) -> Text:
     """Return the full text of a verdict.
 
     Args:
         judgement: the verdict.
+        lesson: the lesson of the exercise, None for one of the first course.
         help: what f3 does now, for the end of the first line.
         more: a sentence on other consequences, such as a challenge that was passed.
         unicode: whether check marks can be drawn.
@@ -55,7 +60,8 @@ def verdict(judgement: Judgement, *, help: str = "", more: str = "", unicode: bo
         text.append(clean(judgement.stdout))
         text.rstrip()
     if judgement.verdict == "failed" and judgement.seed is not None:
-        text.append(f"\n{repeat_hint(judgement)}", DIM)
+        course = folders.option_for(lesson) if lesson is not None else ""
+        text.append("" if course is None else f"\n{repeat_hint(judgement, course)}", DIM)
     return text
 
 
@@ -126,13 +132,14 @@ def departure(difference: AnswerDifference) -> Text:
     return text.append(".")
 
 
-def repeat_hint(judgement: Judgement) -> str:
-    """Return how to repeat the same check in a shell."""
+def repeat_hint(judgement: Judgement, course: str = "") -> str:
+    """Return how to repeat the same check in a shell; `course` is what a command about the course ends with."""
     return say(
         "repeat",
-        "seed {seed}: attn-tutor check {exercise} FILE --seed {seed} repeats this",
+        "seed {seed}: attn-tutor check {exercise} FILE --seed {seed}{course} repeats this",
         seed=judgement.seed,
         exercise=judgement.exercise,
+        course=course,
     )
 
 

@@ -319,9 +319,8 @@ class Workbench(QuietStepView, Box):
             self._help.forget(step.exercise)
         if self._openings == opened:
             self._judgement = shown
-            verdict = verdict_text.verdict(
-                shown, help=mention("exercise.hint", self._help.next), more=more, unicode=self._terminal.unicode
-            )
+            help = mention("exercise.hint", self._help.next)
+            verdict = verdict_text.verdict(shown, lesson, help=help, more=more, unicode=self._terminal.unicode)
             self._say(verdict, code, None if shown.passed or shown.stopped else shown.line)
             self.post_message(self.Changed())
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -47,6 +49,33 @@ def test_a_course_in_a_folder_from_its_list_to_its_report(command: Command, fold
     found = sorted(state_files(home))
     assert found[-1] == "progress.db"
     assert [name.startswith("folders/rows-") and name.endswith("/progress.db") for name in found[:-1]] == [True]
+
+
+def test_commands_that_are_printed_work_as_they_stand(command: Command, tmp_path: Path) -> None:
+    tensors, folder = (
+        CourseFolder("tensors", FIRST.path, "courses/tensors"),
+        write_course(tmp_path / "my work" / "rows"),
+    )
+    assert (FIRST.option, tensors.option) == ("", " --course tensors")
+    answer = tmp_path / "answer.py"
+    answer.write_bytes(ANSWER)
+    printed = command("run", "1", "--course", folder)[1] + command("--course", folder)[1]
+    printed += command("preview", folder)[1] + command("check", "nothing", answer, "--course", folder)[2]
+    option = f" --course {shlex.quote(str(folder))}"
+    found = [f"{each}{option}" for each in re.findall(rf"attn-tutor ((?:(?!attn-tutor).)*?){option}", printed)]
+    assert {each.split()[0] for each in found} == {"list", "run", "check", "watch", "--plain"}
+    for each in found:
+        words = [{"FILE": str(answer), "LESSON": "1"}.get(word, word) for word in shlex.split(each)]
+        if words[0] != "watch":  # it waits for the file to be saved
+            assert command(*words, given=b"quit\n")[::2] == (0, ""), each
+
+
+def test_an_exercise_in_no_course_names_no_command(command: Command, folder: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "doubling.yaml"
+    own = "{id: squared, name: squared, why: A square is no double., edits: [{find: 2 *, replace: x *}]}"
+    alone.write_text((folder / "01-first-row/exercises/doubling.yaml").read_text().replace("squared", own))
+    status, out, _ = command("preview", alone)
+    assert (status, "Twice as much" in out, "attn-tutor" in out) == (0, True, False)
 
 
 def test_progress_is_carried_from_one_folder_to_another(command: Command, folder: Path, tmp_path: Path) -> None:

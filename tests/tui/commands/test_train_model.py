@@ -89,6 +89,14 @@ def test_a_change(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> N
     assert "'attn-tutor run trained --set rate=0.1' uses the result" in capsys.readouterr().out
 
 
+def test_the_command_that_uses_the_result_names_the_course(
+    session: FakeSession, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_course(monkeypatch, Course(lessons=(LESSON.model_copy(update={"state_folder": "courses/rows"}),)))
+    assert cli.main(["train", "1"]) == 0
+    assert "'attn-tutor run trained --course rows' uses the result" in capsys.readouterr().out
+
+
 AGAIN = STEP | {"id": "again", "training": "frame(1, train(2))"}
 SEED = {"kind": "seed", "name": "seed", "label": "Seed", "in": ["again"]}
 
@@ -171,8 +179,8 @@ def test_a_training_as_a_document() -> None:
 @pytest.mark.parametrize("origin", ["own", "course", "missing", None])
 def test_a_training_as_text(origin: Origin | None) -> None:
     result = StepResult("train", trained=origin)
-    text = list(linear_text.lesson_step(LESSON.step("train"), result, "step 2 of 2"))
+    text = list(linear_text.lesson_step(LESSON, LESSON.step("train"), result, "step 2 of 2"))
     assert "The training:" in text
-    assert text[-1] == "Run the training with: attn-tutor train LESSON"
+    assert text[-1] == "Run the training with: attn-tutor train trained"
     assert "    for step in range(40):" in text
     assert text.index(linear_text.trained_words(origin)) < text.index("    model.load(trained)")

@@ -273,7 +273,7 @@ def test_a_question_is_printed_without_its_answer() -> None:
             ],
         }
     )  # fmt: skip
-    output = text(linear_text.lesson_step(question, RESULTS["one"], "step 1 of 1"))
+    output = text(linear_text.lesson_step(LESSON, question, RESULTS["one"], "step 1 of 1"))
     assert output.endswith(
         "  a)  It is 1.00.\n"
         "  b)  It is none. It is none. It is none. It is none. It is none. It is none. It\n"
@@ -327,26 +327,26 @@ def test_lesson_without_results_marks_what_is_missing() -> None:
 
 def test_long_prose_is_wrapped() -> None:
     step = READ.model_copy(update={"prose": "word " * 100})
-    lines = list(linear_text.lesson_step(step, StepResult("why"), "step 1 of 1", 40))
+    lines = list(linear_text.lesson_step(LESSON, step, StepResult("why"), "step 1 of 1", 40))
     assert max(map(len, lines)) <= 40
 
 
 def test_source_of_the_package() -> None:
     step = READ.model_copy(update={"source": "attention.causal:CausalAttention"})
-    output = text(linear_text.lesson_step(step, RESULTS["why"], "step 1 of 1"))
+    output = text(linear_text.lesson_step(LESSON, step, RESULTS["why"], "step 1 of 1"))
     assert "The code of CausalAttention:\n    class CausalAttention(nn.Module):\n" in output
 
 
 @pytest.mark.parametrize(("line", "where"), [(3, "stopped at line 3"), (None, "did not finish")])
 def test_failure(line: int | None, where: str) -> None:
     result = StepResult("one", error=Failure("error", "NameError: name 'x' is not defined", line))
-    output = text(linear_text.lesson_step(RUN, result, "step 1 of 1"))
+    output = text(linear_text.lesson_step(LESSON, RUN, result, "step 1 of 1"))
     assert f"This step {where}: NameError: name 'x' is not defined\n" in output
 
 
 def test_hostile_output_is_escaped() -> None:
     result = StepResult("one", stdout=HOSTILE, error=Failure("error", HOSTILE, 1), text={"x:.2f": HOSTILE})
-    output = text(linear_text.lesson_step(RUN, result, "step 1 of 1"))
+    output = text(linear_text.lesson_step(LESSON, RUN, result, "step 1 of 1"))
     assert all(character.isprintable() or character in "\n\t" for character in output)
     assert output.count("[@click=app.quit]x[/] [/nope]") == 3
 

@@ -52,7 +52,7 @@ def test_lesson_in_lines() -> None:
     states = {("made", "why"): "done", ("made", "one"): "skipped"}
     assert unsaid(linear_text.course(Course(lessons=(LESSON,)), states), "Made made") == []
     experiment = ExperimentStep.model_construct(id="ex", title="", prose="", exercise="ex", show=())
-    assert unsaid(linear_text.lesson_step(experiment, StepResult("ex"), "1"), "ex") == []
+    assert unsaid(linear_text.lesson_step(LESSON, experiment, StepResult("ex"), "1"), "ex") == []
     for origin in ("own", "course", "missing", None):
         assert unsaid([linear_text.trained_words(origin)]) == []
     assert unsaid(linear_text.changes(["x"])) == []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.style import Style
 
+from lessons.format.lesson import Lesson
+from lessons.reading.folders import IN_NO_COURSE
 from lessons.results.result import AnswerDifference, CheckResult, Judgement, NamedMistake, Tensor
 from tui.render import verdict_text
 
@@ -26,6 +28,14 @@ def test_not_yet() -> None:
         "✓ shape   ✓ masks",
         "seed 7: attn-tutor check e FILE --seed 7 repeats this",
     ]
+
+
+def test_the_command_names_the_course() -> None:
+    failed = Judgement("e", "failed", "x", checks=CHECKS, seed=7)
+    rows, no_course = (Lesson.model_construct(folder="", state_folder=each) for each in ("courses/rows", IN_NO_COURSE))
+    text = verdict_text.verdict(failed, rows).plain
+    assert text.endswith("seed 7: attn-tutor check e FILE --seed 7 --course rows repeats this")
+    assert "seed" not in verdict_text.verdict(failed, no_course).plain
 
 
 def test_passed() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
+from textual.binding import BindingType
 
 from lessons.engine import program_session
 from lessons.engine.program_session import ProgramRun, ProgramSession
@@ -13,12 +14,14 @@ from lessons.engine.running_program import OwnProgram
 from lessons.format.lesson import Course
 from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
 from lessons.results.result import Failure, WorkerError
+from lessons.results.tensor_questions import Refusal
 from lessons.texts.wording import Wording
+from tui.actions.bindings import bindings
 from tui.app import TutorApp
 from tui.controllers.frame import MAP
 from tui.controllers.learning_state import LearningState, MapState
 from tui.screens.program_map import ProgramMap
-from tui.state import program_rows, program_words
+from tui.state import program_calls, program_rows, program_words
 from tui.state.async_session import AsyncSession
 from tui.state.program_course import course_of
 from tui.state.program_results import NoProgress, ProgramResults
@@ -42,6 +45,8 @@ OF_COURSE = frozenset({"glossary", "side_step", "jump_back", "export"})
 
 class ProgramApp(TutorApp):
     """The tutor with a program in place of the course. With `watch`, the program runs again when a file is saved."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("program")]
 
     def __init__(self, terminal: Terminal, session: ProgramSession, *, watch: bool = False) -> None:
         self.program_session = session
@@ -130,6 +135,8 @@ class ProgramApp(TutorApp):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now: none that needs a course."""
+        if action == "call":
+            return self.assembled.is_set() and self.parts.steps.is_visible
         return False if action in OF_COURSE else super().check_action(action, parameters)
 
     def action_next(self) -> None:
@@ -149,6 +156,28 @@ class ProgramApp(TutorApp):
             steps.leave()
         elif index >= 0:
             steps.open(steps.lesson, index)
+
+    # The call of a function that a page shows ------------------------------------------------------------------------
+
+    def action_call(self, which: program_calls.Which) -> None:
+        """Show another call of the function that the page is about."""
+        if self.parts.steps.may_leave():
+            self._choose_call(which)
+
+    @work(exclusive=True, group="again", exit_on_error=False)
+    async def _choose_call(self, which: program_calls.Which) -> None:
+        steps, before = self.parts.steps, self.opened
+        groups = before.groups
+        choose = partial(program_calls.choose, self.program_session, steps.step.id, which)
+        index = await self.state.async_session.work(choose)
+        if isinstance(index, Refusal):
+            self.frame.notify(index.reason, timeout=5)
+            return
+        self.state.results.forget()
+        self.tensor_list.list_tensors(self.rows())
+        self.map.replace(outline(self.opened))
+        same = program_calls.are_alike(groups, self.opened.groups)
+        steps.open(self.opened.lesson, index, history=steps.history if same else None)
 
     # Running it again ------------------------------------------------------------------------------------------------
 

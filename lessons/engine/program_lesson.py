@@ -119,7 +119,7 @@ def lesson_of(
             Page.model_construct(
                 kind="run",
                 id=step,
-                title=": ".join(filter(None, (group.title, parts))) or name,
+                title=": ".join(filter(None, (_called(group), parts))) or name,
                 prose=escaped("\n\n".join(filter(None, (about if number == 1 else "", *_places(group, name))))),
                 code=source,
                 show=tuple(map(_spec, group.items)),
@@ -162,6 +162,9 @@ def _places(group: Group, name: str) -> Iterator[str]:
     file = name if group.file == PROGRAM.filename else group.file
     if first.kind == "local":
         calls = max(item.count for item in group.items)
+        if 0 < first.call < calls:
+            yield _call(first, file)
+            return
         yield say.count(
             "of-function",
             calls,
@@ -170,6 +173,35 @@ def _places(group: Group, name: str) -> Iterator[str]:
             scope=first.scope,
             file=file,
         )
+
+
+def _call(item: Named, file: str) -> str:
+    """Say which call of a function a page shows, and of which module."""
+    about = {"scope": item.scope, "file": file, "count": item.count, "call": item.call}
+    if item.module:
+        return say(
+            "call-of-module",
+            "`{scope}` in {file} has run {count} times. This is what its variables held when call {call} returned, "
+            "that of `{module}`.",
+            **about,
+            module=item.module,
+        )
+    return say(
+        "call",
+        "`{scope}` in {file} has run {count} times. This is what its variables held when call {call} returned.",
+        **about,
+    )
+
+
+def _called(group: Group) -> str:
+    """Return the title of a group, with the call that it shows if that is not the last one."""
+    first = next(iter(group.items), None)
+    if first is None or not 0 < first.call < first.count:
+        return group.title
+    about = {"title": group.title, "call": first.call, "count": first.count}
+    if first.module:
+        return say("title-of-module", "{title}, call {call} of {count}, {module}", **about, module=first.module)
+    return say("title-of-call", "{title}, call {call} of {count}", **about)
 
 
 def escaped(text: str) -> str:

@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, TypeVar, cast
+from typing import Literal, Protocol, TypeVar, cast
 
 from lessons.engine import program_lesson, replies
 from lessons.engine.function_source import function_lines, function_source
 from lessons.engine.launchers import Launcher
 from lessons.engine.run import Run
-from lessons.engine.running_program import LIMITS, OwnProgram
+from lessons.engine.running_program import LIMITS, OwnProgram, names_of
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, RunStep
 from lessons.results.code_unit import PROGRAM, CodeUnit
@@ -26,6 +26,7 @@ from lessons.texts.wording import Wording
 from lessons.what_if.changes import UNCHANGED, Changes, apply, statements_before_cells
 from lessons.worker.message_parts import CellWrite
 from lessons.worker.messages import BindNamed
+from lessons.worker.program_messages import CallReport, ChooseCall
 
 say = Wording("engine/program")
 
@@ -37,6 +38,9 @@ DEEPEST = 3
 WRITTEN_SHOWN = 3
 """Files that a program has written that are named."""
 
+LAST = 1 << 31
+"""A number that no call of a function has: the call before it is the last one."""
+
 LAST_LINES = 2
 """Lines of the output of a program that has failed."""
 
@@ -46,6 +50,13 @@ class HasPages(Protocol):
 
     lesson: Lesson
     groups: list[program_lesson.Group]
+
+
+Past = Literal["at", "before", "after"]
+"""Which call of a function is meant by a number: that one, or the nearest before or after it."""
+
+Function = tuple[str, str]
+"""A function: its name, and the file that it is in."""
 
 
 class ProgramRun(Run):
@@ -59,16 +70,53 @@ class ProgramRun(Run):
         self.program, self.whole = program, result
         self.kept = False
         """Whether it is still asked about although something else has run since: closing it waits for `release`."""
-        name = Path(program.path).name
         self._complex = {item.label for item in result.named if item.dtype.startswith("complex")}
         self._is_changed = opened is not None
+        self._without_call: dict[Function, str] = {}
+        """The functions of which it does not have the chosen call, each with a sentence that says so."""
+        self._forgotten: dict[Function, int] = {}
         self.lesson: Lesson
         self.groups: list[program_lesson.Group]
         if opened is not None:
             self.lesson, self.groups = opened.lesson, opened.groups
             return
+        self._make_pages()
+
+    def _make_pages(self) -> None:
+        """Make the pages of the named tensors as they are now."""
+        name, program, result = Path(self.program.path).name, self.program, self.whole
         self.lesson = program_lesson.lesson_of(name, program.code, result.named, about(program, result), result.sources)
         self.groups = list(program_lesson.groups_of(result.named))
+
+    def choose_call(self, function: Function, call: int, past: Past = "at") -> CallReport | Refusal | None:
+        """Let the variables of a function be those of another call of it. Returns None if the child is gone."""
+        reply = self._ask(ChooseCall(*function, call, past), lambda reply: cast(CallReport | Refusal, reply))
+        if isinstance(reply, CallReport):
+            self._without_call.pop(function, None)
+            self._forgotten[function] = reply.forgotten
+            self.whole = replace(self.whole, **names_of(reply))
+            self._complex = {item.label for item in self.whole.named if item.dtype.startswith("complex")}
+            if not self._is_changed:
+                self._make_pages()
+            # What was shown is that of the call before.
+            self.steps = [self.whole]
+        return reply
+
+    def follow_call(self, function: Function, call: int) -> bool:
+        """Choose the call that another run shows; without it, show nothing of the function. Return whether it is there.
+
+        A program that was changed may call a function less often.
+        """
+        if isinstance(self.choose_call(function, call), CallReport):
+            return True
+        why = say("no-call", "This run has no call {call} of {scope}.", call=call, scope=function[0])
+        self._without_call[function] = why
+        self.steps = [self.whole]
+        return False
+
+    def show_pages_of(self, opened: HasPages) -> None:
+        """Show the pages of another run of the program from now on."""
+        self.lesson, self.groups = opened.lesson, opened.groups
 
     def close(self) -> None:
         """End the child, unless the run is kept."""
@@ -87,7 +135,12 @@ class ProgramRun(Run):
             return known
         tensors: list[Tensor] = []
         notes: list[str] = []
-        for shown in step.show:
+        position = self.lesson.index(step.id)
+        group = self.groups[position] if position < len(self.groups) else None
+        function = (group.scope, group.file) if group is not None else ("", "")
+        if function in self._without_call:
+            notes.append(self._without_call[function])
+        for shown in step.show if function not in self._without_call else ():
             reply = self.ask(ShowQuestion(shown.name, CodeUnit.step(step.id)))
             if isinstance(reply, Tensor):
                 tensors.append(replace(reply, name=shown.name))
@@ -95,6 +148,15 @@ class ProgramRun(Run):
                     notes.append(program_lesson.in_parts(shown.name))
             elif reply is not None:
                 notes.append(reply.reason)
+        if forgotten := self._forgotten.get(function):
+            notes.append(
+                say.count(
+                    "forgotten",
+                    forgotten,
+                    "Another variable of this call is not recorded any more, as nothing depends on it.",
+                    "{count} other variables of this call are not recorded any more, as nothing depends on them.",
+                )
+            )
         first = step.id == self.lesson.steps[0].id
         error = self.error_on(step)
         named_at, begins_at = self._places(step)
@@ -124,7 +186,7 @@ class ProgramRun(Run):
 
     def tensors(self, names: Sequence[str]) -> list[Tensor]:
         """Return the named tensors of these labels that the run has."""
-        known = {item.label for item in self.whole.named}
+        known = {item.label for item in self.whole.named if (item.scope, item.file) not in self._without_call}
         found = ((name, self.ask(ShowQuestion(name, PROGRAM))) for name in names if name in known)
         return [replace(reply, name=name) for name, reply in found if isinstance(reply, Tensor)]
 
@@ -218,6 +280,8 @@ class ProgramSession(Session):
         """When that run began, in nanoseconds since the epoch."""
         self._held: tuple[Changes, ProgramRun] | None = None
         self._runs: list[ProgramRun] = []
+        self._calls: dict[Function, int] = {}
+        """The calls of functions that were chosen in place of their last ones."""
 
     def close(self) -> None:
         """End the worker, and let go of all runs."""
@@ -237,7 +301,49 @@ class ProgramSession(Session):
         self.program, self.began = program, time.time_ns()
         run = self._remembered(ProgramRun(self.run_program(program), program))
         run.kept = True
+        if run.whole.named:
+            for function, call in list(self._calls.items()):
+                if not run.follow_call(function, call):
+                    # The new version does not have it.
+                    del self._calls[function]
+                    for each in self._runs:
+                        each.choose_call(function, LAST, "before")
         return self._reopen(run)
+
+    def choose_call(self, page: str, call: int | None, past: Past = "at") -> int | Refusal:
+        """Let the pages of the function that a page is about show another call of it; return which page comes first.
+
+        `call` is a number, or that of the call that is shown if it is None. The pages are made anew: `opened.lesson` is
+        another one. All runs that are there follow.
+        """
+        opened = self.opened
+        assert opened is not None
+        position = opened.lesson.index(page)
+        group = opened.groups[position] if opened.groups else None
+        shown = group.items[0].call if group is not None else 0
+        if group is None or not shown:
+            return Refusal(say("no-function", "This page is not about a function whose calls are known."))
+        if group.items[0].count == 1:
+            return Refusal(say("one-call", "{scope} has run once.", scope=group.scope))
+        function = group.scope, group.file
+        reply = opened.choose_call(function, shown if call is None else call, past)
+        if not isinstance(reply, CallReport):
+            return reply or Refusal(say("gone", "The program is not there any more."))
+        pages = [index for index, each in enumerate(opened.groups) if (each.scope, each.file) == function]
+        if not pages:
+            opened.choose_call(function, shown)
+            return Refusal(
+                say("no-tensor", "Call {call} of {scope} names no tensor.", call=reply.call, scope=function[0])
+            )
+        self._calls[function] = reply.call
+        if reply.call == reply.calls:
+            del self._calls[function]
+        for run in self._runs:
+            if run is not opened and run.alive:
+                run.follow_call(function, reply.call)
+        if self._held is not None and self._held[1] is not opened:
+            self._held[1].show_pages_of(opened)
+        return position if position in pages else pages[0]
 
     def open_again(self, program: OwnProgram, before: ProgramRun) -> Failure | None:
         """Run a new version of a program in place of a run before. Raises `WorkerError`.
@@ -281,7 +387,10 @@ class ProgramSession(Session):
                 sources[opened.file_of(before)] = step.code
         code = sources.pop(PROGRAM.filename, opened.program.code)
         program = replace(opened.program, code=code, sources=tuple(sources.items()))
-        return self._remembered(ProgramRun(self.run_program(program, cells), program, opened))
+        run = self._remembered(ProgramRun(self.run_program(program, cells), program, opened))
+        for function, call in self._calls.items():
+            run.follow_call(function, call)
+        return run
 
     def _remembered(self, run: ProgramRun) -> ProgramRun:
         self._runs = [*(each for each in self._runs if each.alive), run]

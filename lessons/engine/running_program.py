@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 
 from lessons.engine import child_failures, replies
 from lessons.engine.launchers import ChildProcess, output
@@ -19,7 +19,7 @@ from lessons.results.code_unit import PROGRAM, with_file, without_frames
 from lessons.results.program_result import FailedAt, Named, ProgramResult
 from lessons.worker import channel
 from lessons.worker.message_parts import CellWrite
-from lessons.worker.program_messages import NamedReport, ProgramReport, Purpose, RunProgram
+from lessons.worker.program_messages import CallReport, Inner, NamedReport, ProgramReport, Purpose, RunProgram
 
 
 class ProgramLimits(Limits):
@@ -135,11 +135,10 @@ def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResul
         seconds=report.seconds,
         notes=report.notes,
         shapes=line_shapes.of_worker(report.shapes, lambda name, axes: ()),
-        named=tuple(map(_named, report.named)),
+        **names_of(report),
         stopped=clean(report.stopped),
         sources={clean(str(file)): str(source) for file, source in json.loads(report.blob).items()},
         imported=report.imported,
-        inner=tuple((clean(file), line, clean(name), tuple(shape)) for file, line, name, shape in report.inner),
         operations=report.operations,
         failed_at=None if place is None else FailedAt(clean(place.file), place.line, clean(place.scope)),
         written=tuple(map(clean, report.written)),
@@ -156,7 +155,21 @@ def _printed(job: ChildProcess, file: str, start: int = 0, end: int | None = Non
     return with_file(without_frames(printed + between + errors, WORKER), PROGRAM, file)
 
 
+class NameFields(TypedDict):
+    """The fields of a result that are about named tensors."""
+
+    named: tuple[Named, ...]
+    inner: tuple[Inner, ...]
+
+
+def names_of(report: ProgramReport | CallReport) -> NameFields:
+    """Return what a report says of named tensors."""
+    inner = ((clean(file), line, clean(name), tuple(shape)) for file, line, name, shape in report.inner)
+    return {"named": tuple(map(_named, report.named)), "inner": tuple(inner)}
+
+
 def _named(report: NamedReport) -> Named:
     line, count = report.line, report.count
-    label, scope, file = (clean(text) for text in (report.label, report.scope, report.file))
-    return Named(label, report.kind, scope, file, line, count, report.shape, report.dtype, report.time)
+    label, scope, file, module = (clean(text) for text in (report.label, report.scope, report.file, report.module))
+    about = report.shape, report.dtype, report.time, report.call
+    return Named(label, report.kind, scope, file, line, count, *about, module)

@@ -22,6 +22,8 @@ class Named:
         count: how often the name was bound to a tensor, of a function's variable how often the function was called.
         shape, dtype: what the tensor is.
         time: orders the tensors by when they had their values.
+        call: the call of the function that it is from; 0 if that is not known.
+        module: what the program calls the module whose method that was; "" if it was none, or has no name.
     """
 
     label: str
@@ -33,6 +35,8 @@ class Named:
     shape: tuple[int, ...]
     dtype: str
     time: int = 0
+    call: int = 0
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)

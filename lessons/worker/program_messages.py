@@ -13,6 +13,9 @@ from lessons.worker.message_parts import CellWrite, ErrorReport, TensorReport, m
 
 Purpose = Literal["questions", "hunt", "trace"]
 
+Inner = tuple[str, int, str, tuple[int, ...]]
+"""What an assignment in a function has bound: file, line, name, and the shape of the tensor."""
+
 
 @message
 class NamedReport:
@@ -27,6 +30,8 @@ class NamedReport:
     shape: tuple[int, ...]
     dtype: str
     time: int
+    call: int = 0
+    module: str = ""
 
 
 @message
@@ -145,10 +150,41 @@ class ProgramReport:
     seconds: float
     blob: bytes
     imported: tuple[str, ...]
-    inner: tuple[tuple[str, int, str, tuple[int, ...]], ...] = ()
+    inner: tuple[Inner, ...] = ()
     operations: int = 0
     failed_at: FailedAt | None = None
     written: tuple[str, ...] = ()
+
+
+@message
+class ChooseCall:
+    """Let the variables of a function be those of another call: of this number, or the nearest one before or after.
+
+    Attributes:
+        scope, file: the function, as its named tensors have them.
+    """
+
+    scope: str
+    file: str
+    call: int
+    past: Literal["at", "before", "after"]
+
+
+@message
+class CallReport:
+    """The named tensors of a program, with the variables of a function as another call of it left them.
+
+    Attributes:
+        named, inner: as in `ProgramReport`.
+        call, calls: which call that is, and of how many.
+        forgotten: how many tensors it had of which nothing is recorded any more.
+    """
+
+    named: tuple[NamedReport, ...]
+    inner: tuple[Inner, ...]
+    call: int
+    calls: int
+    forgotten: int
 
 
 @message
@@ -186,6 +222,7 @@ PROGRAM_REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     RunProgram: (ProgramReport,),
     FindNonfinite: (NonfiniteFound, Refusal),
     TraceProgram: (TracePart, Refusal),
+    ChooseCall: (CallReport, Refusal),
     CompareTraces: (TraceComparison, Refusal),
     ReadTensorFile: (TensorFileReport, Refusal),
     ShowStoredTensor: (StoredTensorReport, Refusal),

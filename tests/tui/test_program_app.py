@@ -119,6 +119,40 @@ main()
 """
 
 
+CALLS = """\
+import torch
+
+def scale(x, factor):
+    y = x * factor
+    return y
+
+for factor in range(1, 4):
+    z = scale(torch.ones(1, 2), factor)
+"""
+
+
+async def test_the_calls_of_a_function_are_looked_at_and_changed(worker: Session, tmp_path: Path) -> None:
+    async with opened(worker, tmp_path / "mine.py", CALLS) as learner:
+        await learner.sees(" z ", "page 1 of 2", "3.0000", "live")
+        await learner.press("comma")
+        await learner.sees("This page is not about a function")
+        await learner.press("n")
+        await learner.sees("scale: x, y", "3.0000", "live")
+        await learner.press("comma")
+        await learner.sees("scale, call 2 of 3: x, y", "page 2 of 2", "2.0000", "live")
+        await learner.press("w", "5", "enter")
+        await learner.sees("what if", "10.0000")
+        # The change holds, and the page shows it in the call before.
+        await learner.press("escape")
+        await learner.sees(lambda: "10.0000" not in learner.text)
+        await learner.press("less_than_sign")
+        await learner.sees("scale, call 1 of 3: x, y", lambda: "2.0000" not in learner.text)
+        await learner.press("tab", "enter")
+        await learner.sees("line 4")
+        await learner.press("escape", "greater_than_sign")
+        await learner.sees("scale: x, y", "3.0000", "live")
+
+
 async def test_what_if_flow_and_prompt_in_a_function(worker: Session, tmp_path: Path) -> None:
     async with opened(worker, tmp_path / "mine.py", MAIN) as learner:
         await learner.sees("main: x, y, z", "mine.py   page 1 of 1", "13.0000", "live")

@@ -22,6 +22,8 @@ PROGRAM: Lines = (
     row(says("list all tensors", "tutor.map"), says("quit", "tutor.quit")),
     row(says("read the file again, and run it", "tutor.rerun"), "tutor.stop"),
     row(says("open a Python prompt with the variables of the program and of this page", "tutor.prompt")),
+    row("program.call"),
+    row("program.call-far", nested=True),
     row("tutor.flow"),
     row(says("keep the matrix or the screen as a file", "tutor.take-home")),
     BLANK,

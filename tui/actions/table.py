@@ -324,6 +324,23 @@ TABLE: tuple[Action, ...] = (
         help="first, newest",
         label="< >",
     ),
+    # A program of one's own
+    _action(
+        "program.call",
+        Stroke("comma", "call('before')", "call-before"),
+        Stroke("full_stop", "call('after')", "call-after"),
+        hint="call",
+        help="show the call of this function before, or after",
+        label=", and .",
+        short=", .",
+    ),
+    _action(
+        "program.call-far",
+        Stroke("less_than_sign", "call('first')", "call-first"),
+        Stroke("greater_than_sign", "call('last')", "call-last"),
+        help="the first call that is recorded, or the last one",
+        label="< >",
+    ),
     # The prompt
     _action("prompt.leave", Stroke("escape", "leave"), hint="to the prompt"),
     _action(

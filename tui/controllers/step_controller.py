@@ -54,6 +54,11 @@ class StepController:
         return self._learner_changes.of(self.step)
 
     @property
+    def history(self) -> ChangeHistory:
+        """The learner's changes to the lesson."""
+        return self._learner_changes.lesson_history
+
+    @property
     def lesson(self) -> Lesson:
         """The lesson that the learner is in. Callers use it only after a step was opened."""
         assert self._lesson is not None

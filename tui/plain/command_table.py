@@ -121,6 +121,13 @@ TABLE: tuple[PlainCommand, ...] = (
     ),
     # Numbers
     _command(
+        "call",
+        "",
+        lambda: say("call-form", "NUMBER"),
+        lambda: say("call", "show an earlier call of this function: call 3, or call before, after, first, last"),
+        ("program.call", "program.call-far"),
+    ),
+    _command(
         "run",
         "r",
         _alone,

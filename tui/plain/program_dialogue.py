@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import get_args
 
 from lessons.engine import program_session
 from lessons.engine.program_session import ProgramRun, ProgramSession
 from lessons.engine.tensor_file_session import TensorFileSession
 from lessons.format.lesson import Lesson, Step
+from lessons.results.tensor_questions import Refusal
 from lessons.texts.wording import Wording
 from tui.plain.command_table import Handlers, PlainCommand
 from tui.plain.console import Console
@@ -17,8 +19,9 @@ from tui.plain.dialogue import Dialogue
 from tui.plain.plain_state import PlainState
 from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
-from tui.state import program_rows, program_words
+from tui.state import program_calls, program_rows, program_words
 from tui.state.learner_changes import LearnerChanges
+from tui.state.program_calls import Which
 from tui.state.program_course import course_of
 from tui.state.program_results import NoProgress
 from tui.state.purpose import Purpose
@@ -117,7 +120,10 @@ class PagesDialogue(CourseDialogue):
     @property
     def handlers(self) -> Handlers:
         """The commands that apply now, those of the page included."""
-        return super().handlers | {"run": self.run_again}
+        own: Handlers = {"run": self.run_again}
+        if not self._is_file:
+            own["call"] = self.call
+        return super().handlers | own
 
     def _dialogue(self, lesson: Lesson, step: Step) -> StepDialogue:
         index = lesson.index(step.id)
@@ -193,6 +199,21 @@ class PagesDialogue(CourseDialogue):
             yield from self.map("")
             return
         yield from super().begin()
+
+    def call(self, text: str) -> Iterator[str]:
+        """Show another call of the function that the page is about."""
+        found = next((which for which in get_args(Which) if which == text), None)
+        if found is None and not text.isdecimal():
+            raise Refused(say("which-call", "Say which call: call 3, or call before, after, first or last."))
+        which: Which | int = int(text) if found is None else found
+        groups = self._opened.groups
+        choose = partial(program_calls.choose, self._session, self.step.id, which)
+        index = self._state.session.call(choose)
+        if isinstance(index, Refusal):
+            raise Refused(index.reason)
+        same = program_calls.are_alike(groups, self._opened.groups)
+        history = self._learner_changes.lesson_history if same else None
+        yield from self.open(self._opened.lesson, index, history=history)
 
     # Running it again ------------------------------------------------------------------------------------------------
 

@@ -76,15 +76,15 @@ def _about(item: Named, run: ProgramRun) -> str:
         case "parameter":
             said.append(say("parameter", "A parameter or buffer of a module."))
         case "local":
-            said.append(
-                say.count(
-                    "variable-of-function",
-                    item.count,
-                    "A variable of {scope}, which has run once, as it was when that returned.",
-                    "A variable of {scope}, which has run {count} times, as it was when that last returned.",
-                    scope=item.scope,
-                )
-            )
+            if 0 < item.call < item.count:
+                said.append(
+                    say(
+                        "variable-of-call", "A variable of {scope}, as it was when call {call} of {count} returned.",
+                        scope=item.scope, call=item.call, count=item.count,
+                    )
+                )  # fmt: skip
+            else:
+                said.append(_variable(item))
         case "variable":
             # How often it was bound is not known of a loop, which is one statement.
             said.append(say("variable", "A variable of the program, as it was at its end."))
@@ -95,3 +95,14 @@ def _about(item: Named, run: ProgramRun) -> str:
 
 def _numbers(item: Named) -> str:
     return say("numbers", "{shape} numbers", shape=shape(item.shape)) if item.shape else shape(item.shape).capitalize()
+
+
+def _variable(item: Named) -> str:
+    """Say that a tensor is a variable of a function, as its last call left it."""
+    return say.count(
+        "variable-of-function",
+        item.count,
+        "A variable of {scope}, which has run once, as it was when that returned.",
+        "A variable of {scope}, which has run {count} times, as it was when that last returned.",
+        scope=item.scope,
+    )

@@ -121,6 +121,12 @@ class Explainer:
         self._shown[unit, name] = shown
         self._shown_storages.setdefault((unit, region.storage), []).append(shown)
 
+    def forget_shown(self) -> None:
+        """Forget which tensors were registered. References to operands stay valid."""
+        self._shown.clear()
+        self._shown_storages.clear()
+        self._counts = None
+
     def ask(self, unit: CodeUnit | None, name: str, index: Index) -> dict[str, Any]:
         """Explain a cell of a shown tensor. Raises `NoCell`."""
         shown = self._shown.get((unit, name))

@@ -41,6 +41,7 @@ class RunState:
         cell_writer: writes the cells that the learner has changed.
         lines: the shapes of the operands and results of each line, for the code that was run last.
         named: tensors that can be asked for by a label, each with the time at which it had its values.
+        ends: the labels of variables of an earlier call of a function, each with the time at which that returned.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class RunState:
         self.cell_writer = CellWriter(cells, self.namespace, self.recorder.by_hand)
         self.lines: list[Line] = []
         self.named: dict[str, tuple[Region, int]] = {}
+        self.ends: dict[str, int] = {}
 
     def run(self, code: str, unit: CodeUnit, described: Described = describe) -> ErrorReport | None:
         """Run a piece of code under the recorder. Returns the failure, as it is `described`, if it did not complete."""
@@ -111,6 +113,11 @@ class RunState:
         self.explainer.show_region(unit, name, region, time)
         self.shown[unit, name] = tensor
         return tensor_entries.entry(name, tensor, blob)
+
+    def end_of(self, unit: CodeUnit | None) -> int | None:
+        """Return when the earlier call had returned whose variables a unit shows; None if it shows no such ones."""
+        names = (name for name, _ in self.explainer.shown_regions(unit))
+        return max((self.ends[name] for name in names if name in self.ends), default=None)
 
     def show_tensor(self, unit: CodeUnit, name: str, tensor: torch.Tensor, blob: bytearray) -> TensorReport:
         """Report a tensor, and accept questions about it from now on. Appends its numbers to `blob`."""

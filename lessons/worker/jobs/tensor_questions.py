@@ -95,7 +95,7 @@ def flow(run: RunState, question: FlowQuestion) -> FlowReport:
     """Return the boxes and arrows that lead to what a unit shows."""
     try:
         path = run.explainer.path_of(question.references)
-        return FlowReport(Diagram(run.explainer, question.unit, question.opened).flow(path))
+        return FlowReport(Diagram(run.explainer, question.unit, question.opened, run.end_of(question.unit)).flow(path))
     except Exception as error:
         # A bug in a flow must not end the child: its numbers can still be explained.
         kind = type(error).__name__
@@ -108,7 +108,8 @@ def box(run: RunState, question: BoxQuestion) -> ShowReport:
     if question.unit is None:
         raise QuestionRefused(say("no-box", "no such box"))
     try:
-        name, region, time = Diagram(run.explainer, question.unit, question.opened).result(question.box)
+        diagram = Diagram(run.explainer, question.unit, question.opened, run.end_of(question.unit))
+        name, region, time = diagram.result(question.box)
     except NoBox:
         raise QuestionRefused(say("no-own-tensor", "this box has no tensor of its own")) from None
     except Exception as error:

@@ -49,6 +49,8 @@ class NamedTensor:
         region: which elements of which storage it is.
         time: the moment of the record at which it had these values.
         count: how often the name was bound to a tensor, of a function's variable how often the function was called.
+        call: the call of the function that it is from; 0 if that is not known.
+        module: what the program calls the module whose method that was; "" if it was none, or has no name.
     """
 
     label: str
@@ -60,6 +62,8 @@ class NamedTensor:
     region: Region
     time: int
     count: int
+    call: int = 0
+    module: str = ""
 
 
 def named_tensors(explainer: Explainer, main: str) -> list[NamedTensor]:
@@ -81,7 +85,7 @@ def named_tensors(explainer: Explainer, main: str) -> list[NamedTensor]:
 
 
 def shapes_in_functions(explainer: Explainer) -> Iterator[tuple[str, int, str, tuple[int, ...]]]:
-    """Yield what assignments in functions have bound in their last call, in the order of files and lines.
+    """Yield what assignments in functions have bound in their last or chosen call, in the order of files and lines.
 
     Each is a file, the line of the statement, the name, and the shape of the tensor. Lines that did not run in that
     call, or made no tensor, as dropout outside of training, would have the shapes of another call.
@@ -90,7 +94,7 @@ def shapes_in_functions(explainer: Explainer) -> Iterator[tuple[str, int, str, t
     last: dict[tuple[Site, str], tuple[int, ...]] = {}
     for item in explainer.names.assignments:
         code = item.site[0]
-        if not is_module(code) and (code not in variables or item.binding.time >= variables[code].since):
+        if not is_module(code) and (code not in variables or _is_within(item, variables[code])):
             last[item.site, item.binding.name] = item.binding.region.shape
     found = {
         (site[0].co_filename, line, name): shape
@@ -163,17 +167,20 @@ def _locals(explainer: Explainer, main: str, top: Iterable[tuple[object, ...]]) 
 
 
 def _noted(explainer: Explainer, code: CodeType, known: set[object]) -> Iterator[NamedTensor]:
-    """Yield the variables of a function as they were when its last call returned.
+    """Yield the variables of a function as they were when its last call returned, or the one that was chosen.
 
     What it was only given, as an argument or by an object, is left out where it is the same tensor as a variable or
-    parameter elsewhere.
+    parameter elsewhere, but not in a call that was chosen.
     """
     variables, bound = explainer.record.variables[code], _bound(code)
-    scope, file = scope_of(code), code.co_filename
+    scope, file, times = scope_of(code), code.co_filename, explainer.record.times_called(code)
     lines = _lines_of_call(explainer, code)
+    owner = variables.module() if variables.module is not None else None
+    module = explainer.record.modules.get(owner, "") if owner is not None else ""
     for name, region in variables.regions.items():
         variable = _variable(name)
-        if variable == UNWANTED or (variable not in bound.assigned and _identity(region) in known):
+        given = variable not in bound.assigned and _identity(region) in known
+        if variable == UNWANTED or (given and variables.call == times):
             continue
         # One object has the same attributes in each of its methods.
         known.add(_identity(region))
@@ -181,7 +188,9 @@ def _noted(explainer: Explainer, code: CodeType, known: set[object]) -> Iterator
             name, bound.lines.get(variable, code.co_firstlineno)
         )
         label = f"{scope}.{name}"
-        yield NamedTensor(label, name, "local", scope, file, line, region, variables.time, variables.calls)
+        yield NamedTensor(
+            label, name, "local", scope, file, line, region, variables.time, times, variables.call, module
+        )
 
 
 @functools.lru_cache(8)
@@ -194,14 +203,19 @@ def _assignments(explainer: Explainer, time: int) -> dict[CodeType, list[Assignm
 
 
 def _lines_of_call(explainer: Explainer, code: CodeType) -> dict[tuple[str, object], int | None]:
-    """Return the lines on which the last call of a function gave tensors a name, by name and tensor."""
-    since = explainer.record.variables[code].since
+    """Return the lines on which the last or chosen call of a function named tensors, by name and tensor."""
+    variables = explainer.record.variables[code]
     assignments = _assignments(explainer, explainer.record.time)
     return {
         (item.binding.name, _identity(item.binding.region)): explainer.names.positions.statement_line(item.site)
         for item in assignments.get(code, ())
-        if item.binding.time >= since
+        if _is_within(item, variables)
     }
+
+
+def _is_within(item: Assignment, variables: Variables) -> bool:
+    """Return whether something was assigned during a call of a function."""
+    return variables.since <= item.binding.time <= variables.time
 
 
 def _own_regions(variables: Variables, code: CodeType) -> Iterator[Region]:

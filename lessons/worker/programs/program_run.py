@@ -12,27 +12,25 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, NoReturn, TypeVar
-
-import torch
+from typing import Any, NoReturn
 
 from lessons.results.code_unit import PROGRAM
 from lessons.texts.wording import Wording
-from lessons.worker import channel, plain_codec, wire
+from lessons.worker import channel
 from lessons.worker.fence import limits
 from lessons.worker.jobs import lesson_run, tensor_questions, values
 from lessons.worker.jobs.execute import describe, line_of
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import ErrorReport
 from lessons.worker.program_messages import (
+    ChooseCall,
     FailedAt,
     FindNonfinite,
-    NamedReport,
     NonfiniteFound,
     ProgramReport,
     Purpose,
@@ -42,19 +40,16 @@ from lessons.worker.program_messages import (
 )
 from lessons.worker.programs import loaded_batches, program_comparison, traced_result
 from lessons.worker.programs.edited_files import EditedFiles
-from lessons.worker.programs.named_tensors import NamedTensor, is_module, named_tensors, scope_of, shapes_in_functions
+from lessons.worker.programs.named_report import MOST_NAMED, SHARE, NameList, choose_call, fitting, list_names
+from lessons.worker.programs.named_tensors import is_module, scope_of
 from lessons.worker.programs.nonfinite_hunt import HuntingRecorder
 from lessons.worker.programs.record_size import record_size
 from lessons.worker.programs.scratch_files import ScratchFiles
 from lessons.worker.programs.tracing_recorder import TracingRecorder
 from lessons.worker.recording.local_variables import LocalVariables
-from lessons.worker.recording.record import Record
 from lessons.worker.recording.recorder import Recorder
-from lessons.worker.recording.regions import plain_region
 
 say = Wording("worker/program-run")
-
-T = TypeVar("T")
 
 ROOT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 """What lies in the top folder of a project."""
@@ -76,11 +71,8 @@ FILES = "files"
 MOST_WRITTEN = 100
 """Files that a program has written that a report has room for."""
 
-MOST_NAMED, MOST_SOURCE = 2000, 1 << 20
-"""Named tensors and characters of source that a report has room for."""
-
-SHARE = wire.JSON_CAP // 16
-"""The unit in which the lists of a report share its text; one such share is left for its sentences."""
+MOST_SOURCE = 1 << 20
+"""Characters of source that a report has room for."""
 
 
 def _recorder() -> Recorder:
@@ -127,43 +119,35 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     seconds = time.perf_counter() - began
     limits.allow_questions()
     asks = job.purpose == "questions"
-    named = [] if not asks else named_tensors(state.explainer, PROGRAM.filename)
-    every = [item for item in named if _has_numbers(state, item)]
+    names = list_names(state) if asks else NameList([], (), (), 0)
     record, positions = state.explainer.record, state.explainer.names.positions
-    listed = _fitting((_report(item, positions.file_of(item.file), record) for item in every), 6 * SHARE)
-    found = every[: len(listed)]
+    found = names.found
     notes = [*state.cell_writer.take_notes(), *edited.take_notes()]
-    if len(every) > len(found):
+    if names.more > len(found):
         notes.append(
             say(
                 "many",
                 "{count:,} tensors have names; the first {most:,} are listed.",
-                count=len(every),
+                count=names.more,
                 most=len(found),
             )
         )
-    for item in found:
-        state.named[item.label] = item.region, item.time
     sources = {positions.file_of(item.file): record.sources[item.file] for item in found if item.file in record.sources}
     sources.pop(PROGRAM.filename, None)
-    inner = (
-        (positions.file_of(file), line, name, shape)
-        for file, line, name, shape in (shapes_in_functions(state.explainer) if asks else ())
-    )
     report = ProgramReport(
         error=failure,
         stdout=(before, lesson_run.out_size()),
-        named=listed,
-        shapes=_fitting(state.lines, 3 * SHARE),
+        named=names.reports,
+        shapes=fitting(state.lines, 3 * SHARE),
         notes=tuple(notes),
         stopped=record.stopped,
         seconds=seconds,
         blob=_packed(sources),
-        imported=_fitting(_imported(Path(job.path).parent, known), 2 * SHARE),
-        inner=_fitting(inner, 3 * SHARE),
+        imported=fitting(_imported(Path(job.path).parent, known), 2 * SHARE),
+        inner=names.inner,
         operations=len(record.events),
         failed_at=None if place is None else replace(place, file=positions.file_of(place.file)),
-        written=_fitting(
+        written=fitting(
             (os.path.relpath(path, job.folder) for path in itertools.islice(files.written, MOST_WRITTEN)), SHARE
         ),
     )
@@ -181,24 +165,6 @@ def _end_copy(failure: ErrorReport | None) -> NoReturn:
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()
     os._exit(int(failure is not None))
-
-
-def _fitting(items: Iterable[T], room: int) -> tuple[T, ...]:
-    """Return the first of the items, as many as fit into `room` bytes of a report, and no more than `MOST_NAMED`."""
-    kept = list[T]()
-    for item in itertools.islice(items, MOST_NAMED):
-        fields: Any = plain_codec.encode(item) if isinstance(item, NamedReport) else item
-        room -= len(json.dumps(fields))
-        if room < 0:
-            break
-        kept.append(item)
-    return tuple(kept)
-
-
-def _has_numbers(state: RunState, item: NamedTensor) -> bool:
-    """Return whether a named tensor has numbers of its own; a variable of the program may be of another kind now."""
-    value = state.namespace.get(item.label)
-    return not isinstance(value, torch.Tensor) or plain_region(value) is not None
 
 
 def find_nonfinite(run: RunState, question: FindNonfinite) -> NonfiniteFound:
@@ -231,7 +197,7 @@ def _parts(run: RunState) -> tuple[bool, list[tuple[Any, bytes]]]:
     return trace.cut, [values.encode(traced_result.plain(part)) for part in traced_result.parts(trace)]
 
 
-HANDLERS: tensor_questions.Handlers = {FindNonfinite: find_nonfinite, TraceProgram: trace_part}
+HANDLERS: tensor_questions.Handlers = {FindNonfinite: find_nonfinite, TraceProgram: trace_part, ChooseCall: choose_call}
 """The functions that answer what only a program of one's own is asked."""
 
 
@@ -253,14 +219,6 @@ def _packed(sources: dict[str, str]) -> bytes:
     return json.dumps(kept).encode()
 
 
-def _report(item: NamedTensor, file: str, record: Record) -> NamedReport:
-    region = item.region
-    writes = record.writes.get(region.storage, ())
-    since = max((event.time for event in writes if event.time < item.time), default=0)
-    dtype = str(region.dtype).removeprefix("torch.")
-    return NamedReport(item.label, item.kind, item.scope, file, item.line, item.count, region.shape, dtype, since)
-
-
 def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt | None]:
     """Run the code until it ends, fails, or has run for as long as it may. Returns the failure, and where that was."""
     recorder = state.recorder
@@ -275,7 +233,7 @@ def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt
             places.append(place)
         return _described(error, filename, job)
 
-    with _stopped_after(job.wall) as stopper, LocalVariables(recorder).noting():
+    with _stopped_after(job.wall) as stopper, LocalVariables(recorder, every_call=job.purpose == "questions").noting():
         if isinstance(recorder, HuntingRecorder):
 
             def found() -> None:

@@ -7,11 +7,12 @@ looks at the variables themselves, so it needs Python's profiler, which takes ti
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
@@ -23,6 +24,9 @@ from lessons.worker.recording.regions import plain_region
 MOST_ITEMS = 8
 """Items of a list, tuple or dictionary up to which its tensors are named one by one."""
 
+MOST_CALLS = 256
+"""Calls of one function that are kept."""
+
 _setprofile, _getframe = sys.setprofile, sys._getframe
 
 
@@ -32,8 +36,9 @@ class LocalVariables:
     The parameters of a module that only a function knows get the name that it has there.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(self, recorder: Recorder, *, every_call: bool = False) -> None:
+        """Initialize; with `every_call`, earlier calls are kept beside the last one, as far as they are recorded."""
+        self._recorder, self._every_call = recorder, every_call
         self._named: WeakSet[torch.nn.Module] = WeakSet()
         self._entered: dict[int, tuple[int, CodeType]] = {}
         """By identity, each watched function with how many of them were called first. It keeps the functions alive."""
@@ -74,17 +79,25 @@ class LocalVariables:
         record, code = self._recorder.record, frame.f_code
         if record.stopped:
             return
+        held = frame.f_locals
         found = {
             name: region
-            for variable, value in frame.f_locals.items()
+            for variable, value in held.items()
             for name, tensor in tensors_in(variable, value)
             if (region := plain_region(tensor)) is not None
         }
         before = record.variables.get(code)
         order = self._entered.get(id(code), (-1, code))[0]
-        record.variables[code] = Variables(
-            found, since, record.time, before.calls + 1 if before is not None else 1, order
-        )
+        owner: Any = held.get("self")
+        module: ref[torch.nn.Module] | None = ref(owner) if isinstance(owner, torch.nn.Module) else None
+        call = before.call + 1 if before is not None else 1
+        record.variables[code] = now = Variables(found, since, record.time, call, order, module)
+        if self._every_call:
+            calls = record.calls.setdefault(code, deque(maxlen=MOST_CALLS))
+            if calls:
+                # What no operation has touched would stay in memory for this alone.
+                calls[-1] = calls[-1].without(lambda region: not self._recorder.has(region.memory))
+            calls.append(now)
 
     def _before_call(self, module: torch.nn.Module, args: Any) -> None:
         """Name the parameters of modules by the variables of the watched function that calls one of them first."""

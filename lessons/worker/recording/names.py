@@ -110,6 +110,10 @@ class Names:
         self._sorted = self._record.time
         self._sort()
 
+    def name_again(self) -> None:
+        """Take note that the variables of functions are those of other calls."""
+        self._sort()
+
     def _name(self, sites: tuple[Site, ...], run: list[Event]) -> None:
         """Name the result of consecutive operations of one piece of code.
 

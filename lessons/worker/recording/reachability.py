@@ -21,20 +21,28 @@ def is_held(memory: torch.UntypedStorage) -> bool:
     return int(torch._C._storage_Use_Count(memory._cdata)) > 1
 
 
-def sweep(record: Record) -> list[torch.UntypedStorage]:
+def sweep(record: Record) -> tuple[list[torch.UntypedStorage], set[int]]:
     """Forget the operations that no tensor of the program, and no question that was asked, depends on.
 
-    Returns the storages that the other ones wrote, in no order and perhaps repeatedly.
+    Returns the storages that the other ones wrote, in no order and perhaps repeatedly; and, if calls of functions are
+    kept, those that the forgotten ones wrote.
     """
     held: dict[int, bool] = {}
     lasting: set[int] = set()
     while True:
         kept, remaining, unneeded = _pass(record, held, lasting)
         if not unneeded:
+            forgotten = _written_by_others(record, kept) if record.calls else set()
             record.keep(kept)
-            return remaining
+            return remaining, forgotten
         # What was overwritten is needed, and the copy of it that the overwriting operation has.
         lasting |= unneeded
+
+
+def _written_by_others(record: Record, kept: list[int]) -> set[int]:
+    """Return the storages that operations at other than the kept positions have written."""
+    others = sorted(set(range(len(record.events))).difference(kept))
+    return {memory._cdata for position in others for memory in record.events.flow(position)[3]}
 
 
 def _pass(

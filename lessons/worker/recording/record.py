@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
+from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -31,20 +34,30 @@ class Binding:
 
 @dataclass(slots=True, frozen=True)
 class Variables:
-    """The tensors among the variables of a function when its last call returned.
+    """The tensors among the variables of a function when a call of it returned.
 
     Attributes:
         regions: the tensors by what code calls them.
         since, time: when it began, and when it returned.
-        calls: how often it was called.
+        call: which call of the function it was, counted from 1.
         order: how many functions were called for the first time before this one.
+        module: the module whose method the function is; None if it is none.
+        forgotten: how many more tensors there were, of which nothing is recorded any more.
     """
 
     regions: dict[str, Region]
     since: int
     time: int
-    calls: int
+    call: int
     order: int
+    module: weakref.ref[torch.nn.Module] | None = None
+    forgotten: int = 0
+
+    def without(self, is_lost: Callable[[Region], bool]) -> Variables:
+        """Return the same without the tensors that are lost."""
+        left = {name: region for name, region in self.regions.items() if not is_lost(region)}
+        lost = len(self.regions) - len(left)
+        return replace(self, regions=left, forgotten=self.forgotten + lost) if lost else self
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -69,7 +82,11 @@ class Record:
     asked_about: set[int] = field(default_factory=set)
     """Storages that somebody may ask about although the program has let go of them."""
     variables: dict[CodeType, Variables] = field(default_factory=dict)
-    """The variables of functions as their last call left them, if somebody notes these."""
+    """The variables of functions as their last call left them, or one that was chosen, if somebody notes these."""
+    calls: dict[CodeType, deque[Variables]] = field(default_factory=dict)
+    """The latest calls of functions that can be chosen, the last one included."""
+    modules: WeakKeyDictionary[torch.nn.Module, str] = field(default_factory=WeakKeyDictionary)
+    """What the program calls its modules: for each the name under which it was seen first."""
     restore: Callable[[int], None] = lambda time: None
     """Brings back the values around an operation that were dropped. Raises `CannotRestore`."""
     _writes: dict[int, list[Event]] = field(default_factory=dict)
@@ -91,6 +108,16 @@ class Record:
         if event.before is DROPPED:
             self.restore(event.time)
         return event.before
+
+    def times_called(self, code: CodeType) -> int:
+        """Return how often a function was called whose variables are noted."""
+        return (self.calls[code][-1] if code in self.calls else self.variables[code]).call
+
+    def forget_in_calls(self, is_lost: Callable[[Region], bool]) -> None:
+        """Forget the lost tensors among the variables of all calls but the last one of each function."""
+        for calls in self.calls.values():
+            for position in range(len(calls) - 1):
+                calls[position] = calls[position].without(is_lost)
 
     def keep(self, chosen: Iterable[int]) -> None:
         """Forget all operations but those at the chosen positions, which are in order."""

@@ -200,6 +200,7 @@ class Recorder(TorchDispatchMode):
         """Record which tensors the parameters and buffers of a module are, by the name of the module."""
         seen: set[int] = set()
         for path, part in module.named_modules(prefix=name):
+            self.record.modules.setdefault(part, path)
             for key, tensor in (*part._parameters.items(), *part._buffers.items()):
                 if tensor is not None and id(tensor) not in seen:
                     seen.add(id(tensor))
@@ -441,7 +442,7 @@ class Recorder(TorchDispatchMode):
     def _sweep(self) -> None:
         """Forget what nothing depends on."""
         record = self.record
-        remaining = reachability.sweep(record)
+        remaining, forgotten = reachability.sweep(record)
         self._storages = dict.fromkeys(memory for memory in remaining if memory in self._storages)
         counted = self._lent.counted
         self._lent = LentStorages(memory for memory in record.events.memories() if memory not in self._storages)
@@ -450,6 +451,12 @@ class Recorder(TorchDispatchMode):
         self.values.forget()
         count = len(record.events)
         self._next_sweep = record.time + min(max(self._few, count), self._most - count) - 1
+
+        record.forget_in_calls(lambda region: region.storage in forgotten or not self.has(region.memory))
+
+    def has(self, memory: torch.UntypedStorage) -> bool:
+        """Return whether an operation of the record has made or read a storage."""
+        return memory in self._storages or memory in self._lent
 
     def known(self) -> set[torch.UntypedStorage]:
         """Return the storages that operations of the record have made or read."""

@@ -49,6 +49,8 @@ CHAINS = [
     ("text", "task", "exercise", "screen", "tutor"),
     ("matrix", "difference", "exercise", "screen", "tutor"),
     ("text", "solution", "exercise", "screen", "tutor"),
+    *((focused, "step", "number", "screen", "program", "tutor") for focused in ("matrix", "text", "explanation")),
+    ("list", "map", "screen", "program", "tutor"),
     ("list", "map", "screen", "tutor"),
     ("text", "map", "screen", "tutor"),
 ]

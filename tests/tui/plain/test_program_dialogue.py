@@ -114,6 +114,40 @@ def test_a_program_is_read_changed_and_run_again(program: WarmProgram) -> None:
         assert learner.say("quit") == ""
 
 
+CALLS = """\
+import torch
+
+def scale(x, factor):
+    y = x * factor
+    return y
+
+for factor in range(1, 4):
+    z = scale(torch.ones(2), factor)
+"""
+
+
+def test_an_earlier_call_of_a_function_is_shown(worker: Session, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(CALLS)
+    session = WarmProgram(OwnProgram.here(file, CALLS), worker.launcher)
+    session.open(session.program)
+    with talk(session) as learner:
+        learner.begin()
+        assert learner.say("call 1") == "This page is not about a function whose calls are known."
+        learner.type("go 2")
+        second = learner.type("call before")
+        assert "Page 2 of 2: scale, call 2 of 3: x, y" in second
+        assert "2.0000  2.0000" in second
+        assert learner.type("explain y[0]").startswith("scale.y[0] = 2   line 4: x * factor")
+        assert "scale.y[1] was 2, is 10." in learner.type("set x[1] = 5")
+        # What is changed stays while the pages are about the same functions.
+        assert "call 1 of 3" in learner.type("call first")
+        assert learner.say("call first") != ""
+        assert learner.say("call 9") == "Of the 3 calls of scale, 1 to 3 can be looked at."
+        assert learner.say("call two") == "Say which call: call 3, or call before, after, first or last."
+        assert "Page 2 of 2: scale: x, y" in learner.type("call last")
+
+
 def test_only_what_applies_to_a_program_is_offered(program: WarmProgram) -> None:
     with talk(program) as learner:
         learner.begin()

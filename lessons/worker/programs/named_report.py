@@ -1,0 +1,140 @@
+"""Reports of the named tensors of a program of one's own: at its end, and for a chosen call of a function."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import torch
+
+from lessons.results.code_unit import PROGRAM
+from lessons.texts.wording import Wording
+from lessons.worker import plain_codec, wire
+from lessons.worker.jobs.run_state import RunState
+from lessons.worker.jobs.tensor_questions import QuestionRefused
+from lessons.worker.program_messages import CallReport, ChooseCall, Inner, NamedReport
+from lessons.worker.programs.named_tensors import NamedTensor, named_tensors, scope_of, shapes_in_functions
+from lessons.worker.recording.record import Record, Variables
+from lessons.worker.recording.regions import plain_region
+
+say = Wording("worker/named-report")
+
+T = TypeVar("T")
+
+MOST_NAMED = 2000
+"""Named tensors that a report has room for."""
+
+SHARE = wire.JSON_CAP // 16
+"""The unit in which the lists of a report share its text; one such share is left for its sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameList:
+    """The named tensors of a run, as far as a report has room for them.
+
+    Attributes:
+        found: the tensors.
+        reports: the same as they are reported.
+        inner: what assignments in functions have bound: file, line, name, and the shape of the tensor.
+        more: how many tensors there are in all.
+    """
+
+    found: list[NamedTensor]
+    reports: tuple[NamedReport, ...]
+    inner: tuple[Inner, ...]
+    more: int
+
+
+def list_names(state: RunState) -> NameList:
+    """List the named tensors of a run, and let them be asked for by their labels from now on."""
+    named = named_tensors(state.explainer, PROGRAM.filename)
+    every = [item for item in named if _has_numbers(state, item)]
+    record, positions = state.explainer.record, state.explainer.names.positions
+    reports = fitting((_report(item, positions.file_of(item.file), record) for item in every), 6 * SHARE)
+    found = every[: len(reports)]
+    state.named.clear()
+    for item in found:
+        state.named[item.label] = item.region, item.time
+    inner = (
+        (positions.file_of(file), line, name, shape) for file, line, name, shape in shapes_in_functions(state.explainer)
+    )
+    return NameList(found, reports, fitting(inner, 3 * SHARE), len(every))
+
+
+def fitting(items: Iterable[T], room: int) -> tuple[T, ...]:
+    """Return the first of the items, as many as fit into `room` bytes of a report, and no more than `MOST_NAMED`."""
+    kept = list[T]()
+    for item in itertools.islice(items, MOST_NAMED):
+        fields: Any = plain_codec.encode(item) if isinstance(item, NamedReport) else item
+        room -= len(json.dumps(fields))
+        if room < 0:
+            break
+        kept.append(item)
+    return tuple(kept)
+
+
+def _has_numbers(state: RunState, item: NamedTensor) -> bool:
+    """Return whether a named tensor has numbers of its own; a variable of the program may be of another kind now."""
+    value = state.namespace.get(item.label)
+    return not isinstance(value, torch.Tensor) or plain_region(value) is not None
+
+
+def _report(item: NamedTensor, file: str, record: Record) -> NamedReport:
+    region = item.region
+    writes = record.writes.get(region.storage, ())
+    since = max((event.time for event in writes if event.time < item.time), default=0)
+    dtype = str(region.dtype).removeprefix("torch.")
+    return NamedReport(
+        *(item.label, item.kind, item.scope, file, item.line, item.count, region.shape, dtype, since),
+        item.call,
+        item.module,
+    )
+
+
+def choose_call(run: RunState, question: ChooseCall) -> CallReport:
+    """Let the variables of a function be those that it had when another call of it returned."""
+    record, positions = run.explainer.record, run.explainer.names.positions
+    codes = [
+        code
+        for code in record.calls
+        if scope_of(code) == question.scope and positions.file_of(code.co_filename) == question.file
+    ]
+    if not codes:
+        raise QuestionRefused(say("no-calls", "Only of functions are several calls known."))
+    # Where a function was defined several times, the pages have the last definition.
+    code = codes[-1]
+    calls = [each for each in record.calls[code] if each.regions]
+    chosen = _chosen(calls, question.call, question.past)
+    if chosen is None:
+        first, last = (calls[0].call, calls[-1].call) if calls else (0, 0)
+        raise QuestionRefused(
+            say(
+                "not-kept",
+                "Of the {count} calls of {scope}, {first} to {last} can be looked at.",
+                count=record.times_called(code),
+                scope=question.scope,
+                first=first,
+                last=last,
+            )
+        )
+    record.variables[code] = chosen
+    run.explainer.forget_shown()
+    run.explainer.names.name_again()
+    run.shown.clear()
+    names = list_names(run)
+    run.ends = {item.label: item.time for item in names.found if 0 < item.call < item.count}
+    return CallReport(names.reports, names.inner, chosen.call, record.times_called(code), chosen.forgotten)
+
+
+def _chosen(calls: list[Variables], call: int, past: Literal["at", "before", "after"]) -> Variables | None:
+    """Return the call of this number, or the nearest one before or after it; None if there is none."""
+    match past:
+        case "before":
+            return next((each for each in reversed(calls) if each.call < call), None)
+        case "after":
+            return next((each for each in calls if each.call > call), None)
+        case _:
+            return next((each for each in calls if each.call == call), None)

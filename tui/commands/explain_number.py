@@ -44,24 +44,26 @@ def run(options: argparse.Namespace) -> ExitCode:
     else:
         lesson, step = _lesson_that_shows(read_course(options), options.lesson, options.step, options.tensor)
         steps = names_of_steps(lesson, with_ids=True)
+    name = options.tensor
     with ExitStack() as stack, open_session(limited=limited) as session:
         if own:
             run = stack.enter_context(closing(own_program.run_program(session, program)))
-            tensor = own_program.show(run, options.tensor)
+            name = own_program.whole_name(run, name)
+            tensor = own_program.show(run, name)
         else:
             run = session.run(lesson, step)
-            tensor = _shown_tensor(run, step, options.tensor)
+            tensor = _shown_tensor(run, step, name)
         if tensor is None:
             return ExitCode.NOT_PASSED
         shape = tensor.shape
-        if (why := cell_index.why_no_cell(options.tensor, shape, index)) is not None:
+        if (why := cell_index.why_no_cell(name, shape, index)) is not None:
             raise UsageError(why)
         # A program reads JSON, so nothing is left out there.
         most = sys.maxsize if options.all or options.json else operand_choice.MOST
         choose = None if most == sys.maxsize else lambda item: operand_choice.choose(item, most).positions
         nodes = explanation_tree.MOST_TOLD if choose is not None else explanation_tree.MOST_NODES
         found = explanation_tree.grow(
-            run, CodeUnit.step(step), options.tensor, index, depth, nodes, choose, once=not options.json
+            run, CodeUnit.step(step), name, index, depth, nodes, choose, once=not options.json
         )
     if not isinstance(found, explanation_tree.Node):
         raise CommandError(

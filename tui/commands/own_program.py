@@ -13,6 +13,7 @@ from lessons.engine.running_program import OwnProgram
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
 from lessons.results.code_unit import PROGRAM
+from lessons.results.program_result import ProgramResult
 from lessons.results.result import Tensor
 from lessons.results.tensor_questions import ShowQuestion
 from lessons.texts.wording import Wording
@@ -20,6 +21,7 @@ from tui.commands.errors import CommandError, UsageError
 from tui.commands.files import read_code
 from tui.commands.output import print_error
 from tui.render import linear_text
+from tui.state.typed_names import listed, typed
 
 say = Wording("command/program")
 
@@ -100,6 +102,24 @@ def show(run: Run, name: str) -> Tensor | None:
     raise CommandError(
         shown.reason if shown is not None else say("worker-ended", "The process that ran the program is gone.")
     )
+
+
+def whole_name(run: Run, text: str) -> str:
+    """Return the label of the tensor that a text is the end of, as `scores` is of `Attention.forward.scores`.
+
+    A variable or expression of the program goes before that, and a text that is neither is returned as it is. Raises
+    `UsageError` if several labels end with it.
+    """
+    (result,) = run.steps
+    labels = [item.label for item in result.named] if isinstance(result, ProgramResult) else []
+    names, inner = typed(text, labels)
+    if inner or not names or text in names or isinstance(run.ask(ShowQuestion(text, PROGRAM)), Tensor):
+        return text
+    if len(names) > 1:
+        raise UsageError(
+            say("several", "'{text}' may be each of these: {names}. Type more of it.", text=text, names=listed(names))
+        )
+    return names[0]
 
 
 def with_shown_tensor(lesson: Lesson, step: str, tensor: str) -> Lesson:

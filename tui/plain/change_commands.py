@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import Lesson, RunningStep, Step
@@ -202,7 +202,7 @@ def _of_tensor(console: Console, before: StepResult, tensor: Tensor) -> Iterator
             say("count", "{name}: {count} of {all} numbers changed.", name=tensor.name, count=count, all=compared)
         )
     for index, *values in changed[:MOST_CELLS]:
-        was, now = (readable(value, each.dtype) for value, each in zip(values, (earlier, tensor), strict=True))
+        was, now = _told_apart(values, (earlier.dtype, tensor.dtype))
         cell = cell_words(tensor, index)
         yield from console.wrapped(say("cell", "{cell} was {was}, is {now}.", cell=cell, was=was, now=now))
     if count > MOST_CELLS:
@@ -219,15 +219,19 @@ def _bounds(earlier: Tensor, tensor: Tensor) -> str:
     """Say between which numbers those of a tensor lie, and lay before."""
     if (earlier.low, earlier.high) == (tensor.low, tensor.high):
         return say("same-bounds", "The least and the greatest of all are as before.")
-    return say("bounds", "All of them lay from {was}, and lie from {now}.", was=_span(earlier), now=_span(tensor))
+    if earlier.low is None or earlier.high is None or tensor.low is None or tensor.high is None:
+        return say("not-finite", "None of them is finite now, or none was before.")
+    dtypes = earlier.dtype, tensor.dtype
+    low, new_low = _told_apart((earlier.low, tensor.low), dtypes)
+    high, new_high = _told_apart((earlier.high, tensor.high), dtypes)
+    return say("bounds", "All of them lay from {low} to {high}, and lie from {new_low} to {new_high}.",
+               low=low, high=high, new_low=new_low, new_high=new_high)  # fmt: skip
 
 
-def _span(tensor: Tensor) -> str:
-    if tensor.low is None or tensor.high is None:
-        return say("no-bounds", "no finite number")
-    return say(
-        "span", "{low} to {high}", low=readable(tensor.low, tensor.dtype), high=readable(tensor.high, tensor.dtype)
-    )
+def _told_apart(values: Sequence[float], dtypes: Sequence[str]) -> tuple[str, str]:
+    """Return two numbers as text, with all their digits if they would look the same otherwise."""
+    was, now = (readable(value, dtype) for value, dtype in zip(values, dtypes, strict=True))
+    return (was, now) if was != now or values[0] == values[1] else (f"{values[0]:.9g}", f"{values[1]:.9g}")
 
 
 def _pairs(earlier: Tensor, tensor: Tensor) -> Iterator[tuple[Index, float, float]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import get_args
 
@@ -27,7 +28,8 @@ from tui.state.program_results import NoProgress
 from tui.state.purpose import Purpose
 from tui.state.saved_program import SavedProgram
 from tui.state.tensor_rows import TensorRow
-from tui.state.typed_names import typed
+from tui.state.typed_names import listed, meant
+from tui.state.word_search import has_words
 
 say = Wording("plain/program")
 
@@ -36,6 +38,12 @@ OF_COURSE = (
     *("courses", "course"),
 )
 """The commands that need a course."""
+
+OF_TENSORS = ("show", "read", "row", "overview", "explain", "set", "compare")
+"""The commands that name a tensor, which may be one of another page."""
+
+LONG_LIST = 20
+"""Tensors from which on the list of them says how to see fewer."""
 
 
 class ProgramDialogue(Dialogue):
@@ -54,10 +62,24 @@ class ProgramDialogue(Dialogue):
     @property
     def handlers(self) -> Handlers:
         """The commands that apply now: none that needs a course."""
-        return {word: handler for word, handler in super().handlers.items() if word not in OF_COURSE}
+        return {word: handler for word, handler in super().handlers.items() if word not in OF_COURSE} | {
+            "keep": self._keep
+        }
+
+    def _keep(self, text: str) -> Iterator[str]:
+        assert isinstance(self.course, PagesDialogue)
+        yield from self.course.turn_to(text)
+        yield from self._keeping.keep(text)
 
     def _form_of(self, command: PlainCommand) -> str:
-        return say("go-form", "PAGE or TENSOR") if command.word == "go" else super()._form_of(command)
+        match command.word:
+            case "go":
+                return say("go-form", "PAGE or TENSOR")
+            case "map":
+                return say("map-form", "[WORDS]")
+            case "knob":
+                return say("knob-form", "[NAME VALUE] or [WORDS]")
+        return super()._form_of(command)
 
     def _help_of(self, command: PlainCommand) -> str:
         match command.word:
@@ -68,7 +90,13 @@ class ProgramDialogue(Dialogue):
             case "again":
                 return say("again", "print this page again, with its code")
             case "map":
-                return say("map", "list the tensors")
+                return say("map", "list the tensors; with words: those that have them in their names")
+            case "explain":
+                return say(
+                    "explain",
+                    "say how a number was computed; with LEVELS, also what it was computed from. As for all commands "
+                    "with a NAME, that of a tensor of another page opens that page",
+                )
             case "go":
                 return say("go", "open a page by its number, or that of a tensor by its name")
             case "run":
@@ -120,10 +148,10 @@ class PagesDialogue(CourseDialogue):
     @property
     def handlers(self) -> Handlers:
         """The commands that apply now, those of the page included."""
-        own: Handlers = {"run": self.run_again}
+        found = super().handlers | {"run": self.run_again}
         if not self._is_file:
-            own["call"] = self.call
-        return super().handlers | own
+            found["call"] = self.call
+        return found | {word: partial(self._of_tensor, word) for word in OF_TENSORS if word in found}
 
     def _dialogue(self, lesson: Lesson, step: Step) -> StepDialogue:
         index = lesson.index(step.id)
@@ -151,11 +179,25 @@ class PagesDialogue(CourseDialogue):
             raise Refused(say("first", "This is the first page."))
         yield from self.open(self.lesson, index - 1)
 
-    def map(self, _: str) -> Iterator[str]:
-        """Yield the tensors, a line for each."""
-        for row in self._rows():
+    def map(self, words: str) -> Iterator[str]:
+        """Yield the tensors, a line for each; with words, those that have them in their names."""
+        rows = self._rows()
+        found = [row for row in rows if has_words(words, row.label)]
+        if not found:
+            raise Refused(say("no-name-has", "No name has {words}. Type map to list all tensors.", words=words))
+        for row in found:
             what = ", ".join(filter(None, (*row.columns, self._page_of(row))))
             yield from self._console.wrapped(f"{row.label}: {what or row.about}")
+        if words:
+            yield from self._console.wrapped(
+                say("found", "{count} of {all} tensors have {words} in their names.", count=len(found), all=len(rows),
+                    words=words)
+            )  # fmt: skip
+        elif len(rows) > LONG_LIST:
+            yield from self._console.wrapped(
+                say("filter", "These are {all} tensors. map WORD lists those with that word in their names.",
+                    all=len(rows))
+            )  # fmt: skip
 
     def _rows(self) -> tuple[TensorRow, ...]:
         if isinstance(self._session, TensorFileSession):
@@ -181,16 +223,70 @@ class PagesDialogue(CourseDialogue):
             if not 1 <= int(text) <= len(lesson.steps):
                 raise Refused(say("no-page", "There are the pages 1 to {last}.", last=len(lesson.steps)))
             return lesson, int(text) - 1
-        rows = [row for row in self._rows() if row.page]
-        names, inner = typed(text, [row.label for row in rows])
-        found = set() if inner else {row.page for row in rows if row.label in names}
-        if len(found) != 1:
-            raise Refused(
-                say("several", "Several tensors end with {name}. Type more of the name, or map.", name=text)
-                if found
-                else say("no-tensor", "There is no tensor {name}. Type map to list them.", name=text)
+        pages = {row.label: row.page for row in self._rows() if row.page}
+        names, inner = meant(text, *self._near(pages))
+        if inner or not names:
+            raise Refused(self._no_tensor(text, list(pages)))
+        return lesson, lesson.index(self._page_with(text, names, pages))
+
+    def _near(self, pages: Mapping[str, str]) -> Iterator[list[str]]:
+        """Yield the names of the page, then those of its function, then all; `pages` has the page of each."""
+        yield [label for label, page in pages.items() if page == self.step.id]
+        index = self.lesson.index(self.step.id)
+        scope = self._opened.groups[index].scope if index < len(self._opened.groups) else ""
+        if scope:
+            yield [label for label in pages if label.startswith(f"{scope}.")]
+        yield list(pages)
+
+    def _page_with(self, text: str, names: Sequence[str], pages: Mapping[str, str]) -> str:
+        """Return the one page that has tensors of these names. Raises `Refused` if there are several."""
+        found = {pages[name] for name in names}
+        if len(found) > 1:
+            said = say(
+                "several", "{name} may be each of these: {names}. Type more of it.", name=text, names=listed(names)
             )
-        return lesson, lesson.index(found.pop())
+            raise Refused(said)
+        return found.pop()
+
+    def _no_tensor(self, text: str, labels: Sequence[str]) -> str:
+        """Say that there is no such tensor, and what has such a name."""
+        similar = [label for label in labels if has_words(text, label)]
+        similar += difflib.get_close_matches(text, labels, 1) if not similar else []
+        if not similar:
+            return say("no-tensor", "There is no tensor {name}. Type map to list them.", name=text)
+        return say("like", "There is no tensor {name}. Names like that: {names}.", name=text, names=listed(similar))
+
+    def _of_tensor(self, word: str, text: str) -> Iterator[str]:
+        """Do a command about a tensor, on the page that has it."""
+        yield from self.turn_to(text)
+        handler = self.current.handlers.get(word)
+        if handler is None:
+            raise Refused(say("not-here", "The command {word} does nothing on this page.", word=word))
+        yield from handler(text)
+
+    def turn_to(self, text: str) -> Iterator[str]:
+        """Go to the page of the tensor that a command begins with, if it is another one, and yield which that is.
+
+        Raises `Refused` if several pages may be meant.
+        """
+        # A name may be followed by a value, by levels, or by a file.
+        texts = list(dict.fromkeys((text, text.partition("=")[0].strip(), text.rpartition(" ")[0].strip())))
+        if not text or any(self.current.shows(each) for each in filter(None, texts)):
+            return
+        pages = {row.label: row.page for row in self._rows() if row.page}
+        for each in filter(None, texts):
+            names, _ = meant(each, *self._near(pages))
+            if not names:
+                continue
+            index = self.lesson.index(self._page_with(each.partition("[")[0].strip(), names, pages))
+            self.current.stop()
+            self.current = self._dialogue(self.lesson, self.lesson.steps[index])
+            self.current.enter()
+            page = say("page", "page {number}", number=index + 1)
+            yield from self._console.wrapped(
+                say("turned", "{name} is on {page}, which is open now.", name=names[0], page=page)
+            )
+            return
 
     def begin(self) -> Iterator[str]:
         """Yield the page where the learner starts; of a file with several tensors, their list."""

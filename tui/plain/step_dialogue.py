@@ -31,6 +31,7 @@ from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
 from tui.state.runner import CHANGING, RUNNERS, Runner
 from tui.state.step_content import StepContent
+from tui.state.typed_names import typed
 
 say = Wording("plain/step")
 
@@ -88,6 +89,10 @@ class StepDialogue:
         if box is None or any(tensor.name == box.tensors[0].name for tensor in own.tensors):
             return own
         return replace(own, tensors=(*own.tensors, *box.tensors), boxes=((box.tensors[0].name, box.unit),))
+
+    def shows(self, text: str) -> bool:
+        """Return whether a text names a tensor of the step, or several, or with no word the only one."""
+        return not text or bool(typed(text, [tensor.name for tensor in self._subject_of_numbers().tensors])[0])
 
     @property
     def _history(self) -> ChangeHistory:
@@ -228,6 +233,12 @@ class StepDialogue:
         self._explaining.forget()
         self._flow.forget()
         return ""
+
+    def enter(self) -> None:
+        """Run the step without printing it. Raises `Refused`."""
+        problem = self._run()
+        if problem:
+            raise Refused(problem)
 
     def run(self, _: str) -> Iterator[str]:
         """Run the step again, and yield what came of it."""

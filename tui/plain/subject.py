@@ -17,7 +17,7 @@ from lessons.results.tensor_questions import WindowQuestion
 from lessons.texts.wording import Wording
 from tui.plain.refused import Refused
 from tui.plain.waiting_session import WaitingSession
-from tui.state.typed_names import typed
+from tui.state.typed_names import listed, typed
 
 say = Wording("plain/subject")
 
@@ -79,7 +79,7 @@ class Subject:
                     "several",
                     "{name} may be each of these: {names}. Type more of it.",
                     name=text,
-                    names=", ".join(names),
+                    names=listed(names),
                 )
             )
         if names:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+
+from lessons.texts.wording import Wording
+
+say = Wording("names/typed")
+
+MOST_NAMED = 8
+"""Names that are listed of those that a text may mean."""
 
 
 def typed(text: str, names: Iterable[str]) -> tuple[tuple[str, ...], str]:
@@ -26,6 +33,25 @@ def typed(text: str, names: Iterable[str]) -> tuple[tuple[str, ...], str]:
                 found.clear()
             found.append(name)
     return tuple(found), inner
+
+
+def meant(text: str, *groups: Iterable[str]) -> tuple[tuple[str, ...], str]:
+    """Return the names that a text means in the first of some groups of names where it means any, as `typed` does.
+
+    What is at hand goes before what is elsewhere: the names of a page, then those of its function, then all.
+    """
+    for names in groups:
+        found, inner = typed(text, names)
+        if found:
+            return found, inner
+    return (), ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names that may be meant, as a sentence has them: of many the first ones, and how many more there are."""
+    text = ", ".join(names[:MOST_NAMED])
+    left = len(names) - MOST_NAMED
+    return text if left <= 0 else say("more", "{names} and {count} more", names=text, count=left)
 
 
 def rest_after(name: str, text: str) -> str | None:

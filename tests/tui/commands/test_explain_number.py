@@ -83,6 +83,18 @@ def test_explain_a_learners_own_file(command: Command, tmp_path: Path) -> None:
     assert "ValueError: mine" in err
 
 
+def test_the_end_of_a_name_is_enough_where_only_one_tensor_has_it(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "ends.py"
+    functions = "def f(x):\n    att = x * 2\n    y = att + 1\n    return -y\ndef g(x):\n    y = x + 1\n    return -y\n"
+    file.write_text(f"import torch\n{functions}z = g(f(torch.tensor([3.0])))\n")
+    status, out, err = command("explain", file, "-", "att", "0")
+    assert (status, err) == (0, "")
+    assert out.startswith("f.att[0] = 6   line 3: x * 2")
+    status, _, err = command("explain", file, "-", "y", "0")
+    assert status == 2
+    assert "'y' may be each of these: f.y, g.y. Type more of it." in " ".join(err.split())
+
+
 def test_a_name_with_several_values_is_told_for_each(command: Command, tmp_path: Path) -> None:
     """A loop gives one name several values, and each of them is followed to the literal."""
     file = tmp_path / "loop.py"

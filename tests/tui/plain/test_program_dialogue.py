@@ -182,6 +182,58 @@ def test_a_file_of_tensors_is_read(worker: Session, tmp_path: Path) -> None:
         assert "Page 1 of 1: a: weight, bias" in learner.begin()
 
 
+PAGES = """\
+import torch
+
+class Attention(torch.nn.Module):
+    def forward(self, x):
+        q = x * 2
+        k = x * 3
+        v = x * 4
+        e = x * 5
+        att = q * k
+        out = att * v + e
+        return out
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = Attention()
+
+    def forward(self, x):
+        q = self.attention(x)
+        return q + x
+
+z = Block()(torch.tensor([1.0, 2.0]))
+"""
+
+
+def test_a_tensor_of_another_page_is_found_by_any_end_that_only_it_has(worker: Session, tmp_path: Path) -> None:
+    with talk(opened(worker, tmp_path, PAGES)) as learner:
+        learner.begin()
+        said = learner.say("explain att[1]")
+        assert said.startswith("Attention.forward.att is on page 4, which is open now. Attention.forward.att[1] = 24 ")
+        assert learner.dialogue.course.step.id == "page-4"
+        # What it has itself, and then what its function has, goes before the others.
+        assert learner.say("explain q[1] 2").startswith("Attention.forward.q is on page 3, which is open now.")
+        learner.type("go z")
+        assert learner.say("show q[0]") == (
+            "q may be each of these: Block.forward.q, Attention.forward.q. Type more of it."
+        )
+        assert learner.say("go q").startswith("q may be each of these: Block.forward.q, Attention.forward.q.")
+        said = learner.say("set att[0] = 1")
+        assert said.startswith(
+            "Attention.forward.att is on page 4, which is open now. Changed: Attention.forward.att[0]"
+        )
+        assert "Attention.forward.out[0] was 29, is 9." in said
+        assert learner.say("go ou") == "There is no tensor ou. Names like that: Attention.forward.out."
+        assert learner.say("show nothing").startswith("Nothing here is called nothing.")
+        found = learner.type("map forward Q").splitlines()
+        assert [line.partition(":")[0] for line in found[:-1]] == ["Block.forward.q", "Attention.forward.q"]
+        assert found[-1] == "2 of 9 tensors have forward Q in their names."
+        assert learner.say("map nothing") == "No name has nothing. Type map to list all tensors."
+
+
 KNOBS = """\
 import argparse
 import torch
@@ -262,7 +314,7 @@ def scale(x):
     return y
 
 z = scale(torch.ones(3, 64, 64))
-small = torch.tensor([1.0])
+small = torch.tensor([0.123456])
 """
 
 
@@ -288,3 +340,6 @@ def test_of_a_large_tensor_a_change_says_what_can_be_said(worker: Session, tmp_p
         learner.say("reset")
         same = learner.say("set z[0,0,1] = 2")
         assert "Of the 1024 shown here, 0 changed. The least and the greatest of all are as before." in same
+        # Two numbers that look the same in four digits are told apart.
+        learner.say("reset")
+        assert "small[0] was 0.123456001, is 0.123457." in learner.say("set small[0] = 0.123457")

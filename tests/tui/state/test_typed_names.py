@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.state.typed_names import typed
+from tui.state.typed_names import listed, meant, typed
 
 NAMES = [
     "scores",
@@ -38,3 +38,15 @@ NAMES = [
 )
 def test_a_text_means_the_tensors_that_it_is_the_end_of(text: str, names: list[str], inner: str) -> None:
     assert typed(text, NAMES) == (tuple(names), inner)
+
+
+def test_what_is_at_hand_goes_before_what_is_elsewhere() -> None:
+    near = ["layers.1.weight"]
+    assert meant("weight[0]", near, NAMES) == (("layers.1.weight",), "0")
+    assert meant("hidden[1]", near, NAMES) == (("Attention.forward.hidden",), "1")
+    assert meant("nothing", near, NAMES) == ((), "")
+
+
+def test_of_many_names_the_first_ones_are_listed() -> None:
+    assert listed(["a", "b"]) == "a, b"
+    assert listed([f"x{number}" for number in range(10)]) == "x0, x1, x2, x3, x4, x5, x6, x7 and 2 more"

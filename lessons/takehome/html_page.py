@@ -69,12 +69,10 @@ def _how(document: Document) -> str:
     blocks = (block for chapter in document.chapters for each in chapter.read_sections for block in each.blocks)
     if not any(isinstance(block, Matrix) and block.explained for block in blocks):
         return ""
-    how = say(
-        "how",
-        "Click a number of a small matrix to see how it was computed. Where the text calls a cell brighter, its color "
-        "is stronger here.",
-    )
-    return f"<p>{_text(how)}</p>"
+    how = say("how", "Click a number of a small matrix to see how it was computed.")
+    brighter = say("brighter", "Where the text calls a cell brighter, its color is stronger here.")
+    # Nobody clicks on paper.
+    return f'<p><span class="screen">{_text(how)}</span> {_text(brighter)}</p>'
 
 
 def _contents(document: Document) -> str:

@@ -60,8 +60,9 @@ nav ol { padding-left: 0; list-style: none; columns: 2 18rem; }
 @media print {
   :root { --page: #fff; --ink: #000; --soft: #444; --line: #bbb; --box: #f6f6f6; --code: #123f5e; --mine: #2b7a46; }
   body { max-width: none; padding: 0; font-size: 10pt; }
-  nav, td .why { display: none; }
+  nav, td .why, .screen { display: none; }
   pre { white-space: pre-wrap; }
+  pre, figure { overflow: visible; }
   pre, figure, tr { break-inside: avoid; }
   h2, h3, .label, figcaption { break-after: avoid; }
   td, td.bar i { -webkit-print-color-adjust: exact; print-color-adjust: exact; }

@@ -21,6 +21,9 @@ LABELED_AXES = ("token", "query", "key")
 """The axes whose labels are words; those of others say no more than their position, unless the author gives them."""
 
 MOST_LABELS = 16
+LONGEST_LINE = 88
+"""The most characters of a line that a notebook shows on a window of usual width."""
+
 LONGEST_ID = 64
 """What the format allows for the id of a cell."""
 
@@ -187,7 +190,11 @@ def _show(spec: ShownTensor, tensor: Tensor) -> str:
         labels = tensor.labels[-1] if keyword == "columns" else axes[axis]
         if (axis in LABELED_AXES or axis in spec.labels) and len(labels) <= MOST_LABELS:
             parts.append(f"{keyword}={list(labels)!r}")
-    return f"show({', '.join(parts)})"
+    line = f"show({', '.join(parts)})"
+    if len(line) <= LONGEST_LINE:
+        return line
+    # A notebook cuts off what is longer, until somebody scrolls.
+    return "\n".join(["show(", f"    {', '.join(parts[:2])},", *(f"    {part}," for part in parts[2:]), ")"])
 
 
 def _assigned(code: str) -> list[str]:

@@ -52,15 +52,20 @@ def show(name, value, rows=(), columns=()):
     matrices = tensor.reshape(-1, *tensor.shape[-2:]) if tensor.dim() > 1 else tensor.reshape(1, 1, -1)
     finite = [abs(each) for each in tensor.double().flatten().tolist()[:4096] if _math.isfinite(each)]
     for matrix in matrices[:4, :16, :16].tolist():
-        lines = ["<tr><th></th>" + "".join(f"<th>{_html.escape(each)}</th>" for each in columns[:16]) + "</tr>"]
+        lines = [_row("", "".join(f"<th>{_html.escape(each)}</th>" for each in columns[:16]))]
         for number, row in enumerate(matrix):
             label = _html.escape(rows[number]) if rows else ""
             cells = "".join(_cell(each, max(finite, default=0.0)) for each in row)
-            lines.append(f"<tr><th>{label}</th>{cells}</tr>")
+            lines.append(_row(label, cells))
         parts.append(f"<table>{''.join(lines if columns else lines[1:])}</table>")
     if matrices[:4, :16, :16].numel() < tensor.numel():
         parts.append("<div><i>@part@</i></div>")
     _display({"text/html": "".join(parts), "text/plain": f"{head}\\n{tensor}"}, raw=True)
+
+
+def _row(label, cells):
+    # Notebooks tint every second row, and here a color means a number.
+    return f"<tr style='background:none'><th>{label}</th>{cells}</tr>"
 
 
 def _cell(value, furthest):

@@ -11,7 +11,7 @@ from lessons.engine.session import Session
 from lessons.learner.records import Attempt
 from lessons.results.explanation import Explanation
 from lessons.results.result import Tensor
-from lessons.takehome import course_document, html_page
+from lessons.takehome import course_document, html_page, html_style
 from lessons.takehome.explained_links import MOST_LINKS, ExplainedLinks
 from lessons.takehome.learner_work import LearnerWork
 from lessons.takehome.taken_document import Chapter, Document, Explained, Matrix, Section
@@ -101,11 +101,17 @@ def test_what_was_given_has_no_explanation_to_open(document: Document) -> None:
     assert "<details" not in inputs[: inputs.index("</figure>")]
 
 
+def test_paper_has_neither_clicks_nor_bars_to_scroll() -> None:
+    paper = html_style.STYLE[html_style.STYLE.index("@media print") :]
+    assert ".screen { display: none; }" in paper
+    assert "figure { overflow: visible; }" in paper
+
+
 def test_without_explanations_no_click_is_promised(session: Session, document: Document) -> None:
     lesson = COURSE.lesson("2")
     course = COURSE.model_copy(update={"lessons": (lesson,)})
     plain = html_page.write(course_document.build(session, course, LearnerWork(read_steps(lesson, 1))))
-    assert "Click a number" in html_page.write(document)
+    assert '<span class="screen">Click a number' in html_page.write(document)
     assert "Click a number" not in plain
     assert "<details" not in plain
 

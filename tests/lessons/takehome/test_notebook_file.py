@@ -46,8 +46,11 @@ def test_a_step_that_was_not_read_runs_and_shows_nothing(session: Session) -> No
     [product] = [source for source in sources if source.startswith("begin_step(123)\nscores = ")]
     words = "['Your', 'journey', 'starts', 'with', 'one', 'step']"
     [weights] = [source for source in sources if "row_sums = " in source]
-    assert weights.splitlines()[-1] == f"show('row_sums', row_sums[:, None], columns=['sum'], rows={words})"
-    assert product.splitlines()[-1] == f"show('scores', scores, columns={words}, rows={words})"
+    assert weights.splitlines()[-5:] == [
+        "show(", "    'row_sums', row_sums[:, None],", "    columns=['sum'],", f"    rows={words},", ")"
+    ]  # fmt: skip
+    assert product.splitlines()[-4:-1] == ["    'scores', scores,", f"    columns={words},", f"    rows={words},"]
+    assert max(map(len, weights.splitlines())) <= notebook_file.LONGEST_LINE
 
 
 def test_no_lesson_takes_a_name_of_the_tools() -> None:

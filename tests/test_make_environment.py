@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -199,9 +200,10 @@ def test_an_exact_version_of_torch_has_no_constraint(tmp_path: Path, monkeypatch
 
 
 class Index(http.server.BaseHTTPRequestHandler):
-    """A package index like PyPI, with a torch that is no CPU build. `asked` is what pip has asked it for."""
+    """A package index like PyPI, with no CPU build of torch. `asked` is what pip has asked it for."""
 
     asked: ClassVar[list[str]] = []
+    versions = "0.1.0", torch_index.wanted((ROOT / "constraints.txt").read_text(encoding="utf-8"))
 
     def do_GET(self) -> None:
         self.asked.append(self.path)
@@ -209,7 +211,9 @@ class Index(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/html")
         self.end_headers()
         if self.path == "/torch/":
-            self.wfile.write(b'<!DOCTYPE html><a href="/files/torch-0.1.0-py3-none-any.whl">torch-0.1.0</a>')
+            names = [f"torch-{version}-py3-none-any.whl" for version in self.versions]
+            page = "".join(f'<a href="/files/{name}">{name}</a>' for name in names)
+            self.wfile.write(f"<!DOCTYPE html>{page}".encode())
 
     def log_message(self, *_: object) -> None:
         """Keep quiet."""
@@ -239,6 +243,36 @@ def test_torch_is_no_download_of_gigabytes_unless_it_is_asked_for(
         server.shutdown()
     fetched = [path for path in Index.asked if path.startswith("/files/")]
     assert bool(fetched) == bool(variables)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no build with CUDA")
+@pytest.mark.parametrize(("constraints", "is_fetched"), [("constraints-cpu.txt", False), ("constraints.txt", True)])
+def test_lines_of_the_readme_download_no_gigabytes(constraints: str, is_fetched: bool, tmp_path: Path) -> None:
+    """A real pip that reaches PyPI (here one whose torch is no wheel), but not PyTorch's own index."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Index) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        options = ["--isolated", "--no-cache-dir", "--no-deps", "--target", str(tmp_path), "--index-url", address]
+        options += ["--constraint", str(ROOT / constraints)]
+        command = [sys.executable, "-m", "pip", "install", *options, "torch>=2.6,<3"]
+        Index.asked.clear()
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        server.shutdown()
+    assert done.returncode
+    assert any(path.startswith("/files/") for path in Index.asked) == is_fetched
+    assert ("conflict" in done.stderr) != is_fetched
+
+
+def test_readme_has_pip_and_pipx_take_only_the_build_for_the_cpu() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^    (?:pip|pipx) install .+$", readme, re.MULTILINE)
+    assert len(lines) == 2
+    assert all(f"--constraint constraints-cpu.txt --extra-index-url {torch_index.CPU_INDEX}" in line for line in lines)
+
+
+def test_build_for_the_cpu_has_the_version_of_the_other_constraints() -> None:
+    every, cpu = ((ROOT / name).read_text(encoding="utf-8") for name in ("constraints.txt", "constraints-cpu.txt"))
+    assert torch_index.wanted(cpu) == f"{torch_index.wanted(every)}+cpu"
 
 
 # make ----------------------------------------------------------------------------------------------------------------

@@ -36,7 +36,8 @@ def lines(
     for count, origin in enumerate(report.origins):
         if count:
             yield ""
-        yield from _origin(origin, count, here, steps, width)
+        earlier = report.origins[0] if count else None
+        yield from _origin(origin, earlier, here, steps, width)
     if report.origins:
         yield ""
         # Of a program that was stopped somewhere, not all variables are known.
@@ -51,8 +52,8 @@ def lines(
         yield from _wrapped(_large(item, here, steps), width)
 
 
-def _origin(origin: Origin, count: int, here: str, steps: Mapping[str, str], width: int) -> Iterator[str]:
-    yield from _wrapped(headline(origin, count), width)
+def _origin(origin: Origin, earlier: Origin | None, here: str, steps: Mapping[str, str], width: int) -> Iterator[str]:
+    yield from _wrapped(headline(origin, earlier), width)
     code, file, line = origin.forward
     if code:
         where = source(file, line, here, steps)
@@ -89,11 +90,20 @@ def _origin(origin: Origin, count: int, here: str, steps: Mapping[str, str], wid
             yield from textwrap.wrap(cure, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-def headline(origin: Origin, count: int) -> str:
-    """Say which number is the first, and in which part of the program; `count` is how many origins were told before."""
+def headline(origin: Origin, earlier: Origin | None = None) -> str:
+    """Say which number is the first, and in which part of the program; of a NaN, the infinity that came `earlier`."""
     number = nonfinite(origin.first.value)
     name = origin.first.label
-    if count:
+    if earlier is not None and origin.kind == "unrecorded-operands":
+        head = say(
+            "first-nan-unrecorded",
+            "The first NaN that the record shows is {name}. Not all of what it was computed from is recorded, so it "
+            "may have come from this infinity.",
+            name=name,
+        )
+    elif earlier is not None and origin.forward == (earlier.first.code, earlier.first.file, earlier.first.line):
+        head = say("first-nan-derivative", "The first NaN came from the derivative of the same: {name}.", name=name)
+    elif earlier is not None:
         head = say(
             "first-nan",
             "As far as the record shows, the first NaN came from elsewhere: {name} is {number}.",

@@ -64,15 +64,16 @@ class TracedNonfinite:
     def _repr_html_(self) -> str:
         if self.report.first is None:
             return html.page(*map(html.words, nonfinite_text.lines(self.report, width=1000)))
-        return html.page(*(_origin(origin, count) for count, origin in enumerate(self.report.origins)))
+        origins = self.report.origins
+        return html.page(*(_origin(origin, origins[0] if count else None) for count, origin in enumerate(origins)))
 
 
-def _origin(origin: Origin, count: int) -> str:
+def _origin(origin: Origin, earlier: Origin | None) -> str:
     first = Node(origin.first, [Node(item) for item in origin.operands] or None)
     later = "".join(html.line(html.code(item.label), html.code(item.code)) for item in origin.chain[1:])
     return "".join(
         (
-            html.words(nonfinite_text.headline(origin, count)),
+            html.words(nonfinite_text.headline(origin, earlier)),
             html.number(first),
             html.opened(html.facts(say("from-there", "From there it went on")), later) if later else "",
             *map(html.words, origin.cures),

@@ -435,6 +435,9 @@ class Explainer:
             return RuleResult("given", notes=[self._origins[element.storage][1]])
         if read := file_origins.sentence(element.storage, element.offset):
             return RuleResult("given", notes=[read])
+        if self.record.since > 1:
+            note = say("earlier", "It is older than the operations that are kept of this long run.")
+            return RuleResult("given", notes=[note])
         if self.record.stopped:
             site = self.record.stopped_site
             line, why = self.names.positions.line(site) if site else None, self.record.stopped
@@ -444,9 +447,6 @@ class Explainer:
                 else say("stopped", "Recording had stopped: {why}.", why=why)
             )
             return RuleResult("unrecorded", notes=[note])
-        if self.record.since > 1:
-            note = say("earlier", "It is older than the operations that are kept of this long run.")
-            return RuleResult("given", notes=[note])
         note = say("from-outside", "A number from outside: no recorded operation made it.")
         return RuleResult("given", notes=[note])
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import torch
+
 from lessons.results import formula as f
 from lessons.texts.wording import Wording
 from lessons.worker.explaining import source_location
@@ -54,6 +56,9 @@ def notes(run: RecordedRun, labels: Labels, element: Element, value: float, deri
     if source is None:
         if derived.result.op in _SETTING or not derived.operands:
             # Its own note or formula says so already.
+            return []
+        if derived.event is not None and derived.event.opaque:
+            # It may have come with what is not recorded.
             return []
         return [_born_here(word, _text_of(run, element, value, derived))]
     code_names = derived.code_names
@@ -127,8 +132,7 @@ def reason(run: RecordedRun, element: Element, value: float, derived: DerivedCel
         return found
     if math.isfinite(f.evaluate(formula, values)):
         dtype = str(element.region.dtype).removeprefix("torch.")
-        text = say("beyond-inside", "On the way, a number was beyond the largest one of {dtype}.", dtype=dtype)
-        return Reason("result-beyond", text)
+        return Reason("result-beyond", _beyond_inside(dtype))
     return None
 
 
@@ -173,7 +177,8 @@ def _of_infinity(element: Element, op: str, values: list[float], derived: Derive
     if any(map(math.isinf, values)):
         return None
     formula = derived.result.formula
-    overflows = math.isfinite(f.evaluate(formula, values)) if formula is not None else False
+    result = f.evaluate(formula, values) if formula is not None else math.inf
+    overflows = math.isfinite(result)
     if op in _DIVIDING and not overflows:
         return Reason("divided-by-0", say("divided-by-0", "It was divided by 0."))
     if op == "linalg_slogdet":
@@ -188,6 +193,18 @@ def _of_infinity(element: Element, op: str, values: list[float], derived: Derive
         if op == "exp":
             text = say("exponential-beyond", "The exponential is beyond the largest number of {dtype}.", dtype=dtype)
             return Reason("exponential-beyond", text)
-        text = say("result-beyond", "The result is beyond the largest number of {dtype}.", dtype=dtype)
-        return Reason("result-beyond", text)
+        return beyond(result, element.region.dtype)
     return None
+
+
+def beyond(result: float, dtype: torch.dtype) -> Reason:
+    """Return the reason of an operation that overflowed, given its result in a wider type, or an infinity."""
+    name = str(dtype).removeprefix("torch.")
+    if abs(result) <= torch.finfo(dtype).max:
+        return Reason("result-beyond", _beyond_inside(name))
+    text = say("result-beyond", "The result is beyond the largest number of {dtype}.", dtype=name)
+    return Reason("result-beyond", text)
+
+
+def _beyond_inside(dtype: str) -> str:
+    return say("beyond-inside", "On the way, a number was beyond the largest one of {dtype}.", dtype=dtype)

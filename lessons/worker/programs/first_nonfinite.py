@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +19,9 @@ import torch
 from lessons.texts.wording import Wording
 from lessons.worker.explaining import nonfinite_origin, source_location
 from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.explaining.nonfinite_origin import Reason
 from lessons.worker.explaining.operand_names import Labels, VersionCounts
-from lessons.worker.programs import nonfinite_cures, scaled_gradients
+from lessons.worker.programs import nonfinite_cures, overflow_cures, scaled_gradients
 from lessons.worker.programs.finite_scan import (
     MOST_INDICES,
     Loss,
@@ -142,11 +144,14 @@ class _Search:
     def origins(self) -> list[Json]:
         """Describe where the first numbers came from that are not finite."""
         self.run.names.update()
-        origins = [self._origin(self.found, written, chain) for written, chain in self._first_chains(self.found)]
+        chains = self._first_chains(self.found)
+        told = chains[0][1][0].derived.event if chains else None
+        origins = [self._origin(self.found, written, chain, told) for written, chain in chains]
         if len(origins) > 1 and origins[0]["kind"] in OVERFLOWS and nonfinite_cures.explodes(origins[0]["losses"]):
             # What comes later is of the same explosion.
             del origins[1]
             origins[0]["is_nan"] = True
+            return origins
         return origins
 
     # Where the numbers came from -----------------------------------------------------------------------------------
@@ -190,15 +195,18 @@ class _Search:
         """Return whether any number of a tensor is NaN, or may be."""
         return written.kind == "nan" and self._described(written).kind == "nan"
 
-    def _origin(self, found: Scan, written: Written, chain: list[Link]) -> Json:
-        """Describe where numbers came from, given the way from the first of them to the one that was noticed."""
+    def _origin(self, found: Scan, written: Written, chain: list[Link], told: Event | None) -> Json:
+        """Describe where numbers came from, given the way from the first of them to the one that was noticed.
+
+        Of the operation `told` it was said what helps: that cures its derivative too.
+        """
         first = chain[0]
         event = first.derived.event
         labels = Labels(self.run, VersionCounts(self.run, self.last))
         cells = [(link.element, labels.name(link.element)) for link in _ends(chain)]
         explained = [self.run.explain(element, cell, labels) for element, cell in cells]
         refs = [row[3] for row in explained[0]["operands"][:MOST_OPERANDS]]
-        why = self.ways.reason(first)
+        why = self._reason(first)
         losses = self._losses(event.time if event is not None else self.last)
         phase, step = self._phase(event)
         rounds = self._rounds(event)
@@ -218,8 +226,19 @@ class _Search:
             "operands": [self.run.follow(ref) for ref in refs],
             "forward": list(self._forward(event)),
             "losses": losses,
-            "cures": nonfinite_cures.cures(self.run, first, why.kind, losses),
+            "cures": nonfinite_cures.cures(self.run, first, why.kind, losses, told),
         }
+
+    def _reason(self, first: Link) -> Reason:
+        """Return why a number is not finite; if that is not clear, whether it would be in a wider type."""
+        why, event = self.ways.reason(first), first.derived.event
+        if why.kind != "unknown" or event is None or not math.isinf(first.value):
+            return why
+        with contextlib.suppress(ValueLost, RuntimeError, TypeError, ValueError, IndexError):
+            if (value := overflow_cures.in_wider_type(self.run, first, event)) is not None:
+                dtype = first.element.region.dtype
+                return nonfinite_origin.beyond(value, dtype)
+        return why
 
     def _phase(self, event: Event | None) -> tuple[str, int]:
         """Return what part of a program an operation belongs to, and in which step of an optimizer it ran."""

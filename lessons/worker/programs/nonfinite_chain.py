@@ -129,13 +129,18 @@ class WaysBack:
         return maker is not None and (maker.op in _OF_MASKS or _is_from_truth_values(maker))
 
     def reason(self, link: Link) -> Reason:
-        """Return why the first number of a chain is not finite; of the kind "unknown" if that is not clear."""
+        """Return why the first number of a chain is not finite; of the kind "unknown" if that is not clear.
+
+        "unrecorded-operands" is what took a tensor whose numbers are not recorded, such as a sparse one.
+        """
         derived = link.derived
         if derived.result.op == "uninitialized":
             text = say("uninitialized", "This memory was reserved, and nothing was written to it before it was read.")
             return Reason("uninitialized", text)
         if derived.event is None or nonfinite_origin.is_set(derived):
             return Reason("from-data", say("from-data", "It came with the data: no operation computed it."))
+        if derived.event.opaque:
+            return Reason("unrecorded-operands", "")
         try:
             found = nonfinite_origin.reason(self._run, link.element, link.value, derived)
         except ValueLost:

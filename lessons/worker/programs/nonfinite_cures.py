@@ -15,6 +15,7 @@ from lessons.worker.programs import overflow_cures
 from lessons.worker.programs.nonfinite_chain import Link
 from lessons.worker.recording.element_history import Element, ValueLost
 from lessons.worker.recording.event import Event
+from lessons.worker.recording.optimizer_steps import Step
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/nonfinite-cures")
@@ -26,19 +27,23 @@ LATELY = 4
 """Losses before the end among which the largest one is, if they explode."""
 
 
-def cures(run: Explainer, first: Link, kind: str, losses: list[float]) -> list[str]:
-    """Return what helps against the first number of a chain that is not finite, a sentence each."""
+def cures(run: Explainer, first: Link, kind: str, losses: list[float], told: Event | None = None) -> list[str]:
+    """Return what helps against the first number of a chain that is not finite, a sentence each.
+
+    What helps against an operation that was `told` before is not said of its derivative once more.
+    """
     with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
         try:
-            return list(_cures(run, first, kind, losses))
+            return list(_cures(run, first, kind, losses, told))
         except (ValueLost, RuntimeError, TypeError, ValueError, IndexError, OverflowError):
             # A cure that cannot be tried is none.
             return []
 
 
-def _cures(run: Explainer, first: Link, kind: str, losses: list[float]) -> Iterator[str]:
+def _cures(run: Explainer, first: Link, kind: str, losses: list[float], told: Event | None) -> Iterator[str]:
     event = first.derived.event
-    if kind in ("result-beyond", "exponential-beyond", "infinities") and explodes(losses):
+    is_exploding = kind in ("result-beyond", "exponential-beyond", "infinities") and explodes(losses)
+    if is_exploding:
         finite = [loss for loss in losses if math.isfinite(loss)]
         yield say(
             "explodes",
@@ -50,12 +55,34 @@ def _cures(run: Explainer, first: Link, kind: str, losses: list[float]) -> Itera
         if kind == "from-data":
             yield from _of_data()
         return
+    step = run.optimizers.step_at(event.time)
+    small = None if step is None else _eps_that_vanishes(step, first.element.region.dtype)
+    if step is not None and small is not None:
+        dtype = str(first.element.region.dtype).removeprefix("torch.")
+        yield say(
+            "half-eps",
+            "{optimizer} adds its eps to a root so as not to divide by 0, but in {dtype}, {eps:.4g} is 0, and so are "
+            "the squares of small gradients. Keep the parameters in float32, and compute in {dtype} inside of "
+            "torch.autocast; or give the optimizer eps=0.0001.",
+            optimizer=step.kind.__name__, dtype=dtype, eps=small,
+        )  # fmt: skip
+        return
+    if is_exploding:
+        # The number that is too large is the last of many. What changes it alone only moves the end.
+        yield from overflow_cures.of_form(run, first, event)
+        return
     if event.node is not None:
-        yield from _of_derivative(run, first, event, kind)
+        yield from _of_derivative(run, first, event, kind, told)
         return
     cure = _BY_KIND.get(kind)
     if cure is not None:
         yield from cure(run, first, event)
+
+
+def _eps_that_vanishes(step: Step, dtype: torch.dtype) -> float | None:
+    """Return the eps of an optimizer that is 0 in the type of its parameters; None if it is not."""
+    every = [settings.get("eps") for settings in step.settings.values()]
+    return next((eps for eps in every if isinstance(eps, float) and eps and not torch.tensor(eps, dtype=dtype)), None)
 
 
 def explodes(losses: list[float]) -> bool:
@@ -176,7 +203,14 @@ def _of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "torch.nn.functional.normalize divides by the norm, or by 1e-12 where that is less: it gives 0 here. "
             "cosine_similarity does the same for a product of norms.",
         )  # fmt: skip
-    elif maker is not None and maker.op.strip("_") in ("sum", "count_nonzero"):
+    elif maker is not None and maker.op.strip("_") == "sqrt":
+        yield say(
+            "eps-under-divisor",
+            "The slope of a root at 0 is infinite, so the small number belongs under it: x / (y + 1e-8).sqrt() is "
+            "{value:.6g} here, and its gradient is finite too.",
+            value=values[0] / 1e-4 + 0.0,
+        )  # fmt: skip
+    elif _is_count(run, maker, event.arg("other"), event.time):
         yield say(
             "clamp-count",
             "The sum that it was divided by counts nothing here. Divided by count.clamp(min=1), it is {value:.6g}.",
@@ -197,12 +231,18 @@ def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[st
             "A small number under the root keeps it from being 0: (x + 1e-6).rsqrt() is {value:.6g} here.",
             value=1e-6**-0.5,
         )
+    elif event.op.strip("_") == "reciprocal" and _is_count(
+        run, _maker(run, event.arg("self"), event.time), event.arg("self"), event.time
+    ):
+        yield say(
+            "count-in-reciprocal",
+            "The sum counts nothing here. 1 / x.clamp(min=1) is 1 then; where(x > 0, 1 / x.clamp(min=1), 0) is 0.",
+        )
     elif event.op.strip("_") == "reciprocal":
         yield say("eps-in-reciprocal", "A small number keeps it from being 0: 1 / (x + 1e-8) is {value:.6g} here.",
             value=1e8)  # fmt: skip
     else:
-        maker = _maker(run, event.arg("self"), event.time)
-        if maker is not None and maker.op.strip("_") in ("sum", "count_nonzero"):
+        if _is_count(run, _maker(run, event.arg("self"), event.time), event.arg("self"), event.time):
             yield say(
                 "count-to-power",
                 "The sum counts nothing here. x.clamp(min=1).pow(y) is 1 then; where(x > 0, x.clamp(min=1).pow(y), 0) "
@@ -210,6 +250,14 @@ def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[st
             )  # fmt: skip
         else:
             yield say("clamp-power", "x.clamp(min=1e-8) before the power keeps it finite.")
+
+
+def _is_count(run: Explainer, maker: Event | None, counts: Region, time: int) -> bool:
+    """Return whether a tensor holds sums that count something: whole numbers, so that none lies between 0 and 1."""
+    if maker is None or maker.op.strip("_") not in ("sum", "count_nonzero"):
+        return False
+    tensor = run.history.tensor(counts, time)
+    return not tensor.is_floating_point() or bool(((tensor >= 0) & (tensor == tensor.round())).all())
 
 
 def _softmax_by_hand(run: Explainer, maker: Event, first: Link, event: Event) -> float | None:
@@ -262,8 +310,9 @@ def _of_infinities(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     if event.op.strip("_") in ("sub", "add") and any(map(math.isinf, values)):
         yield say(
             "row-of-infinities",
-            "If this subtracts the largest number of a row, then all of the row is -inf here. "
-            "highest.masked_fill(highest.isinf(), 0) before subtracting leaves such a row at exp(-inf), which is 0.",
+            "If this subtracts the largest number of a row, then all of the row is -inf: nothing in it is left. Leave "
+            "at least one, or subtract highest.masked_fill(highest.isinf(), 0): then each exp of the row is 0, and so "
+            "is their sum, which needs clamp(min=1e-12) before anything is divided by it.",
         )  # fmt: skip
 
 
@@ -316,7 +365,7 @@ def _of_data(*_: object) -> Iterator[str]:
 # Numbers of the backward pass ---------------------------------------------------------------------------------------
 
 
-def _of_derivative(run: Explainer, first: Link, event: Event, kind: str) -> Iterator[str]:
+def _of_derivative(run: Explainer, first: Link, event: Event, kind: str, told: Event | None) -> Iterator[str]:
     node = event.node.name if event.node is not None else ""
     maker = run.gradients.maker(event)
     if maker is not None and any(_is_chosen(run, out, maker.time) for out in maker.outs):
@@ -325,6 +374,8 @@ def _of_derivative(run: Explainer, first: Link, event: Event, kind: str) -> Iter
             "torch.where hides a number, but not its derivative: that is multiplied by 0, and 0 times infinity is not "
             "a number. Choose before computing: torch.where(ok, x, 1) as the operand keeps both finite.",
         )  # fmt: skip
+        return
+    if maker is not None and maker is told:
         return
     if node.startswith("Sqrt") or (node.startswith("Pow") and kind in ("divided-by-0", "infinities")):
         yield say(

@@ -31,9 +31,10 @@ _WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.flo
 def of_overflow(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     """Yield what helps against a number that is too large for its type, a sentence each."""
     dtype = first.element.region.dtype
-    wider = _WIDER.get(dtype)
-    if event.op.strip("_") == "exp":
-        yield from _of_exponential(run, first, event)
+    told = list(of_form(run, first, event))
+    yield from told
+    if event.op.strip("_") == "exp" and not told:
+        yield _clamped(run, first)
     scaled = _scaled_product(run, first, event)
     if scaled is not None:
         length, smaller = scaled
@@ -43,8 +44,8 @@ def of_overflow(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "product, it is {value:.6g}.",
             length=length, value=smaller,
         )  # fmt: skip
-    value = None if wider is None else _in_type(run, first, event, wider)
-    if value is None or wider is None or not math.isfinite(value):
+    value, wider = in_wider_type(run, first, event), _WIDER.get(dtype)
+    if value is None or wider is None:
         return
     if dtype in HALF:
         yield say(
@@ -62,8 +63,11 @@ def of_overflow(run: Explainer, first: Link, event: Event) -> Iterator[str]:
         )  # fmt: skip
 
 
-def _of_exponential(run: Explainer, first: Link, event: Event) -> Iterator[str]:
-    operand = max(run.history.values(first.derived.operands), default=0.0)
+def of_form(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    """Yield in what other form the same is computed without a number that is too large."""
+    if event.op.strip("_") != "exp":
+        return
+    operand = _exponent(run, first)
     readers = _readers(run, event)
     if "sum" in readers:
         yield say(
@@ -79,14 +83,28 @@ def _of_exponential(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "{value:.6g} here.",
             value=float(torch.nn.functional.softplus(torch.tensor(operand, dtype=torch.float64))),
         )  # fmt: skip
-    else:
-        limit = math.log(torch.finfo(first.element.region.dtype).max)
-        yield say(
-            "clamp-exponent",
-            "In {dtype}, exp is finite up to {limit:.4g}. x.clamp(max={below:.0f}).exp() stays below that; look also "
-            "at how its operand came to be {operand:.6g}.",
-            dtype=_name(first.element.region.dtype), limit=limit, below=math.floor(limit) - 1, operand=operand,
-        )  # fmt: skip
+
+
+def _exponent(run: Explainer, first: Link) -> float:
+    return max(run.history.values(first.derived.operands), default=0.0)
+
+
+def _clamped(run: Explainer, first: Link) -> str:
+    limit = math.log(torch.finfo(first.element.region.dtype).max)
+    return say(
+        "clamp-exponent",
+        "In {dtype}, exp is finite up to {limit:.4g}. x.clamp(max={below:.0f}).exp() stays below that; look "
+        "also at how its operand came to be {operand:.6g}.",
+        dtype=_name(first.element.region.dtype), limit=limit, below=math.floor(limit) - 1,
+        operand=_exponent(run, first),
+    )  # fmt: skip
+
+
+def in_wider_type(run: Explainer, first: Link, event: Event) -> float | None:
+    """Return what a number is if its operation is computed in a wider type; None if it is not finite there either."""
+    wider = _WIDER.get(first.element.region.dtype)
+    value = None if wider is None else _in_type(run, first, event, wider)
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _scaled_product(run: Explainer, first: Link, event: Event) -> tuple[int, float] | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from lessons.render import nonfinite_text
 from lessons.results import nonfinite
 from lessons.results.nonfinite import NonfiniteReport, Origin
 from lessons.worker.programs import first_nonfinite
@@ -156,3 +157,59 @@ def test_a_number_that_is_too_large_inside_of_a_kernel_is_told() -> None:
     assert report.first is not None
     assert report.first.kind == "result-beyond"
     assert "beyond the largest one of float32" in " ".join(report.first.first.notes)
+
+
+def _origin_of(program: str) -> Origin:
+    origin = _search((FOLDER / f"{program}.py").read_text()).first
+    assert origin is not None
+    return origin
+
+
+@pytest.mark.parametrize(
+    ("program", "cure"),
+    [
+        # What a step computes in half precision cannot be converted by the code: its eps is 0.
+        ("adam_in_half", "in float16, 1e-08 is 0"),
+        ("entropy_in_half", "Computed in float32, it is 83177.7. float16 ends at 65504"),
+        # x / (y + eps) is finite, but the slope of the root is not.
+        ("norm_in_backward", "x / (y + 1e-8).sqrt() is 0 here"),
+        ("sum_of_words", "1 / x.clamp(min=1) is 1 then"),
+        # Weights may add up to less than 1, so they are no count.
+        ("weights_without_mass", "x / (y + 1e-8) is 0 here"),
+        ("division_by_count", "count.clamp(min=1), it is 0"),
+        ("infinity_minus_infinity", "clamp(min=1e-12) before anything is divided by it"),
+    ],
+)
+def test_what_helps_is_what_helps_in_this_case(program: str, cure: str) -> None:
+    (said,) = _origin_of(program).cures
+    assert cure in said
+
+
+def test_what_overflows_only_on_the_way_is_not_called_too_large() -> None:
+    assert _origin_of("overflow_in_norm").reason == "On the way, a number was beyond the largest one of float32."
+    assert _origin_of("half_matmul").reason == "The result is beyond the largest number of float16."
+
+
+def test_of_an_explosion_only_the_steps_are_to_blame() -> None:
+    assert len(_origin_of("exploding_sgd").cures) == 1
+
+
+def test_a_nan_from_unrecorded_numbers_is_not_said_to_come_from_elsewhere() -> None:
+    report = _search((FOLDER / "sum_of_words.py").read_text())
+    first, nan = report.origins
+    assert nan.kind == "unrecorded-operands"
+    assert "may have come from this infinity" in nonfinite_text.headline(nan, first)
+    assert not any("born here" in note for note in nan.first.notes)
+
+
+def test_a_nan_from_the_derivative_of_the_same_operation_has_no_cure_of_its_own() -> None:
+    report = _search(
+        """
+        scores = torch.tensor([[0.0, 200.0]], requires_grad=True)
+        chances = torch.softmax(scores, dim=1)
+        torch.nn.functional.nll_loss(torch.log(chances), torch.tensor([1])).backward()
+        """
+    )
+    first, nan = report.origins
+    assert (len(first.cures), nan.phase, nan.cures) == (1, "backward", ())
+    assert "from the derivative of the same" in nonfinite_text.headline(nan, first)

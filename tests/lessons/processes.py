@@ -5,12 +5,32 @@ from __future__ import annotations
 import os
 import select
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from lessons.engine.launchers import ForkServerLauncher
 from lessons.engine.session import Session
 from lessons.worker.process import child_ahead
+
+T = TypeVar("T")
+
+PATIENCE = 60.0
+"""Seconds after which a test that waits for an event fails; what it waits for takes some milliseconds, mostly."""
+
+
+def with_enough_time(
+    attempt: Callable[[float], T], came_there: Callable[[T], object], seconds: float
+) -> tuple[T, float]:
+    """Attempt something within a limit of time; with more if it did not come to the place where the limit is to end it.
+
+    A program that is ended at once has not begun on a busy machine. Returns the result, and the limit that it had.
+    """
+    for limit in (seconds, 10 * seconds):
+        result = attempt(limit)
+        if came_there(result):
+            return result, limit
+    return attempt(100 * seconds), 100 * seconds
 
 
 def fork_server_pid(session: Session) -> int:
@@ -30,6 +50,11 @@ def waits_ahead(pid: int) -> bool:
     return os.path.lexists(f"/proc/{pid}/fd/{child_ahead.DOOR}")
 
 
+def rests(pid: int) -> bool:
+    """Return whether a process waits for an event, and neither computes nor waits for a processor."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
+
+
 def descendants(pid: int) -> list[int]:
     """Return the ids of all processes below a process."""
     found: list[int] = []
@@ -42,7 +67,7 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def wait_for_end(pid: int, seconds: float = 10) -> None:
+def wait_for_end(pid: int, seconds: float = PATIENCE) -> None:
     """Wait until a process, which need not be a child, has ended. A zombie has ended too."""
     try:
         fd = os.pidfd_open(pid)
@@ -55,7 +80,7 @@ def wait_for_end(pid: int, seconds: float = 10) -> None:
     assert ended, f"process {pid} still runs"
 
 
-def wait_until(condition: Any, seconds: float = 10) -> None:
+def wait_until(condition: Any, seconds: float = PATIENCE) -> None:
     """Poll until a condition holds, where no event announces it."""
     end = time.monotonic() + seconds
     while not condition():

@@ -14,11 +14,10 @@ from lessons.engine.session import Session
 from lessons.results.result import Judgement
 from lessons.worker import wire
 from tests.lessons.lesson_builders import DOUBLED, code_step, doubling_exercise, lesson_of
-from tests.lessons.processes import at_work, wait_for_end
+from tests.lessons.processes import at_work, wait_for_end, with_enough_time
 
 EXERCISE = doubling_exercise()
 QUICK = doubling_exercise(cpu=1, wall=1.3)
-WAITING = doubling_exercise(cpu=1, wall=0.6)
 GRACE = 5.0
 """Seconds within which a program ends after its deadline, even on a busy machine."""
 NORMAL = lesson_of(code_step("one", "print('well')"))
@@ -80,7 +79,7 @@ def test_endless_program_is_stopped(worker: Session, source: str) -> None:
 def test_endless_program_that_ignores_its_limit_is_killed(worker: Session) -> None:
     """The kill, some seconds later, is not mistaken for a lack of memory."""
     source = "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"
-    exercise = doubling_exercise(cpu=1, wall=10)
+    exercise = doubling_exercise(cpu=1, wall=60)
     judgement = worker.check(exercise, source)
     assert judgement.verdict == "timeout"
     assert judgement.message.startswith("Stopped after 1 seconds of computing")
@@ -100,18 +99,20 @@ def test_line_of_an_endless_loop_is_named(worker: Session) -> None:
 
 
 WAITS = {
-    "sleep when it is called": ("import time\ndef double(x):\n    time.sleep(1000)", 3),
-    "deadlock": ("import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()", 4),
-    "stop itself": ("import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)", None),
+    "sleep when it is called": ("import time\ndef double(x):\n    print('there'); time.sleep(1000)", 3),
+    "deadlock": ("import threading\nlock = threading.Lock()\nlock.acquire()\nprint('there'); lock.acquire()", 4),
+    "stop itself": ("import os, signal\nprint('there'); os.kill(os.getpid(), signal.SIGSTOP)", None),
 }
 
 
 @pytest.mark.parametrize(("source", "line"), WAITS.values(), ids=WAITS)
 def test_program_that_waits_is_stopped(worker: Session, source: str, line: int | None) -> None:
-    judgement = worker.check(WAITING, source)
+    judgement, wall = with_enough_time(
+        lambda wall: worker.check(doubling_exercise(cpu=1, wall=wall), source), lambda found: found.stdout, 0.6
+    )
     where = f" It was at line {line}." if line else ""
-    check_judgement(judgement, "timeout", re.escape(f"Stopped after 0.6 seconds.{where}"), line)
-    assert judgement.seconds < WAITING.limits.wall + GRACE
+    check_judgement(judgement, "timeout", re.escape(f"Stopped after {wall:g} seconds.{where}"), line)
+    assert judgement.seconds < wall + GRACE
 
 
 # Programs that take too much -----------------------------------------------------------------------------------------
@@ -195,7 +196,7 @@ DAEMON = "os.setsid()\n                if os.fork(): os._exit(0)"
 @pytest.mark.parametrize("inside", ["pass", "os.setsid()", DAEMON], ids=["children", "sessions", "daemons"])
 def test_too_many_processes_are_refused(worker: Session, inside: str) -> None:
     """A few dozen sleeping processes are enough; root has no limit, so a real fork bomb would do harm."""
-    source = code(FORK.format(inside)) + "child(60)\ntime.sleep(1000)\n"
+    source = code(FORK.format(inside)) + "child(40)\ntime.sleep(1000)\n"
     judgement = worker.check(EXERCISE, source)
     check_judgement(judgement, "error", "The code started too many processes; they were ended.", None)
 

@@ -21,7 +21,7 @@ from lessons.format.lesson import Course, ExerciseStep, MessageCase
 from lessons.results.result import Failure, Judgement, WorkerError
 from lessons.worker import wire
 from tests.lessons.lesson_builders import DOUBLED, code_exercise, doubling_exercise
-from tests.lessons.processes import at_work
+from tests.lessons.processes import PATIENCE, at_work
 
 ROUNDS = 3
 """How often an answer is judged; the hidden inputs differ each time."""
@@ -103,7 +103,7 @@ def test_empty_answer_does_not_pass(
 
 def test_endless_answer_is_stopped(worker: Session, course: Course) -> None:
     _, exercise = code_exercise(course, "3.1")
-    limits = exercise.limits.model_copy(update={"cpu": 1, "wall": 5})
+    limits = exercise.limits.model_copy(update={"cpu": 1, "wall": 60})
     source = "def transfer(v1, v2):\n    while True: pass\n"
     judgement = worker.check(exercise.model_copy(update={"limits": limits}), source)
     assert (judgement.verdict, judgement.line) == ("timeout", 2)
@@ -645,7 +645,7 @@ def test_cancelled_check_is_stopped(worker: Session, tmp_path: Path) -> None:
     thread.start()
     with pipe.open("w"):
         worker.cancel()
-    thread.join(10)
+    thread.join(PATIENCE)
     assert not thread.is_alive()
     (judgement,) = given
     assert judgement.verdict == "error"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from lessons.engine.launchers import output
 from lessons.engine.prompt import Prompt, PromptResult
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson
@@ -15,7 +16,7 @@ from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import Changes
 from tests.lessons import run_questions
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
-from tests.lessons.processes import at_work, wait_until
+from tests.lessons.processes import PATIENCE, at_work, wait_until
 
 SHOWN = {"name": "scores", "kind": "score", "axes": ["query", "key"]}
 LESSON = lesson_of(
@@ -280,10 +281,9 @@ def test_a_hanging_input_can_be_stopped(prompt: Prompt, worker: Session) -> None
     found: list[PromptResult] = []
     thread = threading.Thread(target=lambda: found.append(prompt.enter("print('on')\nwhile True: pass")))
     thread.start()
-    wait_until(lambda: worker._running is not None)
-    threading.Event().wait(0.3)  # long enough for the loop to run for sure, since it sends no sign
+    wait_until(lambda: worker._running is not None and output(worker._running.out).endswith("on\n"))
     worker.cancel()
-    thread.join(10)
+    thread.join(PATIENCE)
     (result,) = found
     assert result.error is not None
     assert (result.error.kind, result.stdout) == ("stopped", "on\n")

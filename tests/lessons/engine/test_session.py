@@ -25,7 +25,7 @@ from lessons.results.result import Failure, StepResult, Tensor, Window
 from lessons.results.tensor_questions import ExplainQuestion
 from tests.lessons import run_questions
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
-from tests.lessons.processes import at_work, fork_server_pid, wait_for_end, wait_until
+from tests.lessons.processes import PATIENCE, at_work, fork_server_pid, wait_for_end, wait_until, with_enough_time
 
 ROOT = Path(__file__).parents[3]
 
@@ -528,7 +528,7 @@ def test_endless_step_is_stopped(worker: Session) -> None:
         code_step("one", "print('one')"),
         code_step("two", "print('two')\nwhile True:\n    pass"),
         code_step("three", "print('three')"),
-        limits=QUICK,
+        limits=QUICK.model_copy(update={"wall": 60}),
     )
     one, two = run_steps(worker, lesson)
     assert (one.stdout, one.error) == ("one\n", None)
@@ -541,9 +541,13 @@ def test_endless_step_is_stopped(worker: Session) -> None:
 
 
 def test_step_that_waits_is_stopped(worker: Session) -> None:
-    limits = Limits(cpu=1, wall=0.3, memory=256)
-    (outcome,) = run_steps(worker, lesson_of(code_step("one", "import time\n\ntime.sleep(1000)"), limits=limits))
-    assert outcome.error == Failure("timeout", "Stopped after 0.3 seconds. It was at line 3.", 3)
+    def result(wall: float) -> StepResult:
+        step = code_step("one", "import time\n\nprint('there'); time.sleep(1000)")
+        (outcome,) = run_steps(worker, lesson_of(step, limits=Limits(cpu=1, wall=wall, memory=256)))
+        return outcome
+
+    outcome, wall = with_enough_time(result, lambda outcome: outcome.stdout, 0.3)
+    assert outcome.error == Failure("timeout", f"Stopped after {wall:g} seconds. It was at line 3.", 3)
 
 
 @pytest.mark.parametrize(
@@ -555,7 +559,7 @@ def test_step_that_waits_is_stopped(worker: Session) -> None:
     ],
 )
 def test_failure_of_a_step_that_dies(worker: Session, code: str, kind: str, message: str, line: int | None) -> None:
-    (outcome,) = run_steps(worker, lesson_of(code_step("one", code), limits=QUICK.model_copy(update={"wall": 20})))
+    (outcome,) = run_steps(worker, lesson_of(code_step("one", code), limits=QUICK.model_copy(update={"wall": 60})))
     assert outcome.stdout == "so far\n"
     assert outcome.error is not None
     assert (outcome.error.kind, outcome.error.line) == (kind, line)
@@ -586,7 +590,7 @@ def test_cancel_from_another_thread(worker: Session, pipe: Path) -> None:
     thread.start()
     with pipe.open("w"):
         worker.cancel()
-    thread.join(10)
+    thread.join(PATIENCE)
     assert not thread.is_alive()
     assert [step.id for step in steps] == ["one", "two"]
     assert steps[1].error is not None

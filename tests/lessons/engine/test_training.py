@@ -23,11 +23,19 @@ from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
 from lessons.reading.findings import LessonError
 from lessons.reading.loader import parse_lesson
-from lessons.results.result import MOST_KEPT, StepResult, Training, TrainingSnapshot
+from lessons.results.result import MOST_KEPT, Failure, StepResult, Training, TrainingSnapshot
 from lessons.what_if.changes import UNCHANGED, Changes, apply
 from tests.course import COURSE
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of
-from tests.lessons.processes import at_work, descendants, fork_server_pid, wait_until
+from tests.lessons.processes import (
+    PATIENCE,
+    at_work,
+    descendants,
+    fork_server_pid,
+    rests,
+    wait_until,
+    with_enough_time,
+)
 
 LOOP = """\
 w = torch.randn(3)
@@ -114,7 +122,7 @@ class InBackground:
         self.has_snapshot.set()
 
     def result(self) -> Training:
-        self.thread.join(30)
+        self.thread.join(PATIENCE)
         assert self.ended is not None
         return self.ended
 
@@ -350,6 +358,7 @@ def test_paused_training_uses_no_processor_time_and_resumes(worker: Session) -> 
     seen, (child,) = len(running.snapshots), at_work(worker)
     # The server forks the next child once this one is at work.
     wait_until(lambda: len(descendants(fork_server_pid(worker))) == 2)
+    wait_until(lambda: rests(fork_server_pid(worker)) and rests(child))
     used = processor_time(child), processor_time(fork_server_pid(worker))
     running.has_snapshot.clear()
     assert not running.has_snapshot.wait(0.5)
@@ -510,9 +519,13 @@ def test_failing_earlier_step_is_reported(worker: Session) -> None:
 
 @pytest.mark.slow
 def test_endless_training_is_ended(worker: Session) -> None:
-    message, line = train_and_fail(worker, "w = x\nframe(0, 1)\nwhile True: pass\n", limits={"cpu": 20, "wall": 0.7})
-    assert message == "Stopped after 0.7 seconds. It was at line 3."
-    assert line == 3
+    def result(wall: float) -> Training:
+        lesson = lesson_with("w = x\nframe(0, 1)\nwhile True: pass\n", limits={"cpu": 200, "wall": wall})
+        return worker.train(lesson, "learn", ignore_snapshot)
+
+    ended, wall = with_enough_time(result, lambda ended: ended.snapshots, 0.7)
+    assert ended.error == Failure("timeout", f"Stopped after {wall:g} seconds. It was at line 3.", 3)
+    assert (saved_files(), at_work(worker)) == ([], [])
     message, _ = train_and_fail(worker, "w = x\nwhile True: pass\n", limits={"cpu": 1, "wall": 60})
     assert message == "Stopped after 1 seconds of computing at line 2."
 

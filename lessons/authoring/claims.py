@@ -8,53 +8,91 @@ from collections.abc import Iterator
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format import template
-from lessons.format.lesson import FindStep, Lesson, PointStep, PredictStep, RunningStep, Step
+from lessons.format.base_steps import Complaint
+from lessons.format.learner_texts import Path
+from lessons.format.lesson import SETUP, FindStep, Lesson, PointStep, PredictStep, ReadStep, RunningStep, Step
 from lessons.reading import loader
 from lessons.reading.findings import Finding
-from lessons.reading.yaml_nodes import locate, position_of
+from lessons.reading.yaml_nodes import place_of
+from lessons.results.result import Failure
+
+BEFORE = "before-the-steps"
+"""The id of an empty step with which a run begins, so that a setup that fails is not taken for the first step."""
 
 
 def run_with_claims(lesson: Lesson, session: Session) -> Run:
     """Run a lesson and evaluate its claims on the way; the caller closes the run. Raises `WorkerError`."""
-    return session.run(lesson.model_copy(update={"steps": tuple(map(_with_claims, lesson.steps))}))
+    before = ReadStep(kind="read", id=BEFORE, title="...", prose="...")
+    return session.run(lesson.model_copy(update={"steps": (before, *map(_with_claims, lesson.steps))}))
+
+
+def failures(lesson: Lesson, run: Run) -> Iterator[Finding]:
+    """Find what keeps a lesson that was loaded from a folder from running, in its run by `run_with_claims`."""
+    root = loader.read_nodes(lesson)
+    for path, problem, remedy in _failures(lesson, run):
+        yield Finding(*place_of(root, path), problem, remedy)
 
 
 def findings(lesson: Lesson, run: Run) -> Iterator[Finding]:
     """Find claims of a lesson that was loaded from a folder which do not hold in its run by `run_with_claims`."""
     root = loader.read_nodes(lesson)
     for path, problem, remedy in complaints(lesson, run):
-        yield Finding(*position_of(locate(root, path)[1].start_mark), problem, remedy)
+        yield Finding(*place_of(root, path), problem, remedy)
 
 
-def complaints(lesson: Lesson, run: Run) -> Iterator[tuple[tuple[int | str, ...], str, str]]:
+def complaints(lesson: Lesson, run: Run) -> Iterator[Complaint]:
     """Yield claims that do not hold in a run by `run_with_claims`, as path, problem and remedy."""
+    yield from _failures(lesson, run)
     for position, step in enumerate(lesson.steps):
         result = run.result(step.id)
-        if result is not None and result.error is not None:
-            yield _failed(("steps", position), step, result.error.message)
-        elif result is not None and isinstance(step, RunningStep):
+        if result is not None and result.error is None and isinstance(step, RunningStep):
             for number, claim in enumerate(step.claims):
                 if json.loads(result.text[template.fact(_truth(claim)).key]) is not True:
                     yield ("steps", position, "claims", number), f"this is not true: {claim}", "Mend it, or the prose."
 
 
-def _failed(path: tuple[int | str, ...], step: Step, message: str) -> tuple[tuple[int | str, ...], str, str]:
+def _failures(lesson: Lesson, run: Run) -> Iterator[Complaint]:
+    """Yield the failure at which a run ended, if it failed. What comes after it did not run."""
+    before = run.result(BEFORE)
+    if before is not None and before.error is not None:
+        yield (SETUP, before.error.line or 1), f"the setup does not run: {before.error.message}", "Mend its code."
+    for position, step in enumerate(lesson.steps):
+        result = run.result(step.id)
+        if result is not None and result.error is not None:
+            yield _failed(("steps", position), step, result.error)
+
+
+def _failed(path: Path, step: Step, failure: Failure) -> Complaint:
     """Return where a step does not run, what is wrong, and a remedy: at the expression that fails, if it is one."""
+    message = failure.message
     for inside, field, source in _expressions(step):
         beginning, found, why = message.partition(f"{{{field.key}}}")
         if found and not beginning:
             why = why.partition(": ")[2] or why
             return (*path, *inside), f"this cannot be computed: {source}: {why}", "Mend it, or the code of the step."
-    return path, f"the step does not run: {message}", "Mend its code, or its claims."
+    for inside, name in _tensors_to_show(step):
+        if message.startswith(f"{name} "):
+            return (*path, *inside), message, "Show what the code has made, by its name there."
+    at = (*path, "code", failure.line) if isinstance(step, RunningStep) and failure.line else path
+    return at, f"the step does not run: {message}", "Mend its code."
 
 
-def _expressions(step: Step) -> Iterator[tuple[tuple[int | str, ...], template.Field, str]]:
+def _tensors_to_show(step: Step) -> Iterator[tuple[Path, str]]:
+    """Yield the tensors that a step shows: path in the step, and name."""
+    for key in ("show", "reveal"):
+        for number, spec in enumerate(getattr(step, key, ())):
+            yield (key, number), spec.name
+
+
+def _expressions(step: Step) -> Iterator[tuple[Path, template.Field, str]]:
     """Yield the expressions of a step that its run computes: path in the step, field, and the text in the file."""
     if isinstance(step, RunningStep):
         for number, claim in enumerate(step.claims):
             yield ("claims", number), template.fact(_truth(claim)), claim
-    for field in template.fields(step.prose):
-        yield ("prose",), field, f"{{{field.key}}}"
+    for text in step.learner_texts:
+        for field in template.fields(text.text) if text.text in step.templates else ():
+            source = f"{{{field.key}}}"
+            yield (*text.path, text.text.partition(source)[0].count("\n") + 1), field, source
     if isinstance(step, PredictStep | FindStep):
         yield ("answer",), template.fact(step.answer), step.answer
     if isinstance(step, PredictStep | FindStep | PointStep):

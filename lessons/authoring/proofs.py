@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from lessons.authoring import claims
 from lessons.authoring.question_complaints import complaints
 from lessons.engine import answering, experiment_judging, explanation_tree, question_facts
 from lessons.engine.judging import JudgeAnswer
@@ -92,9 +93,15 @@ def prove_exercise(lesson: Lesson, step: ExerciseStep, session: Session) -> Proo
     proof = Proof(step.exercise)
     report = _reporter(proof, lesson, step)
     try:
+        with session.judge_on_same_inputs(step, SEED):
+            pass
+    except WorkerError as error:
+        report(("context",), f"the hidden inputs cannot be made. {error}", "Mend this code.")
+        return proof
+    try:
         _prove_code(step, session, proof, report)
     except WorkerError as error:
-        report((), str(error), "Mend its 'context', its 'probe' or its 'solution'.")
+        report((), str(error), "Mend its 'probe' or its 'solution'.")
     return proof
 
 
@@ -104,16 +111,20 @@ def prove_question(lesson: Lesson, step: Question, run: Run) -> Proof:
     report = _reporter(proof, lesson, step)
     result = run.result(step.id)
     if result is None or result.error is not None:
-        error = next((item.error for item in run.steps if item.error), None)
-        report((), f"the lesson does not run so far: {error.message if error else 'it ended'}", "Mend its code.")
+        # It is told in the words in which those of the lesson are told, so that it is told once.
+        proof.findings += claims.failures(lesson, run) if lesson.folder else ()
+        if not proof.findings:
+            error = next((item.error for item in run.steps if item.error), None)
+            report((), f"the lesson does not run so far: {error.message if error else 'it ended'}", "Mend its code.")
         return proof
-    for problem in complaints(step, result):
-        report((), problem, "Mend the question.")
+    for path, problem in complaints(step, result):
+        report(path, problem, "Mend the question.")
     proof.seeds = 1
     try:
         proof.solution = int(judge(step, result, right_answer(step, result)).passed)
     except WorkerError as error:
-        report((), str(error), "Mend the question.")
+        if not proof.findings:
+            report((), str(error), "Mend the question.")
         return proof
     if not proof.solution:
         report((), "its own right answer does not pass", "Mend the question.")
@@ -190,7 +201,7 @@ def _reporter(proof: Proof, lesson: Lesson, step: Exercise) -> Report:
     def report(path: tuple[int | str, ...], problem: str, remedy: str) -> None:
         where = ("", 1, 1)
         if root is not None:
-            where = yaml_nodes.position_of(yaml_nodes.locate(root, ("steps", position, *path))[1].start_mark)
+            where = yaml_nodes.place_of(root, ("steps", position, *path))
         proof.findings.append(Finding(*where, f"exercise '{proof.exercise}': {problem}", remedy))
 
     return report
@@ -206,9 +217,9 @@ def _prove_code(step: ExerciseStep, session: Session, proof: Proof, report: Repo
         right = judge_right(step.solution)
         if right.verdict not in ("passed", "failed"):
             # No other answer can be compared with what a model answer gives that does not run.
-            report(("solution",), f"the model answer does not run: {_reason(right)}", "Mend it, or the probe.")
+            _report_failure(step, right, report)
             return
-        if judge_wrong(step.starter).passed:
+        if starter_passes := judge_wrong(step.starter).passed:
             report(("starter",), "the starter passes", "Take something out of it that the learner is to write.")
         if right.passed:
             proof.solution = ROUNDS
@@ -217,15 +228,37 @@ def _prove_code(step: ExerciseStep, session: Session, proof: Proof, report: Repo
                 session.check(step, step.solution, SEED + position, 1, diagnosis="none") for position in range(ROUNDS)
             )
             proof.solution = sum(judgement.passed for judgement in checks)
+            if not proof.solution:
+                # Then other right answers are refused too, and mistakes for the same reason as the model answer.
+                _report_check(right, report)
+                return
             report(("solution",), f"the model answer does not pass: {_verdict_text(right)}", "Mend it, or the checks.")
         _prove_mistakes(step, judge_wrong, proof, report)
         _prove_accepted(step, judge_right, proof, report)
         for name, cheat, path in _cheats(step):
             proof.cheats[name] = not judge_wrong(cheat).passed
-            if not proof.cheats[name]:
+            # A cheat that contains a starter which passes is no finding of its own.
+            if not proof.cheats[name] and not (starter_passes and step.starter in cheat):
                 report(path, f"the cheat '{name}' passes", "Check what it leaves out.")
     for position, problem in _revealing_hints(step):
         report(("hints", position), problem, "Say where to look, and leave the line to the learner.")
+
+
+def _report_failure(step: ExerciseStep, right: Judgement, report: Report) -> None:
+    """Report a model answer that does not run: at its line, or in the probe if that is what fails."""
+    if right.verdict == "error" and not right.line:
+        # What an answer would read begins with words to a learner.
+        why = right.message.partition(": ")[2] or right.message
+        report(("probe",), f"the probe fails on the model answer: {why}", "Mend it, or the 'solution'.")
+        return
+    report(("solution", right.line or 1), f"the model answer does not run: {_reason(right)}", "Mend it.")
+
+
+def _report_check(right: Judgement, report: Report) -> None:
+    """Report a model answer that passes with no input: at the check that refuses it."""
+    number, check = next((number, each) for number, each in enumerate(right.checks) if not each.passed)
+    problem = f"the model answer does not pass: {check.name}: {check.message}"
+    report(("checks", number, "test"), problem, "Mend this check, or the 'solution'.")
 
 
 def _prove_accepted(step: ExerciseStep, judge: JudgeAnswer, proof: Proof, report: Report) -> None:

@@ -19,17 +19,21 @@ from lessons.engine.question_facts import (
     read_facts,
 )
 from lessons.engine.question_words import choices
-from lessons.format.lesson import ChoiceStep, FindStep, Question
+from lessons.format.learner_texts import Path
+from lessons.format.lesson import ChoiceStep, FindStep, PointStep, Question
 from lessons.results.result import WHOLE, StepResult, WorkerError
 
 
-def complaints(step: Question, result: StepResult) -> list[str]:
-    """Find what an author should mend, such as a wrong answer that is right, or two options that are the same."""
+def complaints(step: Question, result: StepResult) -> list[tuple[Path, str]]:
+    """Find what an author should mend, such as a wrong answer that is right, or two options that are the same.
+
+    Each is the path in the step at which it is to be mended, and the problem.
+    """
     try:
         check_ready(step, result)
         if isinstance(step, ChoiceStep):
             texts = [normalize_text(choice.text) for choice in choices(step, result)]
-            return ["two options say the same"] if len(set(texts)) < len(texts) else []
+            return [(("options",), "two options say the same")] if len(set(texts)) < len(texts) else []
         facts = read_facts(step, result)
         if isinstance(step, FindStep) and step.target == "box":
             return _complaints_of_boxes(facts)
@@ -38,33 +42,47 @@ def complaints(step: Question, result: StepResult) -> list[str]:
         read: Callable[[Any], Any] = as_number if step.asks == "number" else as_whole_numbers
         right, *wrong = map(read, facts)
     except WorkerError as error:
-        return [str(error)]
-    found = []
+        return [(_right(step), str(error))]
+    found: list[tuple[Path, str]] = []
     if step.asks == "order" and len(set(right)) < len(right):
-        found.append("the right order holds a number twice")
+        found.append((("answer",), "the right order holds a number twice"))
     for position, answer in enumerate(wrong):
         if is_same_number(answer, right, step.within) if step.asks == "number" else answer == right:
-            found.append(f"wrong answer {position + 1} is right")
+            found.append((_wrong(position), f"wrong answer {position + 1} is right"))
         if any(_is_same(answer, earlier) for earlier in wrong[:position]):
-            found.append(f"wrong answer {position + 1} is one of those before it")
+            found.append((_wrong(position), f"wrong answer {position + 1} is one of those before it"))
     return found
 
 
-def _complaints_of_cells(step: Pointing, result: StepResult, facts: Sequence[Any]) -> list[str]:
+def _right(step: Question) -> Path:
+    return ("cells",) if isinstance(step, PointStep) else ("answer",)
+
+
+def _wrong(position: int) -> Path:
+    return ("wrong", position, "is")
+
+
+def _complaints_of_cells(step: Pointing, result: StepResult, facts: Sequence[Any]) -> list[tuple[Path, str]]:
     shape = pointed_shape(step, result)
     right, *wrong = (set(cells_of(step, fact, shape)) for fact in facts)
-    found = [f"{step.on} has more than {WHOLE} cells"] if math.prod(shape) > WHOLE else []
+    found: list[tuple[Path, str]] = []
+    if math.prod(shape) > WHOLE:
+        found.append((("on",), f"{step.on} has more than {WHOLE} cells"))
     if not right or len(right) == math.prod(shape):
-        found.append("no cell is right" if not right else "every cell is right")
+        found.append((_right(step), "no cell is right" if not right else "every cell is right"))
     for position, cells in enumerate(wrong):
         if not cells - right:
-            found.append(f"wrong answer {position + 1} is no wrong cell")
+            found.append((_wrong(position), f"wrong answer {position + 1} is no wrong cell"))
     return found
 
 
-def _complaints_of_boxes(facts: Sequence[Any]) -> list[str]:
+def _complaints_of_boxes(facts: Sequence[Any]) -> list[tuple[Path, str]]:
     right, *wrong = (set(names_of(fact)) for fact in facts)
-    return [f"wrong answer {position + 1} is right" for position, names in enumerate(wrong) if names & right]
+    return [
+        (_wrong(position), f"wrong answer {position + 1} is right")
+        for position, names in enumerate(wrong)
+        if names & right
+    ]
 
 
 def _is_same(left: Any, right: Any) -> bool:

@@ -183,6 +183,10 @@ class ExerciseStep(BaseExercise):
         if missing:
             names = ", ".join(sorted(missing))
             yield ("solution",), f"the solution does not define {names}", "Define what 'defines' lists."
+        for field, code in (("context", self.context), ("probe", self.probe)):
+            name = "got" if field == "probe" else field
+            if name not in _assigned(code):
+                yield (field,), f"'{field}' does not set '{name}'", f"Set it to a dict, as in '{name} = {{...}}'."
         if self.form == "line":
             yield from _complaints_of_gap(self.starter, self.solution)
         for number, check in enumerate(self.checks):
@@ -209,6 +213,12 @@ def _complaints_of_gap(starter: str, solution: str) -> Iterator[Complaint]:
         yield ("starter",), f"a line to write needs one gap '{GAP}'", f"Write '{GAP}' once, for one expression."
     elif not (solution.startswith(before) and solution.rstrip().endswith(after.rstrip())):
         yield ("solution",), "it differs from the starter in more than its gap", "Take the starter, and fill the gap."
+
+
+def _assigned(code: str) -> set[str]:
+    """Return the names to which code gives a value."""
+    nodes = ast.walk(ast.parse(code))
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def _defined(code: str) -> set[str]:

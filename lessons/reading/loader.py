@@ -24,7 +24,7 @@ from lessons.reading import course_description, course_versions, line_exercises,
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.folders import COURSE, MISTAKES
 from lessons.reading.mistake_library import Library
-from lessons.reading.model_findings import finding_of
+from lessons.reading.model_findings import finding_of, root_causes
 from lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
 from lessons.what_if import knobs
 
@@ -179,15 +179,7 @@ def parse_lesson(
     try:
         contents = LessonFile.model_validate(data)
     except ValidationError as error:
-        errors = error.errors()
-        # A list with invalid items is also reported as too short: only the findings of the items help.
-        paths = [item["loc"] for item in errors]
-        for item in errors:
-            depth = len(item["loc"])
-            if item["type"] != "too_short" or not any(
-                len(path) > depth and path[:depth] == item["loc"] for path in paths
-            ):
-                findings.append(finding_of(root, item, LessonFile))
+        findings += (finding_of(root, item, LessonFile) for item in root_causes(error.errors(), LessonFile))
         raise LessonError(sorted_findings(findings)) from None
     lesson = Lesson(**dict(contents), id=slug, number=number, folder=folder)
     findings += _content_findings(lesson, root)

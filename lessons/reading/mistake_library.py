@@ -79,5 +79,7 @@ def fill_in(step: Any, library: Library, node: yaml.Node) -> list[Finding]:
             remedy = f"Did you mean '{close[0]}'?" if close else "Add it to the library, or give it a name here."
             where = yaml_nodes.position_of(yaml_nodes.locate(node, ("mistakes", position))[1].start_mark)
             findings.append(Finding(*where, f"the mistake '{name}' is not in the library", remedy))
+            # That it lacks fields which the library would have is no finding of its own.
+            own = {"name": name, "why": name, **own}
         entries[position] = {**library.get(name, {}), **own}
     return findings

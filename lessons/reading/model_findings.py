@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import yaml
@@ -56,9 +56,30 @@ def finding_of(root: yaml.Node, error: Any, model: type[BaseModel], within: Path
     return Finding(mark.name, mark.line + 1 + offset, 1 if offset else mark.column + 1, problem, remedy)
 
 
+def root_causes(errors: Sequence[Any], model: type[BaseModel]) -> Iterator[Any]:
+    """Yield the errors of pydantic that are no consequence of others.
+
+    A list with invalid items is also reported as too short, and a field with a misspelled name also as missing: only
+    what is said of the items and of the name helps.
+    """
+    paths: list[Path] = [error["loc"] for error in errors]
+    unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
+    meant = {(*path[:-1], _meant(str(path[-1]), known_keys(model, path))) for path in unknown}
+    for error in errors:
+        path: Path = error["loc"]
+        has_items = any(len(other) > len(path) and other[: len(path)] == path for other in paths)
+        if not (error["type"] == "too_short" and has_items) and not (error["type"] == "missing" and path in meant):
+            yield error
+
+
+def _meant(name: str, known: list[str]) -> str:
+    """Return the known name that an unknown one may be meant for, "" if none is like it."""
+    return next(iter(difflib.get_close_matches(name, known, n=1)), "")
+
+
 def _unknown(name: str, known: list[str]) -> tuple[str, str]:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"'{name}' is not known here", f"Did you mean '{close[0]}'?" if close else f"Known are: {', '.join(known)}."
+    close = _meant(name, known)
+    return f"'{name}' is not known here", f"Did you mean '{close}'?" if close else f"Known are: {', '.join(known)}."
 
 
 def _of_kind(kind: str, path: Path, context: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -75,7 +96,8 @@ def _of_kind(kind: str, path: Path, context: Mapping[str, Any]) -> tuple[str, st
 
 def _of_value(kind: str, path: Path, context: Mapping[str, Any], value: object) -> tuple[str, str] | None:
     """Return what is wrong with a value, and the remedy; None for what has no words of its own."""
-    name = str(path[-1]) if path else "file"
+    # An item of a list goes by the name of the list.
+    name = str(path[-2] if len(path) > 1 and isinstance(path[-1], int) else path[-1]) if path else "file"
     match kind:
         case "missing":
             return f"'{name}' is missing", f"Add '{name}: ...' here."

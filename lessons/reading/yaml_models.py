@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from lessons.format.fields import Model
 from lessons.reading.findings import LessonError
-from lessons.reading.model_findings import finding_of
+from lessons.reading.model_findings import finding_of, root_causes
 from lessons.reading.yaml_nodes import data_of, parse, read, repeated_keys
 
 M = TypeVar("M", bound=Model)
@@ -29,7 +29,7 @@ def read_model(file: Path, model: type[M], prepare: Prepare = lambda data, root:
     try:
         contents = model.model_validate(data)
     except ValidationError as error:
-        problems += (finding_of(root, item, model) for item in error.errors())
+        problems += (finding_of(root, item, model) for item in root_causes(error.errors(), model))
         raise LessonError(problems) from None
     if problems:
         raise LessonError(problems)

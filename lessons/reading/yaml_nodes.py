@@ -152,3 +152,14 @@ def locate(root: yaml.Node, path: tuple[int | str, ...]) -> tuple[yaml.Node, yam
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
             key = node = node.value[part]
     return key, node
+
+
+def place_of(root: yaml.Node, path: tuple[int | str, ...]) -> tuple[str, int, int]:
+    """Return the file, line and column of what is at a path; behind a text, a number is that of one of its lines."""
+    node = locate(root, path)[1]
+    file, line, column = position_of(node.start_mark)
+    number = path[-1] if path and locate(root, path[:-1])[1] is node else None
+    if isinstance(number, int) and isinstance(node, yaml.ScalarNode) and node.style == "|":
+        # The text of a block starts one line below its mark.
+        return file, line + min(number, node.value.rstrip("\n").count("\n") + 1), 1
+    return file, line, column

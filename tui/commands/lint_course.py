@@ -180,6 +180,8 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
                 report.findings += found.findings
                 say(line(found))
             task.close()
+    # A lesson that does not run is found by its claims, and by each of its questions.
+    report.findings = list(dict.fromkeys(report.findings))
 
 
 def prove_claims(report: Report) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from pathlib import Path
 
 from lessons.authoring import claims, proofs
 from lessons.engine.session import Session
-from lessons.format.lesson import Lesson
+from lessons.format.lesson import Lesson, PredictStep
 from lessons.reading.loader import load_lesson
 from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.lessons.question_builders import predict_question
@@ -48,9 +49,38 @@ def test_an_expression_that_cannot_be_computed_is_found_where_it_stands(worker: 
     texts = lesson_of(code_step("one", "x = 1\n", prose="It is `{x[0]}`."))
     answers = lesson_of(question.model_dump(by_alias=True))
     found = [complaint for lesson in (texts, answers) for complaint in complaints(lesson, worker)]
-    assert [path for path, _, _ in found] == [("steps", 0, "prose"), ("steps", 0, "answer")]
+    assert [path for path, _, _ in found] == [("steps", 0, "prose", 1), ("steps", 0, "answer")]
     assert found[0][1].startswith("this cannot be computed: {x[0]}: TypeError:")
     assert found[1][1].startswith("this cannot be computed: x: NameError:")
+
+
+def test_what_does_not_run_is_found_at_its_line(worker: Session) -> None:
+    setup = lesson_of(code_step("one", "x = 1\n"), setup="import math\nimport trch\n")
+    code = lesson_of(code_step("one", "x = 1\n"), code_step("two", "y = 1\nz = w\n"))
+    show = lesson_of(code_step("one", "x = 1\n", show=[{"name": "xs", "kind": "vector"}]))
+    text = lesson_of(code_step("one", "x = 1\n", prose="Look.\nIt is `{y}`.\n"))
+    found = [complaint for lesson in (setup, code, show, text) for complaint in complaints(lesson, worker)]
+    assert [path for path, _, _ in found] == [
+        ("setup", 2), ("steps", 1, "code", 2), ("steps", 0, "show", 0), ("steps", 0, "prose", 2)
+    ]  # fmt: skip
+    assert found[0][1].startswith("the setup does not run: ModuleNotFoundError")
+    assert found[2][1].startswith("xs cannot be shown: NameError")
+
+
+def test_what_does_not_run_is_told_once(tmp_path: Path, worker: Session) -> None:
+    folder = tmp_path / "01-first"
+    folder.mkdir()
+    question = predict_question("number", code="y = 6").model_dump(by_alias=True)
+    lesson = lesson_of(question | {"prose": "How many?"})
+    text = json.dumps(lesson.model_dump(by_alias=True, include={"title", "goal", "steps"}))
+    (folder / "lesson.yaml").write_text(text)
+    lesson = load_lesson(folder)
+    with closing(claims.run_with_claims(lesson, worker)) as run:
+        (found,) = claims.findings(lesson, run)
+        step = lesson.exercises[0]
+        assert isinstance(step, PredictStep)
+        assert proofs.prove_question(lesson, step, run).findings == [found]
+    assert found.problem.startswith("this cannot be computed: x: NameError:")
 
 
 def test_a_question_with_claims_knows_its_own_answer(worker: Session) -> None:

@@ -33,11 +33,8 @@ def test_a_sound_exercise_has_no_findings(worker: Session) -> None:
 
 
 def test_a_starter_that_passes_is_found(worker: Session) -> None:
-    assert problems(prove(worker, starter=ATTENTION)) == [
-        "the starter passes",
-        "the cheat 'a patched comparison' passes",
-        "the cheat 'deleting the checker' passes",
-    ]
+    # That cheats which contain the starter pass too is no finding of its own.
+    assert problems(prove(worker, starter=ATTENTION)) == ["the starter passes"]
 
 
 def test_a_solution_that_fails_is_found(worker: Session) -> None:
@@ -56,7 +53,15 @@ def test_a_solution_that_fails_is_found(worker: Session) -> None:
         ),
         (
             {"context": "context = 1 / 0"},
-            "The judge of this exercise failed: ZeroDivisionError: division by zero",
+            "the hidden inputs cannot be made. The judge of this exercise failed: ZeroDivisionError: division by zero",
+        ),
+        (
+            {"probe": "got = {'out': context.nothing}"},
+            "the probe fails on the model answer: AttributeError: 'types.SimpleNamespace' object has no attribute",
+        ),
+        (
+            {"checks": [{"name": "odd", "test": "got.nothing", "fail": "No."}]},
+            "the model answer does not pass: odd: this could not be checked on what your code gave (AttributeError",
         ),
     ],
 )

@@ -75,7 +75,12 @@ class Session:
 
     def wait_ready(self) -> None:
         """Wait until the worker can run code. Raises `WorkerError`."""
+        # Whoever closes the session may come before a thread that is to wait, and must not wait for it.
+        self._refuse_if_closed()
+        self.launcher.start()
+        self._refuse_if_closed()
         self.launcher.wait_ready()
+        self._refuse_if_closed()
 
     def cancel(self) -> None:
         """Stop the program that is running, if any."""
@@ -286,20 +291,25 @@ class Session:
         return run_comparison.cleaned(reply.comparison)
 
     def _launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
-        if self._closed.is_set():
-            # A request that was still waiting must not restart the worker.
-            raise closed()
+        self._refuse_if_closed()
         try:
             job = self.launcher.launch(limits, question_cpu)
         except ForkUnsafe:
             self.launcher.close()
             self.launcher = SpareLauncher(limited=self.launcher.limited)
             job = self.launcher.launch(limits, question_cpu)
-        if self._closed.is_set():
+        try:
+            self._refuse_if_closed()
+        except WorkerError:
             job.close()
+            raise
+        return job
+
+    def _refuse_if_closed(self) -> None:
+        """Raise `WorkerError` if the session is closed: what still waited must not restart the worker."""
+        if self._closed.is_set():
             self.launcher.close()
             raise closed()
-        return job
 
     @contextlib.contextmanager
     def _current(self, job: ChildProcess) -> Iterator[None]:

@@ -71,6 +71,8 @@ class FlowChart(LineWidget, can_focus=True):
         self._flow = EMPTY
         self._marks = FlowMarks()
         self._chosen = ""
+        self._box_around = ""
+        """The box that the learner has closed, until the flow without what is in it has come."""
         self._drawing: FlowDrawing | None = None
         # By columns and lines: a panel measures the flow before it gives it room, and whenever it is arranged again.
         self._fitted: dict[tuple[int, int], FlowDrawing] = {}
@@ -98,7 +100,8 @@ class FlowChart(LineWidget, can_focus=True):
         around = {box.id for box in flow.opened}
         # A box that was opened is replaced by those inside: the last of them gives its result.
         inside = [box.id for box in flow.boxes if box.parent == self._chosen] if self._chosen in around else []
-        wanted = (chosen, self._chosen, *inside[-1:]) if self._has_cursor else ()
+        wanted = (chosen, self._chosen, self._box_around, *inside[-1:]) if self._has_cursor else ()
+        self._box_around = ""
         known = [id for id in wanted if flow.box(id) is not None]
         shown = [box.id for box in flow.boxes if box.shown]
         last = [box.id for box in flow.boxes][-1:]
@@ -250,7 +253,7 @@ class FlowChart(LineWidget, can_focus=True):
             self.post_message(self.Toggled((*opened, box.id)))
         elif box.parent:
             # With it close the boxes inside of it.
-            self._chosen = box.parent
+            self._box_around = box.parent
             around = {item.id: item.parent for item in self._flow.opened}
             self.post_message(self.Toggled(tuple(id for id in opened if not _is_inside(id, box.parent, around))))
 

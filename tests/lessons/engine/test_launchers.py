@@ -319,7 +319,27 @@ def test_closed_session_stays_closed(kind: str) -> None:
         session.run(lesson_of(code_step("one", "x = 1")))
     with pytest.raises(WorkerError, match="closed"):
         session.check(doubling_exercise(), DOUBLED)
+    with pytest.raises(WorkerError, match="closed"):
+        session.wait_ready()
     assert not session.ready
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_session_that_is_closed_as_a_thread_begins_to_wait_loads_nothing(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session(kind=kind)
+    start = session.launcher.start
+
+    def start_late() -> None:
+        session.close()
+        start()
+
+    monkeypatch.setattr(session.launcher, "start", start_late)
+    monkeypatch.setattr(session.launcher, "wait_ready", lambda: pytest.fail("it loads PyTorch"))
+    with pytest.raises(WorkerError, match="closed"):
+        session.wait_ready()
+    assert getattr(session.launcher, "_process", None) is getattr(session.launcher, "_warm", None) is None
 
 
 # The fork server alone -----------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import pytest
 
 from tests.course import COURSE
 from tests.tui.learner import tutor
+from tui.widgets.flow_chart import FlowChart
 
 
 async def test_from_a_step_to_its_flow_and_back() -> None:
@@ -34,6 +35,27 @@ async def test_from_a_step_to_its_flow_and_back() -> None:
         await learner.press("escape")
         await learner.sees(" All context vectors", "live, 2 ms", "context[0,0]")
         assert learner.focus == "matrix0"
+
+
+async def test_the_cursor_moves_before_the_flow_without_a_closed_box_has_come() -> None:
+    """It ended the tutor."""
+    async with tutor() as learner:
+        await learner.goes_to("all-queries", "context")
+        await learner.sees("live, 2 ms")
+        await learner.press("f")
+        await learner.sees("╭ function + ╮")
+        chart = learner.app.query_one("#chart", FlowChart)
+        for moves, box in ((0, "function"), (1, "context")):
+            chart.choose("function")
+            chart.action_open_close()
+            await learner.sees("╭ inner 2 ╮", lambda: chart.box is not None and chart.box.id == "inner")
+            # Without a pause, so that the reply cannot have come.
+            chart.action_open_close()
+            for _ in range(moves):
+                chart.action_move(1, 0)
+            await learner.sees("╭ function + ╮")
+            assert chart.box is not None
+            assert chart.box.id == box
 
 
 async def test_the_flow_key_works_both_ways_and_steps_go_on_from_there() -> None:
@@ -99,8 +121,10 @@ async def test_a_flow_before_the_step_has_run() -> None:
         session = learner.app.state.async_session
         await learner.goes_to("all-queries", "weights")
         await learner.sees("live, 2 ms")
-        await learner.press("r")
         assert session is not None
+        before = session._run
+        await learner.press("r")
+        await learner.sees(lambda: session._run not in (None, before), "live, 2 ms")
         run = session._run
         assert run is not None
         session._run = None

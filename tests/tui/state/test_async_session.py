@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -45,7 +46,7 @@ async def async_session(session: FakeSession) -> AsyncIterator[AsyncSession]:
 FIRST_CELL = WindowQuestion("scores", (), 0, 0, 1, 1, CodeUnit.step("scores"))
 
 
-async def until(true: Callable[[], object], seconds: float = 10) -> None:
+async def until(true: Callable[[], object], seconds: float = 60) -> None:
     """Let other tasks run until a condition holds."""
     async with asyncio.timeout(seconds):
         while not true():
@@ -295,11 +296,18 @@ async def test_a_worker_that_does_not_start(course: Course) -> None:
 
 async def test_closing_while_pytorch_loads(course: Course) -> None:
     """A learner who quits at once does not have to wait."""
-    session = FakeSession(loaded=False)
+    begun = threading.Event()
+
+    class Loading(FakeSession):
+        def wait_ready(self) -> None:
+            begun.set()
+            super().wait_ready()
+
+    session = Loading(loaded=False)
     async_session = AsyncSession(session)
     start = asyncio.create_task(async_session.start())
     run = asyncio.create_task(async_session.run(course.lesson("one-query"), "scores"))
-    await asyncio.sleep(0)
+    await until(begun.is_set)
     assert not async_session.ready
     async_session.close()
     assert session.closed
@@ -311,10 +319,17 @@ async def test_closing_while_pytorch_loads(course: Course) -> None:
 
 
 async def test_closing_a_real_session_while_pytorch_loads() -> None:
-    async_session = AsyncSession(Session())
+    begun = threading.Event()
+
+    class Loading(Session):
+        def wait_ready(self) -> None:
+            begun.set()
+            super().wait_ready()
+
+    async_session = AsyncSession(Loading())
     start = asyncio.create_task(async_session.start())
-    await asyncio.sleep(0)
+    await until(begun.is_set)
     async_session.close()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         with pytest.raises(WorkerError):
             await start

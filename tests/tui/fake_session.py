@@ -51,7 +51,7 @@ from lessons.what_if.changes import UNCHANGED, Changes, describe
 from lessons.worker.messages import RunScratch
 from tests.tui.explanations import explanation, leaf, operand
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 """Seconds until a thread that nobody woke gives up, so that a test fails instead of hanging."""
 
 SCRATCH_TENSOR = Tensor("made", "vector", "float32", (2,), ("index",), (("0", "1"),), 1.0, 2.0, (1.0, 2.0))

@@ -141,7 +141,7 @@ class Learner:
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
 
-    async def sees(self, *what: str | Callable[[], object], seconds: float = 30) -> None:
+    async def sees(self, *what: str | Callable[[], object], seconds: float = 60) -> None:
         """Wait until all of these texts are on the screen, and all of these conditions hold."""
         for each in what:
             try:
@@ -172,6 +172,15 @@ class Learner:
         await self.sees(f"lesson {found.number}   {position_text(lesson, step)}", lambda: self.view_has_keys)
         await self.sees(lambda: self.focus == "task" or found.step(step).kind != "exercise")
         await self.pilot.pause()
+
+    async def is_answered(self) -> None:
+        """Wait until everything that was asked of the worker has been answered, and the answers are painted."""
+        session, before = self.app.state.async_session, None
+        while before != (before := self.lines):
+            # Each thread does one thing after the other, so this is done last.
+            for thread in (session._jobs, session._questions):
+                await asyncio.wrap_future(thread.submit(int))
+            await self.pilot.pause()
 
     async def writes(self, code: str) -> None:
         """Replace the code in the editor, as by one paste."""

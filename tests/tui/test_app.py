@@ -380,8 +380,9 @@ async def test_a_number_explains_itself() -> None:
 async def test_backspace_from_the_first_number_closes() -> None:
     async with tutor() as learner:
         await learner.goes_to("all-queries", "product")
+        await learner.sees("live, 2 ms")
         await learner.press("enter")
-        await learner.sees("scores[0,0] ← scores[0,:]")
+        await learner.sees("scores[0,0] ← scores[0,:]", lambda: learner.focus == "explanation")
         await learner.press("backspace")
         await learner.sees(lambda: "scores[0,:]" not in learner.text, lambda: learner.focus == "matrix0")
         # If nothing is open, escape leads to the map, and backspace does nothing.
@@ -404,8 +405,9 @@ async def test_the_explanation_follows_the_cursor() -> None:
             await learner.press(key)
             await learner.sees(f"scores[{cell}] = scores[1,0] + scores[1,1]")
             assert learner.focus == "matrix0"
-        # Enter focuses the explanation again, and escape closes it from the matrix too.
+        # Enter asks for the same again, and escape closes it from the matrix too.
         await learner.press("enter")
+        await learner.is_answered()
         await learner.sees("scores[1,5] ← scores[1,:]")
         await learner.press("escape")
         await learner.sees(lambda: "scores[1,:]" not in learner.text)
@@ -886,6 +888,7 @@ async def test_a_resized_screen_looks_like_one_that_always_had_that_size() -> No
                 await learner.sees(sign)
                 for size in (first, second):
                     await learner.resizes(*size)
+                    await learner.is_answered()
                     screens.setdefault((step, *size), learner.lines)
                     await learner.sees(same((step, *size)))
                 await learner.resizes(*first)

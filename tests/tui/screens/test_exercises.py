@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
@@ -421,10 +422,18 @@ def write_elsewhere(code: str, *, seen: bool = False) -> None:
         elsewhere.save_draft(NAME, code, elsewhere.open_draft(NAME).version if seen else "")
 
 
+async def everything_is_on_disk(learner: Learner) -> None:
+    """Wait until the thread has written everything: with each write it takes in what other sessions have saved."""
+    assert learner.progress._thread is not None
+    await asyncio.wrap_future(learner.progress._thread.submit(int))
+    await learner.pilot.pause()
+
+
 async def test_code_of_another_session_is_kept_and_offered() -> None:
     theirs = "# twenty-two characters"
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
+        await everything_is_on_disk(learner)
         write_elsewhere(theirs)
         await learner.press("enter", "x")
         await learner.sees(*BOTH_KEPT)
@@ -446,6 +455,7 @@ async def test_code_of_another_session_is_kept_and_offered() -> None:
 async def test_code_of_another_session_is_offered_again_later() -> None:
     async with tutor() as learner:
         await learner.goes_to(LESSON, STEP_ID)
+        await everything_is_on_disk(learner)
         write_elsewhere("# theirs")
         await learner.press("enter", "x")
     async with tutor() as learner:

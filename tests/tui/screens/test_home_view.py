@@ -35,6 +35,7 @@ async def test_the_matrix_under_the_cursor_and_the_screen_are_written(folder: Pa
         tensor = learner.lesson_view._matrix.tensor if learner.lesson_view._matrix else None
         assert tensor is not None
         assert tensor.values is not None
+        await learner.is_answered()
         before, focus = learner.lines[3:12], learner.focus
         await learner.press("k")
         await learner.sees("Take home", "File to write >", f"{tensor.name}.txt", f" {tensor.name} as CSV")

@@ -99,6 +99,27 @@ def _lint_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_json(parser)
 
 
+@_verb(
+    "record",
+    "record_course",
+    lambda: say("record", "for authors: write results beside the lessons of a course, to be shown until it has run"),
+)
+def _record_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help=say("record/folder", "the folder of the course"))
+    parser.add_argument(
+        "--lesson",
+        metavar="ID",
+        action="append",
+        default=[],
+        help=say("record/lesson", "record only this lesson; you can repeat this"),
+    )
+    parser.add_argument(
+        "--train",
+        action="store_true",
+        help=say("record/train", "first train the models that the lessons ship, with each setting of their knobs"),
+    )
+
+
 @_verb("texts", "list_texts", lambda: say("texts", "for translators: list every text that learners read, with its id"))
 def _texts_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_course(parser)

@@ -89,7 +89,18 @@ OptionalTemplate = Annotated[str, IS_TEMPLATE, ReadBy.LEARNERS]
 Number = Annotated[int | float, BeforeValidator(_number)]
 
 
+_GIVEN: dict[frozenset[str], set[str]] = {}
+
+
 class Model(BaseModel):
     """A part of a lesson file: unknown fields are errors, and nothing changes after it is read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=False)
+
+    def model_post_init(self, _: object) -> None:
+        """Share the set of the names that were given with all parts that were given the same ones.
+
+        A course has thousands of parts, and their sets would take as much memory as its text. They never change.
+        """
+        given = self.__pydantic_fields_set__
+        object.__setattr__(self, "__pydantic_fields_set__", _GIVEN.setdefault(frozenset(given), given))

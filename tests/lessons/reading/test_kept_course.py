@@ -114,6 +114,15 @@ def test_course_is_the_one_of_the_outline(files: Files) -> None:
         assert outline.lessons[0].title == load_course().lessons[0].title == title
 
 
+def test_parts_that_were_given_the_same_fields_share_the_set_of_their_names() -> None:
+    steps = [step for lesson in whole.LESSONS for step in lesson.steps]
+    kinds = {frozenset(step.model_fields_set) for step in steps}
+    assert len({id(step.model_fields_set) for step in steps}) == len(kinds) < len(steps)
+    for step in steps:
+        step.model_copy(update={"parent": None})
+    assert {frozenset(step.model_fields_set) for step in steps} == kinds
+
+
 def test_course_that_has_been_read_keeps_no_second_copy_of_its_text(files: Files) -> None:
     load_course = kept_course.load_outline(files.folder)[1]
     assert any(vars(load_course).values())

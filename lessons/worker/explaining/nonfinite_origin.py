@@ -139,7 +139,10 @@ def reason(run: RecordedRun, element: Element, value: float, derived: DerivedCel
 def _of_nan(op: str, values: list[float], derived: DerivedCell) -> Reason | None:
     infinite = any(map(math.isinf, values))
     if "softmax" in op and values and all(item == -math.inf for item in values):
-        text = say("nothing-left", "Nothing in the row was left: every exponential is 0, and 0 / 0 is not a number.")
+        text = say(
+            "nothing-left",
+            "Nothing in the row was left: all of it is -inf, and -inf minus the largest of it is not a number.",
+        )
         return Reason("nothing-left", text)
     if (op in _OF_SEVERAL or derived.result.op == "running_var") and not infinite:
         return Reason("too-few", say("too-few", "There are too few numbers to divide by their count: 0 / 0."))

@@ -151,7 +151,8 @@ class _Search:
             # What comes later is of the same explosion.
             del origins[1]
             origins[0]["is_nan"] = True
-            return origins
+        for origin in origins[1:]:
+            origin["cures"] = [cure for cure in origin["cures"] if cure not in origins[0]["cures"]]
         return origins
 
     # Where the numbers came from -----------------------------------------------------------------------------------

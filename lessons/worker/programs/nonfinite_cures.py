@@ -213,7 +213,7 @@ def _of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     elif _is_count(run, maker, event.arg("other"), event.time):
         yield say(
             "clamp-count",
-            "The sum that it was divided by counts nothing here. Divided by count.clamp(min=1), it is {value:.6g}.",
+            "What it was divided by counts nothing here. Divided by count.clamp(min=1), it is {value:.6g}.",
             value=values[0],
         )  # fmt: skip
     else:
@@ -252,12 +252,16 @@ def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[st
             yield say("clamp-power", "x.clamp(min=1e-8) before the power keeps it finite.")
 
 
-def _is_count(run: Explainer, maker: Event | None, counts: Region, time: int) -> bool:
+def _is_count(run: Explainer, maker: Event | None, counts: Any, time: int) -> bool:
     """Return whether a tensor holds sums that count something: whole numbers, so that none lies between 0 and 1."""
+    if not isinstance(counts, Region):
+        return False
+    if not counts.parts.dtype.is_floating_point:
+        return True
     if maker is None or maker.op.strip("_") not in ("sum", "count_nonzero"):
         return False
     tensor = run.history.tensor(counts, time)
-    return not tensor.is_floating_point() or bool(((tensor >= 0) & (tensor == tensor.round())).all())
+    return bool(((tensor >= 0) & (tensor == tensor.round())).all())
 
 
 def _softmax_by_hand(run: Explainer, maker: Event, first: Link, event: Event) -> float | None:

@@ -177,6 +177,7 @@ def _origin_of(program: str) -> Origin:
         # Weights may add up to less than 1, so they are no count.
         ("weights_without_mass", "x / (y + 1e-8) is 0 here"),
         ("division_by_count", "count.clamp(min=1), it is 0"),
+        ("loss_per_token", "count.clamp(min=1), it is 0"),
         ("infinity_minus_infinity", "clamp(min=1e-12) before anything is divided by it"),
     ],
 )
@@ -188,6 +189,18 @@ def test_what_helps_is_what_helps_in_this_case(program: str, cure: str) -> None:
 def test_what_overflows_only_on_the_way_is_not_called_too_large() -> None:
     assert _origin_of("overflow_in_norm").reason == "On the way, a number was beyond the largest one of float32."
     assert _origin_of("half_matmul").reason == "The result is beyond the largest number of float16."
+
+
+def test_what_helps_is_said_once() -> None:
+    report = _search(
+        """
+        one, other = (torch.ones(2, dtype=torch.float16, requires_grad=True) for _ in range(2))
+        optimizer = torch.optim.AdamW([{"params": [one]}, {"params": [other]}], lr=0.1)
+        (one * 1e-4 + other * 0).sum().backward()
+        optimizer.step()
+        """
+    )
+    assert [len(origin.cures) for origin in report.origins] == [1, 0]
 
 
 def test_of_an_explosion_only_the_steps_are_to_blame() -> None:

@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+import warnings
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 COLORS = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLORFGBG")
 SESSION = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "TMUX", "STY", "TERM_PROGRAM", "COLUMNS", "LINES", "LANGUAGE")
+
+FAILED = pytest.StashKey[bool]()
+"""Whether a test has failed, or its fixtures."""
 
 NUMBERS = itertools.count()
 """A number for the folder of each test."""
@@ -54,6 +58,29 @@ def pytest_collection_finish() -> None:
     """Exempt all that was loaded from garbage collection, which would look through half a million objects each time."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note which tests fail."""
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Let go of what a failed test has left: a session that is collected in a later test makes that one fail too."""
+    done = yield
+    if item.stash.get(FAILED, False):
+        # Its exception holds its variables.
+        for name in ("last_type", "last_value", "last_traceback", "last_exc"):
+            if hasattr(sys, name):
+                delattr(sys, name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            gc.collect()
+    return done
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import select
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +25,10 @@ SHELL = 'tty=$1; shift; exec "$@" 0<>"$tty" 1>&0 2>&0'
 
 MARK = "ATTN_TUTOR_TEST"
 """A variable by which the processes of a learner are found. A worker keeps its `HOME` until it has loaded."""
+
+
+PATIENCE = 60.0
+"""Seconds after which a test that waits for a program fails."""
 
 
 class Pty:
@@ -83,14 +88,14 @@ class Pty:
         self,
         keys: bytes,
         expect: str | Callable[[], bool] | None = None,
-        seconds: float = 20,
+        seconds: float = PATIENCE,
         quiet: float = 0.15,
         silent: bool = False,
     ) -> bytes:
         """Type keys and return what the program sends.
 
-        Reading ends when `expect`, a text or a condition, is on the screen and nothing has come for `quiet` seconds; it
-        fails after `seconds`. `silent`: the program need not send anything at all.
+        Reading ends when `expect`, a text or a condition, is on the screen, nothing has come for `quiet` seconds, and
+        the program rests; it fails after `seconds`. `silent`: the program need not send anything at all.
         """
         if keys:
             os.write(self._master, keys)
@@ -99,7 +104,7 @@ class Pty:
         while time.monotonic() < end:
             if part := self._read(quiet):
                 sent += part
-            elif (sent or silent) and self._shows(expect):
+            elif (sent or silent) and self._rests() and self._shows(expect):
                 return sent
         raise AssertionError(f"{expect!r} did not come; the screen shows\n{self.text}")
 
@@ -133,7 +138,7 @@ class Pty:
             sent += self._read(left)
         return sent
 
-    def wait(self, seconds: float = 20) -> int:
+    def wait(self, seconds: float = PATIENCE) -> int:
         """Read until the program has ended, and return its exit status (negative: the signal that ended it)."""
         end, self.sent_at_end = time.monotonic() + seconds, b""
         while self._process.poll() is None:
@@ -178,6 +183,14 @@ class Pty:
         self.show(part)
         return part
 
+    def _rests(self) -> bool:
+        """Return whether each thread of the program waits for an event: one without a processor may send more."""
+        try:
+            threads = [path.read_text() for path in Path(f"/proc/{self.pid}/task").glob("*/stat")]
+        except OSError:  # a thread has ended meanwhile, or the system has no such files
+            return sys.platform != "linux"
+        return all(thread.rpartition(")")[2].split()[0] in "SZ" for thread in threads)
+
     def _let_go(self) -> None:
         if self._slave is not None:
             os.close(self._slave)
@@ -201,7 +214,7 @@ def processes_of(home: Path) -> set[int]:
     return found
 
 
-def await_none(home: Path, seconds: float = 10) -> None:
+def await_none(home: Path, seconds: float = PATIENCE) -> None:
     """Wait until no process of this home directory is left."""
     end = time.monotonic() + seconds
     while left := processes_of(home):

@@ -17,6 +17,7 @@ from lessons.format import main_path
 from lessons.format.lesson import Course, ExerciseStep, Lesson, RunningStep, RunStep, Step
 from lessons.learner.progress import Progress
 from tests.course import COURSE
+from tests.lessons.processes import wait_until
 from tests.tui.pty_harness import MARK, Pty, await_none, processes_of
 
 ROOT = Path(__file__).parents[2]
@@ -491,7 +492,7 @@ def test_a_signal_ends_it(way: str, course: Course, environ: dict[str, str], hom
     stand_at(lesson.id, exercise.id)
     with Pty(TUTOR, environ) as terminal:
         check_something_endless(terminal, exercise)
-        assert len(processes_of(home)) >= 3  # the tutor, the worker, and its child
+        wait_until(lambda: len(processes_of(home)) >= 3)  # the tutor, the worker, and its child
         if way == "SIGTERM":
             terminal.signal(signal.SIGTERM)
         else:
@@ -523,7 +524,7 @@ def test_no_process_survives_a_kill(course: Course, environ: dict[str, str], hom
     stand_at(lesson.id, exercise.id)
     with Pty(TUTOR, environ) as terminal:
         check_something_endless(terminal, exercise)
-        assert len(processes_of(home)) >= 3
+        wait_until(lambda: len(processes_of(home)) >= 3)
         terminal.signal(signal.SIGKILL)
         assert terminal.wait() == -signal.SIGKILL
         await_none(home)

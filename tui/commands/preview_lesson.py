@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from contextlib import suppress
 from pathlib import Path
 
 from lessons.authoring.previewed_course import NoPreview, PreviewedCourse, Version
 from lessons.courses import course_list, what_runs
-from lessons.format.lesson import Course
+from lessons.format.lesson import Course, RunningStep
 from lessons.reading import course_description
 from lessons.reading.findings import LessonError
 from lessons.results.clean_text import clean
@@ -85,13 +86,19 @@ def _index(version: Version, step: str) -> int:
 def what_will_run(previewed: PreviewedCourse, version: Version) -> str:
     """Say what a preview runs, and how."""
     found = what_runs.of_course(Course(lessons=(version.lesson,)))
-    return say(
+    said = say(
         "runs",
         "A preview of {file}. Lines of code in it: {lines}. They run as a learner's answers do: in processes of their "
         "own, with limits on time, memory and files.",
         file=clean(previewed.path.name, keep=""),
         lines=found.lines,
     )
+    claiming = any(isinstance(step, RunningStep) and step.claims for step in version.lesson.steps)
+    if not (claiming and previewed.is_course):
+        return said
+    folder = shlex.quote(clean(str(previewed.folder), keep=""))
+    lint = say("claims", "Whether its claims are true, this says: attn-tutor lint --claims {folder}", folder=folder)
+    return f"{said}\n{lint}"
 
 
 def _draw(terminal: Terminal, previewed: PreviewedCourse, version: Version, index: int) -> int:

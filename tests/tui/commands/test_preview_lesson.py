@@ -49,3 +49,13 @@ def test_a_preview_says_what_it_runs_and_keeps_nothing(command: Command, course:
     assert out.startswith("A preview of lesson.yaml. Lines of code in it: ")
     assert "Twice as much" in out
     assert {path for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_preview_names_the_command_that_evaluates_claims(command: Command, course: Path) -> None:
+    said = "Whether its claims are true, this says: attn-tutor lint --claims "
+    assert said not in command("preview", "--plain", course, given=b"quit\n")[1]
+    lesson = course / "01-first-row" / "lesson.yaml"
+    lesson.write_text(small_course.LESSON.replace("    show:", "    claims: [table.sum() == 11]\n    show:"))
+    out = command("preview", "--plain", course, given=b"quit\n")[1]
+    folder = next(line for line in out.splitlines() if said in line).removeprefix(said)
+    assert "this is not true: table.sum() == 11" in command("lint", "--claims", folder)[1]

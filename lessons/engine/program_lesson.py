@@ -22,9 +22,14 @@ say = Wording("engine/program")
 
 
 class Page(RunStep):
-    """A step that shows tensors of a program."""
+    """A step that shows tensors of a program.
+
+    Attributes:
+        calls: how often the function has run that it is about, if it is about one.
+    """
 
     noun: ClassVar[str] = main_path.PAGE
+    calls: int = 1
 
 
 class Pages(Lesson):
@@ -123,6 +128,7 @@ def lesson_of(
                 prose=escaped("\n\n".join(filter(None, (about if number == 1 else "", *_places(group, name))))),
                 code=source,
                 show=tuple(map(_spec, group.items)),
+                calls=max((item.count for item in group.items if item.call), default=1),
             )
         )
     plain = {"kind": "read", "id": "page", "title": name, "prose": name}

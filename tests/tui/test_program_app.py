@@ -139,7 +139,7 @@ async def test_the_calls_of_a_function_are_looked_at_and_changed(worker: Session
         await learner.press("n")
         await learner.sees("scale: x, y", "3.0000", "live")
         await learner.press("comma")
-        await learner.sees("scale, call 2 of 3: x, y", "page 2 of 2", "2.0000", "live")
+        await learner.sees("scale, call 2 of 3: x, y", "page 2 of 2", "2.0000", "live", ", . call")
         await learner.press("w", "5", "enter")
         await learner.sees("what if", "10.0000")
         # The change holds, and the page shows it in the call before.

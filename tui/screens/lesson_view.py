@@ -14,6 +14,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 
+from lessons.engine.program_lesson import Page
 from lessons.format import main_path, template
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep, Step
 from lessons.render.numbers import exact
@@ -488,7 +489,8 @@ class LessonView(QuietStepView, ExplainingView):
             change = [hint("step.what-if", say("change", "change")), hint("step.close", say("restore", "restore"))]
             return [*panes, *flip, *change, next_step, hint("tutor.help")]
         if isinstance(self._step, RunningStep) and self._active >= 0:
-            return [*panes, explain, *flip, hint("step.what-if"), *others]
+            calls = [hint("program.call")] if isinstance(self._step, Page) and self._step.calls > 1 else []
+            return [*panes, explain, *flip, hint("step.what-if"), *calls, *others]
         return [next_step, hint("tutor.back"), *panes, hint("tutor.map"), hint("tutor.help"), hint("tutor.quit")]
 
     def _pane_keys(self) -> list[str]:

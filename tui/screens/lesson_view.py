@@ -14,7 +14,6 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from lessons.engine.program_lesson import Page
 from lessons.format import main_path, template
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep, Step
 from lessons.render.numbers import exact
@@ -27,7 +26,7 @@ from lessons.what_if import cells
 from lessons.what_if.cells import CellChange
 from lessons.what_if.changes import ChangeHistory, apply
 from tui.actions.bindings import bindings
-from tui.actions.hints import hint
+from tui.actions.hints import call_hints, hint
 from tui.drawings import before_after
 from tui.drawings.before_after import MODES, Mode
 from tui.drawings.marks import Cells, Marks
@@ -489,8 +488,7 @@ class LessonView(QuietStepView, ExplainingView):
             change = [hint("step.what-if", say("change", "change")), hint("step.close", say("restore", "restore"))]
             return [*panes, *flip, *change, next_step, hint("tutor.help")]
         if isinstance(self._step, RunningStep) and self._active >= 0:
-            calls = [hint("program.call")] if isinstance(self._step, Page) and self._step.calls > 1 else []
-            return [*panes, explain, *flip, hint("step.what-if"), *calls, *others]
+            return [*panes, explain, *flip, hint("step.what-if"), *call_hints(self._step), *others]
         return [next_step, hint("tutor.back"), *panes, hint("tutor.map"), hint("tutor.help"), hint("tutor.quit")]
 
     def _pane_keys(self) -> list[str]:

@@ -432,6 +432,7 @@ async def test_tab_leads_from_the_explanation_to_its_matrix_and_on() -> None:
 async def test_an_explanation_closes_with_its_step() -> None:
     async with tutor() as learner:
         await learner.goes_to("all-queries", "product")
+        await learner.sees("live, 2 ms")
         await learner.press("enter")
         await learner.sees("scores[0,0] ← scores[0,:]")
         await learner.press("n")

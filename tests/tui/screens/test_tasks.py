@@ -130,11 +130,12 @@ async def _find_a_box(learner: Learner) -> None:
     await learner.press("n")
     await learner.sees("step 5 of 5", "live", lambda: "f flow" in learner.keys)
     await learner.press("f")
-    await learner.sees("Flow: Find box", "pair = source * 10", lambda: "a this is it" in learner.keys)
+    await learner.sees("Flow: Find box", "╭ pair 2 ╮", "pair = source * 10", lambda: "a this is it" in learner.keys)
     await learner.press("a")
     await learner.sees("step 5 of 5", "✗ pair", "That comes later.")
     await learner.press("f")
-    await learner.sees("pair = source * 10", lambda: "a this is it" in learner.keys)
+    # The code alone also stands in the step.
+    await learner.sees("╭ pair 2 ╮", lambda: "a this is it" in learner.keys)
     await learner.press("up", "a")
     await learner.sees("Right: source")
 

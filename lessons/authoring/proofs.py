@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from lessons.authoring import claims
 from lessons.authoring.question_complaints import complaints
-from lessons.engine import answering, experiment_judging, explanation_tree, question_facts
+from lessons.engine import answering, experiment_judging, explanation_tree, question_facts, scratch_run
 from lessons.engine.judging import JudgeAnswer
 from lessons.engine.question_facts import Index, names_of
 from lessons.engine.question_judging import judge
@@ -100,6 +100,8 @@ def prove_exercise(lesson: Lesson, step: ExerciseStep, session: Session) -> Proo
         return proof
     try:
         _prove_code(step, session, proof, report)
+        if step.attempt and not proof.findings:
+            _prove_attempt(lesson, step, session, report)
     except WorkerError as error:
         report((), str(error), "Mend its 'probe' or its 'solution'.")
     return proof
@@ -267,7 +269,8 @@ def _prove_accepted(step: ExerciseStep, judge: JudgeAnswer, proof: Proof, report
         judgement = judge(answer) if answer is not None else None
         proof.accepted[variant.name] = judgement is not None and judgement.passed
         if judgement is None:
-            report(("accepted", position), f"'{variant.name}' does not fit the model answer", "Mend its edits.")
+            missing = mistake_edits.not_found(step.solution, [(edit.find, edit.replace) for edit in variant.edits])
+            report(("accepted", position, "edits"), _unfit(f"'{variant.name}'", missing), _REMEDY_OF_UNFIT)
         elif not judgement.passed:
             report(
                 ("accepted", position),
@@ -282,9 +285,14 @@ def _prove_mistakes(step: ExerciseStep, judge: JudgeAnswer, proof: Proof, report
         proof.mistakes[mistake.id] = False
         code = mistake_edits.with_mistake(step, mistake)
         if code is None:
-            report(
-                path, f"the mistake '{mistake.id}' cannot be made in the model answer", "Give it edits or code here."
-            )
+            if len(mistake.edits) == 1:
+                missing = mistake_edits.not_found(
+                    step.solution, [(each.find, each.replace) for each in mistake.edits[0]]
+                )
+                report((*path, "edits"), _unfit(f"the mistake '{mistake.id}'", missing), _REMEDY_OF_UNFIT)
+            else:
+                problem = f"the mistake '{mistake.id}' cannot be made in the model answer"
+                report(path, problem, "Give it edits or code here.")
             continue
         judgement = judge(code, "mistakes")
         named = "+".join(item.id for item in judgement.mistakes)
@@ -298,6 +306,26 @@ def _prove_mistakes(step: ExerciseStep, judge: JudgeAnswer, proof: Proof, report
             report(path, f"a message about the mistake '{mistake.id}' has a gap: {text}", "Mend the check's 'fail'.")
         else:
             proof.mistakes[mistake.id] = True
+
+
+_REMEDY_OF_UNFIT = "Copy the text from the 'solution', spaces too."
+
+
+def _unfit(what: str, missing: str) -> str:
+    """Say why edits do not fit the model answer."""
+    why = f"'{missing}' is not in it" if missing else "they change nothing"
+    return f"{what} cannot be made in the model answer: {why}"
+
+
+def _prove_attempt(lesson: Lesson, step: ExerciseStep, session: Session, report: Report) -> None:
+    """Report an `attempt` that fails on the model answer, if the lesson runs so far."""
+    _, run = scratch_run.run(session, lesson, step, step.solution)
+    run.close()
+    *before, result = run.steps
+    if result.error is not None and not any(each.error for each in before):
+        line = (result.error.line or 0) - scratch_run.lines_before_call(step.solution)
+        problem = f"'attempt' fails on the model answer and the lesson's own values: {result.error.message}"
+        report(("attempt", max(line, 1)), problem, "Use what the steps before have made.")
 
 
 def _verdict_text(judgement: Judgement) -> str:

@@ -35,6 +35,11 @@ def code_of(exercise: ExerciseStep, source: str) -> str:
     return "\n".join((source.rstrip(), "", "", comment, call, ""))
 
 
+def lines_before_call(source: str) -> int:
+    """Return how many lines stand before the exercise's own call in `code_of` this source."""
+    return len(source.rstrip().split("\n")) + 3
+
+
 def lesson_with(lesson: Lesson, exercise: ExerciseStep, source: str) -> Lesson:
     """Return the lesson up to the exercise, followed by a step with the answer and its call.
 

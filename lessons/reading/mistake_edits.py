@@ -53,6 +53,15 @@ def apply_edits(code: str, edits: Iterable[tuple[str, str]]) -> str | None:
     return result if result != code else None
 
 
+def not_found(code: str, edits: Iterable[tuple[str, str]]) -> str:
+    """Return the first text that edits, one after the other, do not find in code; "" if they find all."""
+    for find, replacement in edits:
+        if find not in code:
+            return find
+        code = code.replace(find, replacement)
+    return ""
+
+
 def with_mistake(exercise: ExerciseStep, mistake: Mistake) -> str | None:
     """Make one mistake in the model answer of an exercise; return None if that is impossible."""
     return KnownMistake.of(mistake).apply_to(exercise.solution)

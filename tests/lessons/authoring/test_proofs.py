@@ -81,7 +81,16 @@ def test_a_mistake_that_passes_is_found(worker: Session) -> None:
 
 def test_a_mistake_that_cannot_be_made_is_found(worker: Session) -> None:
     mistake = {"id": "m", "name": "m", "why": "w", "edits": [{"find": "nowhere", "replace": ""}]}
-    assert problems(prove(worker, mistakes=[mistake])) == ["the mistake 'm' cannot be made in the model answer"]
+    assert problems(prove(worker, mistakes=[mistake])) == [
+        "the mistake 'm' cannot be made in the model answer: 'nowhere' is not in it"
+    ]
+
+
+def test_an_attempt_that_fails_is_found(worker: Session) -> None:
+    (problem,) = problems(prove(worker, attempt="mine = 1\nyours = nothing\n"))
+    assert problem.startswith(
+        "'attempt' fails on the model answer and the lesson's own values: NameError: name 'nothing'"
+    )
 
 
 def test_two_mistakes_with_the_same_effect_are_found(worker: Session) -> None:

@@ -89,7 +89,7 @@ def answers(runs: int) -> dict[str, list[float]]:
             for _, move in zip(range(runs), itertools.cycle([DOWN] * 5 + [UP] * 5), strict=False):
                 timed(name, terminal, ENTER, "go on")
                 further = name.replace("explanation", "explanation of an operand")
-                timed(further, terminal, ENTER, lambda: terminal.text.count(" < ") > 1)
+                timed(further, terminal, ENTER, lambda: terminal.text.count(" ← ") > 1)
                 terminal.send(ESCAPE, "enter explain")
                 terminal.send(move)
     with at("causal-mask", "causal-weights", {}) as terminal:

@@ -133,6 +133,12 @@ class ProgramApp(TutorApp):
         if (row := self.tensor_list.row) is not None:
             self.open_when_made("", row.page, name=row.name)
 
+    def on_map_view_selected(self, event: MapView.Selected) -> None:
+        """Describe the tensor under the cursor, and update the keys, which depend on whether names are sought."""
+        event.prevent_default()
+        self.map.describe(event.lesson)
+        self.frame.show_keys()
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now: none that needs a course."""
         if action == "call":

@@ -49,6 +49,7 @@ PROGRAM_MAP: Lines = (
     BLANK,
     row(says("choose a tensor", "list.move")),
     row(says("open its page", "map.open")),
+    row(says("search the names", "tensors.search"), says("list all again", "tensors.all")),
     row("tutor.redraw"),
     row(says("quit", "tutor.quit")),
 )

@@ -36,7 +36,7 @@ SECTIONS: dict[str, tuple[str | Entry, ...]] = {
     "the flow": ("tutor.flow", "flow", "flow-matrix"),
     "what if": ("step", "rows", "what-if"),
     "a training": ("training",),
-    "a program of your own": ("program",),
+    "a program of your own": ("program", "tensors"),
     "the prompt": ("prompt-line",),
     "a question": ("options", "answer-line", "question", NEXT_ANYWHERE),
     "an experiment": ("experiment",),

@@ -108,13 +108,7 @@ TABLE: tuple[Action, ...] = (
         short="tab",
     ),
     # The course map
-    _action(
-        "list.move",
-        Stroke("up", "move(-1)"),
-        Stroke("down", "move(1)"),
-        hint="choose",
-        help="choose a lesson",
-    ),
+    _action("list.move", Stroke("up", "move(-1)"), Stroke("down", "move(1)"), hint="choose", help="choose a lesson"),
     _action(
         "list.jump",
         Stroke("home", "edge(-1)"),
@@ -133,6 +127,13 @@ TABLE: tuple[Action, ...] = (
         help="try the lesson's challenge; if you pass, you may skip the rest",
     ),
     _action("map.review", Stroke("v", "review"), help="open the next exercise that is due for review"),
+    # The list of tensors, which takes the place of the course map
+    _action("tensors.search", Stroke("slash", "search"), hint="search", help="in the list of tensors: search names"),
+    _action("tensors.all", Stroke("escape", "show_all"), hint="all", help="after that: list all again"),
+    _action("search.words", hint="search", label="letters", short="letters"),
+    _action("search.move", Stroke("up", "move(-1)"), Stroke("down", "move(1)"), hint="choose", short="arrows"),
+    _action("search.take", Stroke("enter"), hint="to the list"),
+    _action("search.leave", Stroke("escape", "leave"), hint="all again"),
     # A matrix
     _action(
         "matrix.move",

@@ -59,7 +59,11 @@ TABLE: tuple[PlainCommand, ...] = (
         ("text.scroll", "text.jump", "exercise.fold", "tutor.redraw"),
     ),
     _command(
-        "map", "m", _alone, lambda: say("map", "list the lessons, with your progress"), ("tutor.map", "list.move")
+        "map",
+        "m",
+        _alone,
+        lambda: say("map", "list the lessons, with your progress"),
+        ("tutor.map", "list.move", "tensors.search", "tensors.all", "search.words"),
     ),
     _command(
         "steps",

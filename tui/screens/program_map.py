@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
+from textual.binding import BindingType
 
 from lessons.render.numbers import visible
 from lessons.texts.wording import Wording
+from tui.actions.bindings import bindings
 from tui.actions.hints import hint
 from tui.render.ascii_text import in_ascii
 from tui.screens.map_view import MapView
 from tui.state.tensor_rows import TensorRow
+from tui.state.word_search import has_words
 from tui.tty.terminal import Terminal
 from tui.widgets.lesson_list import LessonList
+from tui.widgets.search_line import SearchLine
 from tui.widgets.tensor_list import TensorList
 
 if TYPE_CHECKING:
@@ -43,16 +47,28 @@ class ProgramMap(MapView):
         super().__init__(terminal, id=id)
         self._tensors = TensorList(ellipsis=terminal.ellipsis, id="tensors")
         self.list = self._tensors
+        self._search = SearchLine(ellipsis=terminal.ellipsis)
+        self._all: tuple[TensorRow, ...] = ()
         self._rows: tuple[TensorRow, ...] = ()
+        self._shown: tuple[LessonOutline, str] | None = None
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("tensors")]
 
     def compose(self) -> ComposeResult:
-        """Compose the list and, below it, the description of the tensor under the cursor."""
+        """Compose the line to search in, the list and, below it, the description of the tensor under the cursor."""
+        yield self._search
         yield self.list
         yield self._about
 
     def list_tensors(self, rows: Sequence[TensorRow]) -> None:
         """Show these tensors from now on."""
-        self._rows = tuple(rows if self._terminal.unicode else map(_in_ascii, rows))
+        self._all = tuple(rows if self._terminal.unicode else map(_in_ascii, rows))
+        self._rows = self._found
+
+    @property
+    def _found(self) -> tuple[TensorRow, ...]:
+        """The tensors that have the words of the search in their names."""
+        return tuple(row for row in self._all if has_words(self._search.words, row.label))
 
     @property
     def row(self) -> TensorRow | None:
@@ -64,12 +80,56 @@ class ProgramMap(MapView):
         (pages,) = course.lessons
         position = progress.position()
         here = position[1] if position is not None else ""
-        self._targets = [(pages, row.page) for row in self._rows]
-        mark = "▶" if self._terminal.unicode else ">"
-        self._tensors.show_rows(self._rows, [mark if row.page and row.page == here else " " for row in self._rows])
+        self._shown = pages, here
+        self._fill()
         found = [number for number, row in enumerate(self._rows) if here and row.page == here]
         if found and self.list.cursor not in found:
             self.list.cursor = found[0]
+
+    def _fill(self) -> None:
+        """List what the search finds."""
+        if self._shown is None:
+            return
+        pages, here = self._shown
+        self._rows = self._found
+        self._targets = [(pages, row.page) for row in self._rows]
+        mark = "▶" if self._terminal.unicode else ">"
+        self._tensors.show_rows(self._rows, [mark if row.page and row.page == here else " " for row in self._rows])
+        self._search.show_count(len(self._rows), len(self._all))
+
+    def on_search_line_typed(self, event: SearchLine.Typed) -> None:
+        """List what has the words; the tensor under the cursor stays there if it has them."""
+        event.stop()
+        before = self.row
+        self._fill()
+        self.list.cursor = self._rows.index(before) if before in self._rows else 0
+        self._describe()
+        if self._shown is not None:
+            # The keys are different ones too.
+            self.post_message(self.Selected(self._shown[0]))
+
+    def on_search_line_moved(self, event: SearchLine.Moved) -> None:
+        """Move the cursor of the list."""
+        event.stop()
+        self.list.cursor += event.lines
+
+    def on_search_line_left(self, event: SearchLine.Left) -> None:
+        """Go to the list."""
+        event.stop()
+        self.list.focus(scroll_visible=False)
+
+    def action_search(self) -> None:
+        """Go to the line to search in."""
+        self._search.open()
+
+    def action_show_all(self) -> None:
+        """List all tensors again."""
+        self._search.clear()
+        self.list.focus(scroll_visible=False)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action applies now: all can be listed again where words are sought."""
+        return bool(self._search.words) if action == "show_all" else super().check_action(action, parameters)
 
     def about(
         self,
@@ -78,8 +138,20 @@ class ProgramMap(MapView):
         due: Sequence[tuple[LessonOutline, StepOutline]] = (),
     ) -> None:
         """Describe the tensor under the cursor."""
+        self._describe()
+
+    def _describe(self) -> None:
         row = self.row
-        self._about.show(Text.assemble((visible(row.label), BOLD), "\n", row.about) if row is not None else Text())
+        if row is not None:
+            text = Text.assemble((visible(row.label), BOLD), "\n", row.about)
+        else:
+            text = Text(say("none-found", "No name has these words."))
+        self._about.show(text)
+
+    def on_lesson_list_moved(self, event: LessonList.Moved) -> None:
+        """Describe the tensor under the cursor, unless the list has become shorter since."""
+        if event.index >= len(self._rows):
+            event.prevent_default()
 
     def on_lesson_list_chosen(self, event: LessonList.Chosen) -> None:
         """Open the page of a tensor, unless none shows it."""
@@ -89,7 +161,17 @@ class ProgramMap(MapView):
     @property
     def hints(self) -> list[str]:
         """The hints for the line of keys, the most important first."""
-        return [hint("list.move"), hint("map.open"), hint("tutor.help"), hint("tutor.quit")]
+        if self._search.typing:
+            return self._search.hints
+        every = [hint("tensors.all")] if self._search.words else []
+        return [
+            hint("list.move"),
+            hint("map.open"),
+            hint("tensors.search"),
+            *every,
+            hint("tutor.help"),
+            hint("tutor.quit"),
+        ]
 
     def action_challenge(self) -> None:
         """Do nothing: a program has no challenge."""

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from textual.app import App, ComposeResult
+
+from lessons.reading.course_outline import CourseOutline, LessonOutline
+from tests.tui.painted import painted_lines
+from tui.screens.map_view import MapView
 from tui.screens.program_map import ProgramMap
+from tui.state.program_results import NoProgress
 from tui.state.tensor_rows import TensorRow
 from tui.tty.terminal import Terminal
 
@@ -14,3 +20,77 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
         view.list_tensors(rows)
         assert view.row is not None
         assert (view.row.columns[0], view.row.about) == (text, f"{text} numbers.")
+
+
+class MapApp(App[None]):
+    """The list of many tensors alone, which keeps the pages that were opened."""
+
+    CSS = "ProgramMap { layout: vertical; height: 1fr; } ProgramMap #tensors { height: 1fr; } TextPane { height: 3; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.theme = "ansi-dark"
+        self.view = ProgramMap(Terminal())
+        self.opened: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+
+    def on_mount(self) -> None:
+        names = [f"model.h.{layer}.{name}" for layer in range(100) for name in ("attn.weight", "attn.bias", "mlp.bias")]
+        self.view.list_tensors([TensorRow(f"page-{number}", name, ("4",), name) for number, name in enumerate(names)])
+        pages = LessonOutline("program", 0, "mine.py", "", None, ())
+        self.view.show(CourseOutline((pages,), "mine.py"), NoProgress())
+        self.view.list.focus()
+
+    def on_map_view_open(self, event: MapView.Open) -> None:
+        self.opened.append(event.step)
+
+    @property
+    def lines(self) -> list[str]:
+        return [line.rstrip() for line in painted_lines(self)]
+
+
+async def test_words_leave_the_names_that_have_them() -> None:
+    app = MapApp()
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("slash", *"ATTN 7")
+        await pilot.pause()
+        # The keys of the app are letters here.
+        assert app.lines[0].split() == ["Search", ">", "ATTN", "7", "38", "of", "300"]
+        assert app.lines[1].split() == ["model.h.7.attn.weight", "4"]
+        await pilot.press(*"0 w", "enter")
+        assert app.lines[:4] == [
+            " Search > ATTN 70 w                       1 of 300",
+            "   model.h.70.attn.weight  4",
+            "",
+            "",
+        ]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.opened == ["page-210"]
+        # Words that no name has leave nothing, and can be taken back.
+        await pilot.press("slash", "x")
+        await pilot.pause()
+        assert app.view.row is None
+        assert "No name has these words." in "".join(app.lines)
+        await pilot.press("enter", "enter", "escape")
+        await pilot.pause()
+        assert app.opened == ["page-210"]
+        assert app.lines[0].split() == ["model.h.0.attn.weight", "4"]
+        assert "search" not in " ".join(app.view.hints[3:])
+
+
+async def test_the_tensor_under_the_cursor_stays_there_while_words_are_typed() -> None:
+    app = MapApp()
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("end", "slash", *"bias")
+        await pilot.pause()
+        assert app.view.row is not None
+        assert app.view.row.label == "model.h.99.mlp.bias"
+        await pilot.press("up", "escape")
+        await pilot.pause()
+        assert app.view.row.label == "model.h.99.attn.bias"
+        assert app.view.list.has_focus
+        # With no words, the key goes on to whoever wants it.
+        assert not app.view.check_action("show_all", ())

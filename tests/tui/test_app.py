@@ -417,6 +417,27 @@ async def test_the_explanation_follows_the_cursor() -> None:
         assert "scores[0,:]" not in learner.text
 
 
+@pytest.mark.parametrize("key", ["down", "enter"])
+async def test_a_closed_explanation_is_not_opened_again_by_a_late_answer(key: str) -> None:
+    answers = threading.Event()
+    async with tutor() as learner:
+        await learner.goes_to("all-queries", "product")
+        await learner.sees("live, 2 ms")
+        await learner.press("enter")
+        await learner.sees("scores[0,0] ← scores[0,:]", lambda: learner.focus == "explanation")
+        if key == "down":
+            learner.lesson_view.focus_active()
+            await learner.sees(lambda: learner.focus == "matrix0")
+        learner.app.state.async_session._questions.submit(answers.wait, 60)
+        await learner.press(key, "escape")
+        await learner.sees(lambda: not learner.lesson_view.explaining)
+        answers.set()
+        await learner.is_answered()
+        assert not learner.lesson_view.explaining
+        await learner.press("enter")
+        await learner.sees("scores[1,0] ←" if key == "down" else "scores[0,0] ←")
+
+
 async def test_tab_leads_from_the_explanation_to_its_matrix_and_on() -> None:
     async with tutor() as learner:
         await learner.goes_to("all-queries", "product")

@@ -29,7 +29,7 @@ async def explain(async_session: AsyncSession, event: ExplainingView.Asked) -> s
     """Have a number explained to a view, unless the learner has moved on. Return why there is no explanation, or ""."""
     about = event.view.result
     reply = await async_session.ask(event.question)
-    if event.view.result is not about or not event.view.has_focus_within:
+    if event.is_outdated or event.view.result is not about or not event.view.has_focus_within:
         return ""
     if isinstance(reply, Explanation):
         event.view.explain(reply, further=isinstance(event.question, FollowQuestion))

@@ -48,8 +48,13 @@ class ExplainingView(Box):
         """Posted when the learner asks how a cell of a tensor, or an operand of an explanation, was computed."""
 
         def __init__(self, view: ExplainingView, question: ExplainQuestion | FollowQuestion) -> None:
-            self.view, self.question = view, question
+            self.view, self.question, self.closings = view, question, view.closings
             super().__init__()
+
+        @property
+        def is_outdated(self) -> bool:
+            """Whether the explanations were closed since; the learner would not expect to see them again."""
+            return self.closings != self.view.closings
 
     class Missing(Message):
         """Posted when a matrix needs a part of a large tensor that the view does not have."""
@@ -69,6 +74,8 @@ class ExplainingView(Box):
         self._detail = TextLine(ellipsis=terminal.ellipsis, id=f"{names}-detail")
         self._explanation = ExplanationPane(terminal, id="explanation")
         self._explanation.display = False
+        self.closings = 0
+        """How often the panel of explanations was closed."""
 
     @property
     def result(self) -> StepResult:
@@ -201,6 +208,7 @@ class ExplainingView(Box):
         """Close the panel of explanations and remove its highlights."""
         if not self.explaining:
             return
+        self.closings += 1
         had_focus = self._explanation.has_focus
         self._explanation.clear()
         self._light()

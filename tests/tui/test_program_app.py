@@ -147,6 +147,7 @@ async def test_the_calls_of_a_function_are_looked_at_and_changed(worker: Session
         await learner.sees(lambda: "10.0000" not in learner.text)
         await learner.press("less_than_sign")
         await learner.sees("scale, call 1 of 3: x, y", lambda: "2.0000" not in learner.text)
+        await learner.is_answered()
         await learner.press("tab", "enter")
         await learner.sees("line 4")
         await learner.press("escape", "greater_than_sign")

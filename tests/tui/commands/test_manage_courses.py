@@ -176,13 +176,13 @@ def test_a_name_that_is_too_long_is_said_to_be(command: Command) -> None:
 
 
 def test_what_is_wrong_in_a_course_is_listed(command: Command, tmp_path: Path) -> None:
-    steps = "".join(f"  - {{kind: read, id: x{number}, title: x, pros: x}}\n" for number in range(9))
+    steps = "".join(f"  - {{kind: read, id: x{number}, title: x, pros: x}}\n" for number in range(18))
     folder = write_course(tmp_path / "rows", lesson=LESSON + steps)
     status, out, err = command("courses", "add", folder, "--yes")
     assert (status, out) == (2, "")
     lines = err.splitlines()
     assert lines[0] == f"attn-tutor: {folder} cannot be added, because it cannot be read:"
-    assert lines[1] == "01-first-row/lesson.yaml:16:5: 'prose' is missing. Add 'prose: ...' here."
+    assert lines[1] == "01-first-row/lesson.yaml:16:36: 'pros' is not known here. Did you mean 'prose'?"
     assert lines[11:] == ["and 8 more"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def test_only_on_a_terminal_with_a_pager(
     stdin: bool, stdout: bool, command: str, used: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "paged"
-    monkeypatch.setenv("PAGER", f"{command} {file}" if command == "tee" else command)
+    monkeypatch.setenv("PAGER", f"{command} {shlex.quote(str(file))}" if command == "tee" else command)
     monkeypatch.setattr(sys, "stdin", Stream(stdin))
     monkeypatch.setattr(sys, "stdout", Stream(stdout))
     assert pager.show(["one", "zwölf"]) == used

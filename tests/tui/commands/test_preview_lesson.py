@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -57,5 +58,5 @@ def test_a_preview_names_the_command_that_evaluates_claims(command: Command, cou
     lesson = course / "01-first-row" / "lesson.yaml"
     lesson.write_text(small_course.LESSON.replace("    show:", "    claims: [table.sum() == 11]\n    show:"))
     out = command("preview", "--plain", course, given=b"quit\n")[1]
-    folder = next(line for line in out.splitlines() if said in line).removeprefix(said)
+    [folder] = shlex.split(next(line for line in out.splitlines() if said in line).removeprefix(said))
     assert "this is not true: table.sum() == 11" in command("lint", "--claims", folder)[1]

@@ -219,9 +219,8 @@ def test_storage(facts: StorageFacts, expected: dict[str, str]) -> None:
 
 def test_file_system_of_a_folder(tmp_path: Path) -> None:
     mounts = tmp_path / "mounts"
-    mounts.write_text(
-        f"a / ext4 rw\nb {tmp_path.parent} tmpfs rw\nc {tmp_path}/a\\040b nfs4 rw\nd {tmp_path}/a xfs rw\n"
-    )
+    here, parent = (str(path).replace(" ", r"\040") for path in (tmp_path, tmp_path.parent))
+    mounts.write_text(f"a / ext4 rw\nb {parent} tmpfs rw\nc {here}/a\\040b nfs4 rw\nd {here}/a xfs rw\n")
     assert [file_system(path, mounts) for path in (Path("/"), tmp_path, tmp_path / "a b", tmp_path / "a b" / "c")] == [
         "ext4", "tmpfs", "nfs4", "nfs4",
     ]  # fmt: skip

@@ -660,7 +660,8 @@ def test_child_has_only_its_own_descriptors(worker: Session) -> None:
 def test_each_child_is_a_process_of_its_own(worker: Session) -> None:
     first, second = (run_code(worker, "import os\nprint(os.getpid(), os.getcwd())").stdout for _ in range(2))
     assert first != second
-    folder = Path(first.split()[1])
+    folder = Path(first.rstrip("\n").partition(" ")[2])
+    assert folder.is_absolute()
     assert not folder.exists()
 
 

@@ -154,6 +154,32 @@ async def test_the_calls_of_a_function_are_looked_at_and_changed(worker: Session
         await learner.sees("scale: x, y", "3.0000", "live")
 
 
+async def test_what_can_be_changed_is_searched(worker: Session, tmp_path: Path) -> None:
+    literals = "\n".join(f"v{number} = a * {number}.5" for number in range(30))
+    async with opened(worker, tmp_path / "mine.py", SOURCE + literals + "\n") as learner:
+        await learner.sees("mine.py   page 1 of", "live")
+        await learner.press("w")
+        # Rows from the first to the one that says how many more there are.
+        await learner.sees("more: down   / search", "> ")
+        first = next(number for number, line in enumerate(learner.lines) if line.startswith(" What if"))
+        last = next(number for number, line in enumerate(learner.lines) if "more: down" in line)
+        assert last - first >= 6
+        await learner.press("pagedown")
+        await learner.sees(lambda: learner.lesson_view._whatif._rows.chosen == 10)
+        await learner.press("slash", *"v7")
+        await learner.sees("Search > v7", " 1 of ", "7.5", "letters search")
+        await learner.press("enter")
+        await learner.sees("left, right, or enter a number", "esc list all")
+        await learner.press("right")
+        await learner.sees("• ")
+        await learner.press("escape")
+        await learner.sees("v6, line 15", "• v7, line 16", "esc restore", lambda: "Search" not in learner.text)
+        await learner.press("slash", *"nothing", "enter", "down", "right")
+        await learner.sees("0 of ", "esc list all")
+        await learner.press("escape", "pageup", "pageup", "pageup", "pageup")
+        await learner.sees("a[0,0]", "more: down", lambda: "Search" not in learner.text)
+
+
 async def test_what_if_flow_and_prompt_in_a_function(worker: Session, tmp_path: Path) -> None:
     async with opened(worker, tmp_path / "mine.py", MAIN) as learner:
         await learner.sees("main: x, y, z", "mine.py   page 1 of 1", "13.0000", "live")

@@ -36,6 +36,7 @@ PROGRAM: Lines = (
     Note("what-if", "What if"),
     row(says("change the number under the cursor, or a literal of the program, and run it with that", "step.what-if")),
     row("rows.choose", nested=True),
+    row("what-if.search", nested=True),
     row("rows.type", nested=True),
     row("step.flip", nested=True),
     row("what-if.undo", nested=True),

@@ -289,6 +289,7 @@ TABLE: tuple[Action, ...] = (
         help="choose what to change; {rows.turn}: change it",
         short="arrows",
     ),
+    _action("rows.jump", Stroke("pageup", "choose(-10)"), Stroke("pagedown", "choose(10)")),
     _action("rows.turn", Stroke("left,minus", "turn(-1)"), Stroke("right,plus", "turn(1)")),
     _action(
         "rows.type",
@@ -306,6 +307,7 @@ TABLE: tuple[Action, ...] = (
         hint="restore",
         help="undo all changes; until then, they apply to the whole lesson",
     ),
+    _action("what-if.search", Stroke("slash", "search"), hint="search", help="search what can be changed"),
     _action("what-if-line.take", Stroke("enter"), hint="take it"),
     # A training
     _action("training.go", Stroke("g", "go"), hint="train", help="start, pause, resume"),

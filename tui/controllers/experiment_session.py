@@ -198,7 +198,7 @@ class ExperimentSession(LessonView):
     def hints(self) -> list[str]:
         """The hints for the line of keys, the most important first."""
         found = super().hints
-        if self._explanation.has_focus or not self._help.is_open or self._whatif.typing:
+        if self._explanation.has_focus or not self._help.is_open or self._whatif.in_line:
             return found
         more = self._experiment is not None and self._help.hints < len(self._experiment.hints)
         help = hint("experiment.hint", "" if more else say("give-up", "give up"))

@@ -222,7 +222,7 @@ TABLE: tuple[PlainCommand, ...] = (
         "k",
         lambda: say("knob-form", "[NAME VALUE]"),
         lambda: say("knob", "change the words, the mask, a size, ...; alone: list what can be changed"),
-        ("rows.choose", "rows.turn"),
+        ("rows.choose", "rows.jump", "rows.turn", "what-if.search"),
     ),
     _command("changes", "", _alone, lambda: say("changes", "list what you have changed")),
     _command(

@@ -19,6 +19,9 @@ WIDEST_TEXT = 88
 PANEL = 9
 """Lines of an explanation or of the what-if panel, where there is room."""
 
+AROUND_ROWS = 2
+"""Lines of the what-if panel beside its rows: its title, and what came of the changes."""
+
 WITH_DIGITS = (0, 1)
 """The forms of matrices that have all digits: with the legend of their colors, and without."""
 
@@ -59,6 +62,7 @@ class Needs:
         panel: whether an explanation or the what-if panel is open.
         narrowest: columns that the text needs beside matrices.
         explained: lines of the explanation that is open, at the width beside the text or below it; 0 if none is.
+        changeable: rows of the what-if panel that is open; 0 if none is.
         rows: of each matrix, as far as a row may be several lines high.
         forms: columns of each matrix in each of its forms, from all digits to shades; empty if each stands alone.
         digits: whether matrices that do not fit are cut, rather than drawn as shades.
@@ -73,6 +77,7 @@ class Needs:
     panel: bool = False
     narrowest: int = NARROWEST_TEXT
     explained: int = 0
+    changeable: int = 0
     rows: tuple[int, ...] = ()
     forms: tuple[tuple[int, ...], ...] = ()
     digits: bool = False
@@ -177,7 +182,7 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
                 panel=panel,
             )
         # The panel goes below everything else, at full width.
-        lines = min(PANEL, height // 3)
+        lines = max(min(PANEL, height // 3), _for_changes(height, needs))
         return replace(_wide(width, height - lines, needs, active), panel=lines)
     lines = needs.matrices[active][1] if active >= 0 else 0
     explained = max(needs.explained, PANEL) if needs.explained else height
@@ -187,7 +192,13 @@ def arrange(width: int, height: int, needs: Needs, active: int = 0) -> Arrangeme
     # The panel replaces the prose; all matrices but one, and the code, give way to it.
     free = height - needs.code - needs.output - lines
     panel = min(max(needs.prose, min(max(PANEL - 2, free), PANEL + 2)), max(height // 3, height - min(lines, 10)))
+    panel = max(panel, _for_changes(height, needs))
     return replace(_narrow(width, height, needs, active, panel), prose=0, panel=panel)
+
+
+def _for_changes(height: int, needs: Needs) -> int:
+    """Return the lines of a what-if panel with many rows: no more than 2/5 of a large screen; 0 on a small one."""
+    return min(needs.changeable + AROUND_ROWS, height * 2 // 5) if height >= LARGE else 0
 
 
 def fewest_lines(width: int, needs: Needs) -> int:

@@ -305,8 +305,7 @@ class LessonView(QuietStepView, ExplainingView):
 
     def _needs(self) -> Needs:
         columns, sizes = self._text_width(), self._sizes()
-        beside = self.room.width - columns
-        if beside > 0:
+        if (beside := self.room.width - columns) > 0:
             lines = (view.lines_at(beside) for view in self._matrices)
             sizes = replace(sizes, matrices=tuple((cells, next(lines)) for cells, _ in sizes.matrices))
         return replace(
@@ -316,6 +315,7 @@ class LessonView(QuietStepView, ExplainingView):
             output=with_gap(self._output.lines_at(columns)),
             panel=self.explaining or self._whatif_open,
             explained=self._explanation.wanted(beside if beside > 0 else columns) if self.explaining else 0,
+            changeable=self._whatif.count if self._whatif_open and not self.explaining else 0,
         )
 
     def on_resize(self, event: events.Resize) -> None:
@@ -474,10 +474,8 @@ class LessonView(QuietStepView, ExplainingView):
             return [*self._explanation.hints, hint("explanation.back"), *tab, hint("explanation.close")]
         flip = [hint("step.flip")] if self._comparable else []
         if self._whatif.has_focus_within:
-            if self._whatif.typing:
-                return [hint("what-if-line.take"), hint("what-if.restore", say("leave", "leave it"))]
-            change = [hint("rows.choose"), hint("rows.type"), hint("what-if.restore")]
-            return [*change, *flip, hint("what-if.undo"), hint("screen.pane")]
+            others = [] if self._whatif.in_line else [*flip, hint("what-if.undo"), hint("screen.pane")]
+            return [*self._whatif.hints, *others]
         panes, explain, next_step = self._pane_keys(), hint("number.explain"), hint("tutor.next")
         others = [next_step, hint("tutor.back"), hint("tutor.help"), hint("tutor.map"), hint("tutor.quit")]
         if self._active >= 0 and self._matrices[self._active].overview:

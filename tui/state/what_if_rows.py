@@ -15,6 +15,7 @@ from lessons.what_if import cells, relevance
 from lessons.what_if.changes import ChangeError, Changes, apply
 from tui.actions.key_names import full_keys, short_keys
 from tui.state import knob_list
+from tui.state.word_search import has_words
 
 say = Wording("change/rows")
 
@@ -100,6 +101,16 @@ def rows(
         )
     )
     return tuple(found)
+
+
+def having(lesson: Lesson, rows: Sequence[WhatIfRow], words: str) -> tuple[WhatIfRow, ...]:
+    """Return the rows of changed cells and of knobs that have each of these words, the best first; all for no words."""
+    if not words:
+        return tuple(rows)
+    of_knob = {row.knob.name: row for row in rows if row.knob is not None}
+    knobs = knob_list.having(lesson, [row.knob for row in rows if row.knob is not None], words)
+    changed = [row for row in rows if row.cell is not None and has_words(words, row.label)]
+    return (*changed, *(of_knob[knob.name] for knob in knobs))
 
 
 def _hint(knob: Knob) -> str:

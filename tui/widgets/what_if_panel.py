@@ -24,11 +24,13 @@ from lessons.texts.wording import Wording
 from lessons.what_if import relevance
 from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
 from tui.actions.bindings import bindings
+from tui.actions.hints import hint
 from tui.actions.key_names import name_of
 from tui.state import what_if_rows
 from tui.state.what_if_rows import Spot, WhatIfRow
 from tui.tty.terminal import Terminal
 from tui.widgets.line_widget import Box, LineWidget, set_height
+from tui.widgets.search_line import SearchLine
 from tui.widgets.text_line import TextLine
 from tui.widgets.text_pane import TextPane
 
@@ -39,6 +41,12 @@ STARTS = frozenset("0123456789.-")
 LABEL_WIDTH = 32
 FEWEST_ROWS = 2
 """Rows that are left of a list if a remark is to be shown whole: the chosen one, and how many more there are."""
+
+MANY_ROWS = 16
+"""Rows from which on the list says how to search it."""
+
+HALF = 8
+"""Lines below the title from which on the rows of a long list keep half of them beside a remark."""
 
 FEWEST_LINES = 4
 """Lines below the title from which on a remark stands below the rows."""
@@ -108,7 +116,7 @@ class Rows(LineWidget, can_focus=True):
                 for index, row in enumerate(rows)
                 if row.kind == before.kind and (row.label == before.label or row.kind == "spot")
             ]
-            chosen = same[0] if same else min(self.chosen, len(rows) - 1)
+            chosen = same[0] if same else min(self.chosen, max(0, len(rows) - 1))
             if len(rows) == len(old) and chosen == self.chosen:
                 for index, (was, now) in enumerate(zip(old, rows, strict=True)):
                     if was != now:
@@ -138,7 +146,8 @@ class Rows(LineWidget, can_focus=True):
         below = len(self.rows) - first - height
         if y == height - 1 and below > 0 and index != self.chosen:
             said = say.count("more", below + 1, "{count} more: {key}", "{count} more: {key}", key=name_of("down"))
-            more = Text(f"   {self._terminal.ellipsis} {said}", DIM)
+            search = f"   {hint('what-if.search')}" if len(self.rows) >= MANY_ROWS else ""
+            more = Text(f"   {self._terminal.ellipsis} {said}{search}", DIM)
             return Strip(self.pieces(more)).adjust_cell_length(width, self.ground).simplify()
         chosen = index == self.chosen
         text = row_text(self.rows[index], max(10, width - 2), chosen and self.has_focus, self._terminal.unicode)
@@ -194,7 +203,7 @@ class WhatIfPanel(Box):
     WhatIfPanel TextPane {
         margin-top: 1;
     }
-    WhatIfPanel Input, WhatIfPanel Input:focus {
+    WhatIfPanel > Input, WhatIfPanel > Input:focus {
         border: none;
         height: 1;
         padding: 0 1;
@@ -223,6 +232,7 @@ class WhatIfPanel(Box):
         self._title = TextLine(ellipsis=terminal.ellipsis)
         self._second = TextLine(ellipsis=terminal.ellipsis)
         self._second.display = False
+        self._search = SearchLine(ellipsis=terminal.ellipsis)
         self._rows = Rows(terminal)
         self._input = Input(compact=True, select_on_focus=False)
         self._input.display = False
@@ -233,24 +243,46 @@ class WhatIfPanel(Box):
         self._lesson: Lesson | None = None
         self._step = ""
         self._knobs: tuple[Knob, ...] = ()
+        self._all: tuple[WhatIfRow, ...] = ()
         self._spot: Spot | None = None
         self._asked_about = ""
         self.history = ChangeHistory()
         """The changes that were made, and those that can be undone or redone."""
 
     def compose(self) -> ComposeResult:
-        """Yield the title, the rows, the line to type in, and the remark."""
-        yield from (self._title, self._second, self._rows, self._input, self._remark)
+        """Yield the title, the line to search in, the rows, the line to type a value in, and the remark."""
+        yield from (self._title, self._second, self._search, self._rows, self._input, self._remark)
 
     @property
     def typing(self) -> bool:
         """Whether a value is being typed."""
         return bool(self._input.display)
 
+    @property
+    def in_line(self) -> bool:
+        """Whether a value is being typed, or words to search for."""
+        return self.typing or self._search.typing
+
+    @property
+    def count(self) -> int:
+        """How many rows there are, with those that a search has left out."""
+        return len(self._all)
+
+    @property
+    def hints(self) -> list[str]:
+        """The hints for the line of keys."""
+        if self._search.typing:
+            return self._search.hints
+        if self.typing:
+            return [hint("what-if-line.take"), hint("what-if.restore", say("leave", "leave it"))]
+        leave = say("all", "list all") if self._search.words else ""
+        return [hint("rows.choose"), hint("rows.type"), hint("what-if.restore", leave)]
+
     def show(self, lesson: Lesson, step: str, spot: Spot | None) -> None:
         """Show what may be changed at a step, and what has been changed; a line that was typed elsewhere is left."""
         if (lesson, step) != (self._lesson, self._step):
             self._input.display = False
+            self._search.clear()
             self._knobs = relevance.to_step(lesson, step)
         self._lesson, self._step, self._spot = lesson, step, spot
         self._refresh()
@@ -275,10 +307,13 @@ class WhatIfPanel(Box):
 
     def _arrange(self) -> None:
         """Give the rows the lines that they need, and the remark the rest, of which it gets at least a few."""
-        room = self._room.height - 1 - int(self._second.display) - int(self.typing)
+        others = (self._second.display, self._search.display, self.typing)
+        room = self._room.height - 1 - sum(map(int, others))
         self._remark.display = bool(self._remark.text) and room > FEWEST_LINES
         if self._remark.display:
-            most = max(room // 2, room - 1 - FEWEST_ROWS) if self._whole else room // 2
+            most = room // 2
+            if self._whole and room < HALF:
+                most = max(most, room - 1 - FEWEST_ROWS)
             wanted = min(self._remark.lines_at(self._room.width), most)
             rows = min(len(self._rows.rows), room - wanted - 1)
             set_height(self._rows, rows)
@@ -312,7 +347,10 @@ class WhatIfPanel(Box):
 
     def _refresh(self) -> None:
         if self._lesson is not None:
-            self._rows.show(what_if_rows.rows(self._lesson, self._step, self.history.current, self._spot, self._knobs))
+            self._all = what_if_rows.rows(self._lesson, self._step, self.history.current, self._spot, self._knobs)
+            found = what_if_rows.having(self._lesson, self._all, self._search.words)
+            self._rows.show(found)
+            self._search.show_count(len(found), len(self._all))
             self._arrange()
 
     def _say(self, problem: str) -> None:
@@ -410,6 +448,30 @@ class WhatIfPanel(Box):
             self._say("")
             self._input.display = False
 
+    def on_search_line_typed(self, event: SearchLine.Typed) -> None:
+        """List what has the words, and choose what has them best; without words, what was chosen stays so."""
+        event.stop()
+        self._refresh()
+        if self._search.words:
+            self._rows.chosen = 0
+            self._rows.refresh()
+
+    def on_search_line_moved(self, event: SearchLine.Moved) -> None:
+        """Choose a different row."""
+        event.stop()
+        self._rows.action_choose(event.lines)
+
+    def on_search_line_left(self, event: SearchLine.Left) -> None:
+        """Go to the rows."""
+        event.stop()
+        self.focus_rows()
+        self._refresh()
+
+    def action_search(self) -> None:
+        """Go to the line to search in."""
+        self._search.open()
+        self._arrange()
+
     def _end_typing(self) -> None:
         if self._input.display:
             self._input.display = False
@@ -424,9 +486,11 @@ class WhatIfPanel(Box):
         self._go_to(self.history.redo())
 
     def action_escape(self) -> None:
-        """Leave the line to type in, or else close the panel."""
+        """Leave the line to type in, or else list all rows again, or else close the panel."""
         if self._input.display:
             self._say("")
             self._end_typing()
+        elif self._search.clear():
+            self._refresh()
         else:
             self.post_message(self.Closed())

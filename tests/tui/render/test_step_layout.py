@@ -233,6 +233,16 @@ def test_a_panel_replaces_the_prose() -> None:
     assert wide.prose == 6
 
 
+@pytest.mark.parametrize(("width", "height"), [(100, 38), (120, 38), (160, 48), (80, 30)])
+def test_many_rows_to_change_take_more_of_a_large_screen(width: int, height: int) -> None:
+    needs = Needs(6, 3, 0, (SIX,), panel=True)
+    few, many = (arrange(width, height, replace(needs, changeable=count)) for count in (3, 90))
+    assert few == arrange(width, height, needs)
+    assert many.panel == height * 2 // 5
+    assert many.matrices[0] >= 3
+    assert arrange(80, 22, replace(needs, changeable=90)) == arrange(80, 22, needs)
+
+
 def test_panes() -> None:
     assert panes(Needs(3, 0, 0)) == ()
     assert panes(Needs(3, 2, 0)) == (CODE,)

@@ -91,20 +91,24 @@ Stops = tuple[tuple[str, tuple[str, ...], str], ...]
 
 OPEN: Stops = (
     (
-        "The variables of `main`, as they were when it returned. What ran, and under which limits, stands on top",
+        "These are the variables of `main` when it returned. The first lines say what ran, and under which limits",
         (),
         "live",
     ),
-    ("Enter on the loss: how it was computed, from which numbers, on which line", ("tab", "tab", "enter"), "pow"),
-    ("`n` goes on to the next function, which is in another file", ("escape", "n"), "Attention.forward"),
+    (
+        "Enter on the loss shows how it was computed, from which numbers, and on which line",
+        ("tab", "tab", "enter"),
+        "pow",
+    ),
+    ("`n` turns to the next function, which is in a different file", ("escape", "n"), "Attention.forward"),
     ("`w` changes a cell, or any literal of the program, and runs it again", ("b", "w", "down", "down"), "What if"),
-    ("`m` lists all tensors that the program names", ("escape", "m"), "tensors"),
+    ("`m` lists every tensor that has a name", ("escape", "m"), "tensors"),
 )
 
 SHOW: Stops = (
-    ("The list", (), "tensors"),
-    ("Enter opens the page of a tensor, with those beside it", ("down",) * 7 + ("enter",), "live"),
-    ("Enter on a number says where in the file it lies", ("enter",), "byte offset"),
+    ("First comes the list", (), "tensors"),
+    ("Enter opens the page of a tensor, together with its neighbors", ("down",) * 7 + ("enter",), "live"),
+    ("Enter on a number says where in the file it is stored", ("enter",), "byte offset"),
 )
 
 
@@ -153,7 +157,7 @@ async def _settled(pilot: Pilot[None], app: ProgramApp, expected: str) -> str:
                 await pilot.pause(1.0)
     except TimeoutError:
         raise SystemExit(f"'{expected}' did not appear. The screen:\n{text_of(app)}") from None
-    now = re.sub(r"live, \d+ ms", "live, 90 ms", now)
+    now = re.sub(r"live, \d+ ms", lambda found: "live, 90 ms".rjust(len(found[0])), now)
     return re.sub(r"ran in \S+ for [\d.]+ seconds", "ran in /home/you/code for 0.1 seconds", now)
 
 

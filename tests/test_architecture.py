@@ -24,7 +24,13 @@ def rooms(package: str) -> list[str]:
     return sorted(folder.parent.name for folder in (ROOT / package).glob("*/__init__.py"))
 
 
-PAPERS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/classroom.md", "docs/take-home.md")
+PAPERS = (
+    *("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/classroom.md", "docs/own-code.md"),
+    *("docs/reference.md", "docs/take-home.md", "docs/tried-programs.md"),
+)
+PAGES = sorted(
+    path for pages in ("*.md", "docs/*.md", "docs/decisions/*.md", "bench/*.md") for path in ROOT.glob(pages)
+)
 
 
 TAKEN_HOME = {"my_attention.py"}
@@ -48,6 +54,24 @@ def test_files_that_are_named_exist(paper: str) -> None:
     known = {path.name for package in ("tui", "lessons", "attention") for path in (ROOT / package).rglob("*.py")}
     assert alone <= known | TAKEN_HOME
     assert named or linked
+
+
+def anchors(text: str) -> set[str]:
+    """The names under which GitHub links to the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    links = re.findall(r"\]\((?!\w+:)([^)#\s]*)#?([^)\s]*)\)", page.read_text(encoding="utf-8"))
+    targets = [(page.parent / path if path else page, anchor) for path, anchor in links]
+    assert [target for target, _ in targets if not target.exists()] == []
+    assert [
+        (target.name, anchor)
+        for target, anchor in targets
+        if anchor and anchor not in anchors(target.read_text(encoding="utf-8"))
+    ] == []
 
 
 def test_every_message_is_listed_and_no_other() -> None:

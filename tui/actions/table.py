@@ -1,7 +1,7 @@
 """The table of everything that a learner can do with a key.
 
 A key is written here and nowhere else. The table feeds the bindings of the views and widgets (`bindings`), the line of
-keys at the bottom (`hints`), the help (`help_pages`) and the README (`readme`).
+keys at the bottom (`hints`), the help (`help_pages`) and the reference (`key_reference`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Action(NamedTuple):
         id: The context and a name: "matrix.move".
         strokes: The keys; none if the widget reads whatever is typed.
         hint: The words for the line of keys.
-        help: The sentence for the help and the README; keys of other actions stand in it as "{id}". "" if the help of
+        help: The sentence for the help and the reference; keys of other actions stand in it as "{id}". "" if the help of
             another action speaks of this one too.
         label: How the help writes the keys, where that is not just a list of them.
         short: How the line of keys writes them, where that is not the first key of each stroke.

@@ -44,7 +44,7 @@ EXEMPT = {
     "lessons/worker/wire.py": "complaints for programmers",
     "tui/actions/help_pages.py": "a table: see TABLES",
     "tui/actions/program_help.py": "a table: see TABLES",
-    "tui/actions/readme.py": "writes the README, which is in English",
+    "tui/actions/key_reference.py": "writes docs/reference.md, which is in English",
     "tui/actions/table.py": "a table: see TABLES",
     "tui/commands/lint_course.py": "for authors",
     "tui/commands/list_texts.py": "for translators",

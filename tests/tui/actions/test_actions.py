@@ -15,7 +15,7 @@ from textual.dom import DOMNode
 
 from tests import pseudo_language
 from tests.test_imports import modules_of
-from tui.actions import readme
+from tui.actions import key_reference
 from tui.actions.bindings import bindings, on_all_layouts
 from tui.actions.help_layout import Entry, Row, rendered
 from tui.actions.help_pages import PAGES, page
@@ -263,8 +263,8 @@ def test_every_action_with_a_sentence_is_in_the_help() -> None:
     assert {action.id for action in TABLE if action.help} - ids == {"tutor.help"}
 
 
-def test_every_action_with_a_sentence_is_in_the_readme() -> None:
-    ids = {id for section in readme.SECTIONS for entry in readme.entries(section) for id in entry.actions}
+def test_every_action_with_a_sentence_is_in_the_reference() -> None:
+    ids = {id for section in key_reference.SECTIONS for entry in key_reference.entries(section) for id in entry.actions}
     assert {action.id for action in TABLE if action.help} - ids == set()
 
 
@@ -309,12 +309,12 @@ def test_no_line_of_the_help_breaks_keys_from_their_words(topic: str, width: int
             )
 
 
-def test_the_readme_has_the_keys_of_the_table() -> None:
-    text = readme.README.read_text(encoding="utf-8")
-    assert readme.with_table(text) == text, "python -m tui.actions.readme writes the table"
-    assert readme.with_table(text.replace("| f2 |", "| f22 |")) == text
+def test_the_reference_has_the_keys_of_the_table() -> None:
+    text = key_reference.PAGE.read_text(encoding="utf-8")
+    assert key_reference.with_table(text) == text, "python -m tui.actions.key_reference writes the table"
+    assert key_reference.with_table(text.replace("| f2 |", "| f22 |")) == text
     with pytest.raises(ValueError, match="markers"):
-        readme.with_table("# attn-tutor\n")
+        key_reference.with_table("# Commands and keys\n")
 
 
 # Another language ----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from tui import cli
 from tui.commands.verbs import VERBS, Verb
 
 ROOT = Path(__file__).parents[3]
-README = ROOT / "README.md"
+REFERENCE = ROOT / "docs" / "reference.md"
 FOLDER = Path(tui.commands.__path__[0])
 
 
@@ -35,11 +35,11 @@ def test_a_verb_has_a_module_that_names_it(verb: Verb) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
-def test_the_readme_describes_a_verb_and_its_options(verb: Verb) -> None:
-    readme = README.read_text(encoding="utf-8")
-    assert re.search(rf"attn-tutor {verb.name}\b", readme)
+def test_the_reference_describes_a_verb_and_its_options(verb: Verb) -> None:
+    reference = REFERENCE.read_text(encoding="utf-8")
+    assert re.search(rf"attn-tutor {verb.name}\b", reference)
     options = re.findall(r"^ +(--[a-z-]+)", help_of(verb), re.MULTILINE)
-    assert [option for option in options if f"{option} " not in readme and f"{option}]" not in readme] == []
+    assert [option for option in options if f"{option} " not in reference and f"{option}]" not in reference] == []
 
 
 def test_every_module_of_a_verb_is_registered_once() -> None:

@@ -1,4 +1,4 @@
-"""The table of exit codes, and its copy in the README."""
+"""The table of exit codes, and its copy in `docs/reference.md`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tui.tty.exit_codes import ExitCode, ended_by
 
-README = Path(__file__).parents[3] / "README.md"
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference.md"
 
 
 def test_codes_that_scripts_depend_on() -> None:
@@ -17,7 +17,7 @@ def test_codes_that_scripts_depend_on() -> None:
     assert (ended_by(signal.SIGINT), ended_by(signal.SIGTERM)) == (130, 143)
 
 
-def test_the_readme_explains_the_exit_codes() -> None:
+def test_the_reference_explains_the_exit_codes() -> None:
     meanings = ", ".join(f"{code.value} {code.meaning}" for code in ExitCode)
     sentence = f"Exit status: {meanings}, 128 plus its number for a signal."
-    assert sentence in " ".join(README.read_text(encoding="utf-8").split())
+    assert sentence in " ".join(REFERENCE.read_text(encoding="utf-8").split())

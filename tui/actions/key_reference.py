@@ -1,4 +1,4 @@
-"""The table of keys in the README: `python -m tui.actions.readme` writes it."""
+"""The table of keys in `docs/reference.md`: `python -m tui.actions.key_reference` writes it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tui.actions.help_layout import Entry, either
 from tui.actions.help_pages import BACK_TO_EDITOR, NEXT_ANYWHERE, PANE_OF_EXERCISE, READING
 from tui.actions.table import ACTIONS, of_context
 
-README = Path(__file__).parents[2] / "README.md"
-BEGIN, END = "<!-- keys: written by python -m tui.actions.readme -->\n", "<!-- end of keys -->\n"
+PAGE = Path(__file__).parents[2] / "docs" / "reference.md"
+BEGIN, END = "<!-- keys: written by python -m tui.actions.key_reference -->\n", "<!-- end of keys -->\n"
 
 SECTIONS: dict[str, tuple[str | Entry, ...]] = {
     "everywhere": (
@@ -80,13 +80,13 @@ def _escaped(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def with_table(readme: str) -> str:
-    """Put the table into a README, in place of the one between its markers.
+def with_table(page: str) -> str:
+    """Put the table into a page, in place of the one between its markers.
 
     Raises:
-        ValueError: The README has no markers.
+        ValueError: The page has no markers.
     """
-    head, found, rest = readme.partition(BEGIN)
+    head, found, rest = page.partition(BEGIN)
     _, ended, tail = rest.partition(END)
     if not found or not ended:
         raise ValueError("the markers of the table of keys are not there")
@@ -94,4 +94,4 @@ def with_table(readme: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(with_table(README.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -32,8 +32,8 @@ class Action(NamedTuple):
         id: The context and a name: "matrix.move".
         strokes: The keys; none if the widget reads whatever is typed.
         hint: The words for the line of keys.
-        help: The sentence for the help and the reference; keys of other actions stand in it as "{id}". "" if the help of
-            another action speaks of this one too.
+        help: The sentence for the help and the reference; keys of other actions stand in it as "{id}". "" if the help
+            of another action speaks of this one too.
         label: How the help writes the keys, where that is not just a list of them.
         short: How the line of keys writes them, where that is not the first key of each stroke.
     """

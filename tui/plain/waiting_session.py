@@ -52,6 +52,8 @@ class WaitingSession:
     def start(self) -> None:
         """Begin to load PyTorch in the worker; returns at once."""
         self._session.start()
+        # The worker is known to be ready only once somebody has heard it say so.
+        self._jobs.submit(self._session.wait_ready)
 
     def run(self, lesson: Lesson, upto: str, changes: Changes = UNCHANGED) -> Run:
         """Run a lesson with changes up to a step; the run replaces the one before.

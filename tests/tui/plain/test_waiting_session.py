@@ -49,3 +49,28 @@ def test_ctrl_c_that_does_not_wake_the_first_thread_stops_what_runs() -> None:
     with console.interrupts.installed(), pytest.raises(WorkerError, match="Stopped by you"):
         waiting.train(lesson_of(code_step("numbers", "a = 1")), "training", lambda snapshot: None)
     waiting.close()
+
+
+class Loading(Session):
+    """A session that knows only from waiting that PyTorch has been loaded, as a real one does."""
+
+    heard = threading.Event()
+
+    def start(self) -> None:
+        """Begin to load."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether somebody has waited."""
+        return self.heard.is_set()
+
+    def wait_ready(self) -> None:
+        """Hear of it."""
+        self.heard.set()
+
+
+def test_the_worker_is_known_to_be_ready_before_anybody_asks_for_a_run() -> None:
+    waiting = WaitingSession(Loading(), Console(io.StringIO(), io.StringIO(), 79))
+    waiting.start()
+    wait_until(lambda: waiting.ready)
+    waiting.close()

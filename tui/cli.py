@@ -138,7 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--plain",
         action="store_true",
-        help=say("plain", "lead through the course by a dialogue in plain text, without a screen"),
+        help=say("plain", "open the course as a dialogue in plain text, without a screen"),
     )
     parser.add_argument(
         "--columns", type=int, metavar="N", help=say("columns", "with --plain: the width of a line of text")
@@ -146,7 +146,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--course",
         metavar="COURSE",
-        help=say("course", "another course: its id ('attn-tutor courses' lists them), or a folder with its files"),
+        help=say(
+            "course", "open a different course: its id ('attn-tutor courses' lists them), or a folder with its files"
+        ),
     )
     parser.set_defaults(run=open_tutor.run, verb=None)
     commands = parser.add_subparsers(metavar="COMMAND", title=say("commands", "commands"))

@@ -40,7 +40,7 @@ def _new_arguments(parser: argparse.ArgumentParser) -> None:
 @_verb(
     "preview",
     "preview_lesson",
-    lambda: say("preview", "for authors: show a lesson that you are writing, and again each time you save it"),
+    lambda: say("preview", "for authors: show a lesson that you are writing, again each time you save it"),
 )
 def _preview_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -102,7 +102,7 @@ def _lint_arguments(parser: argparse.ArgumentParser) -> None:
 @_verb(
     "record",
     "record_course",
-    lambda: say("record", "for authors: write results beside the lessons of a course, to be shown until it has run"),
+    lambda: say("record", "for authors: record the results of a course, which learners see until a lesson has run"),
 )
 def _record_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", help=say("record/folder", "the folder of the course"))
@@ -127,7 +127,7 @@ def _texts_arguments(parser: argparse.ArgumentParser) -> None:
         "group",
         metavar="GROUP",
         nargs="?",
-        help=say("texts/group", "the id of a lesson, or another group of texts (default: all of them)"),
+        help=say("texts/group", "the id of a lesson, or a different group of texts (default: all of them)"),
     )
     parser.add_argument(
         "--update",

@@ -21,7 +21,7 @@ def add_course(parser: argparse.ArgumentParser) -> None:
         "--course",
         metavar="COURSE",
         default=argparse.SUPPRESS,
-        help=say("course", "another course than the first: its id, or a folder with its files"),
+        help=say("course", "use a different course: its id, or a folder with its files"),
     )
 
 
@@ -32,7 +32,7 @@ def add_plain(parser: argparse._ActionsContainer) -> None:
         "--plain",
         action="store_true",
         default=argparse.SUPPRESS,
-        help=say("plain", "lead through it by a dialogue in plain text"),
+        help=say("plain", "open it as a dialogue in plain text"),
     )
 
 

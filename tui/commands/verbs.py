@@ -116,7 +116,7 @@ def _flow_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@_verb("show", "show_tensor", lambda: say("show", "show the tensors in a file of your own: which there are, or one"))
+@_verb("show", "show_tensor", lambda: say("show", "list the tensors in a file of your own, or show one of them"))
 def _show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", metavar="FILE", help=say("show/file", "a file of tensors: .safetensors, .pt, .npy or .npz")
@@ -139,7 +139,7 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 @_verb(
     "nan",
     "hunt_nan",
-    lambda: say("nan", "find the first number of your program that is not finite, where it came from and what helps"),
+    lambda: say("nan", "find the first number of your program that is not finite, where it came from, and what helps"),
 )
 def _nan_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_own_program(parser)
@@ -245,9 +245,7 @@ def _watch_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@_verb(
-    "check-all", "check_all", lambda: say("check-all", "check your latest passing answer to every exercise once more")
-)
+@_verb("check-all", "check_all", lambda: say("check-all", "check your latest passing answer to every exercise again"))
 def _check_all_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_course(parser)
     shared.add_json(parser)
@@ -290,7 +288,7 @@ def _references_arguments(parser: argparse.ArgumentParser) -> None:
 @_verb(
     "courses",
     "manage_courses",
-    lambda: say("courses", "list the courses that you can open; add one of somebody else, verify or remove it"),
+    lambda: say("courses", "list the courses that you can open; add a course by someone else, verify or remove it"),
 )
 def _courses_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -322,7 +320,11 @@ def _courses_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_json(parser)
 
 
-@_verb("export", "export_files", lambda: say("export", "save your progress to a file, or what you take home"))
+@_verb(
+    "export",
+    "export_files",
+    lambda: say("export", "save your progress to a file, or take home your code and what you read"),
+)
 def _export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = say(
         "export/usage-of-kinds",
@@ -367,7 +369,7 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
         ),
     )
     parser.add_argument(
-        "--all", action="store_true", help=say("export/all", "also take home what you have not read yet")
+        "--all", action="store_true", help=say("export/all", "take home what you have not read yet, too")
     )
     parser.add_argument(
         "--force", action="store_true", help=say("export/force", "replace a file that is there already")
@@ -384,7 +386,7 @@ def _import_arguments(parser: argparse.ArgumentParser) -> None:
 @_verb(
     "report",
     "report_progress",
-    lambda: say("report", "for teachers: tell how a learner or a class comes along, from exported files"),
+    lambda: say("report", "for teachers: show how a learner or a class is doing, from exported files"),
 )
 def _report_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_course(parser)
@@ -401,7 +403,7 @@ def _report_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_json(parser)
 
 
-@_verb("doctor", "doctor", lambda: say("doctor", "look at everything that the tutor depends on, and say what is wrong"))
+@_verb("doctor", "doctor", lambda: say("doctor", "check everything that the tutor depends on, and say what is wrong"))
 def _doctor_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_json(parser)
 

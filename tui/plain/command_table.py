@@ -88,7 +88,7 @@ TABLE: tuple[PlainCommand, ...] = (
         "course",
         "",
         lambda: say("course-form", "ID"),
-        lambda: say("course", "go on with another course; everything is saved"),
+        lambda: say("course", "switch to a different course; everything is saved"),
         ("map.open",),
     ),
     _command("progress", "", _alone, lambda: say("progress", "say how far you are, and what is due for review")),

@@ -16,13 +16,13 @@ from lessons.results import formula as f
 from lessons.results.code_unit import CodeUnit
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs.execute import execute
-from lessons.worker.process import compiler_stand_in
+from lessons.worker.process import stand_ins
 from lessons.worker.recording.recorder import Recorder
 
 # As in the worker: several threads gain nothing on small tensors, and wait for each other where other tests run too.
 torch.set_num_threads(1)
 # Also as in the worker: an optimizer would import torch's compiler, which takes longer than any test that has one.
-compiler_stand_in.install()
+stand_ins.install()
 
 SAMPLE = 4096
 """The largest number of cells that are all checked; in a larger tensor only a few are."""

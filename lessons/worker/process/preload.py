@@ -17,13 +17,13 @@ def load() -> None:
     import attention
     from lessons.texts import translations
     from lessons.worker import channel
-    from lessons.worker.process import child, compiler_stand_in
+    from lessons.worker.process import child, stand_ins
 
     # It formats a stack, for which the lines of torch's files are read; a child of the fork server has them then.
     torch.manual_seed(0)
     translations.fix(*SAID)
     channel.prepare()
-    compiler_stand_in.install()
+    stand_ins.install()
     # These use the imported names without running any tensor operation.
     assert torch
     assert attention

@@ -1,4 +1,4 @@
-"""Children import torch's compiler only when their code uses it."""
+"""Children import torch's compiler, and what it computes symbols with, only when their code uses it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,24 @@ optimizer.step()
 optimizer.zero_grad()
 """
 META = """
-x = torch.zeros(3, 3, device="meta")
+x = torch.zeros(2, 3, 4, device="meta")
 torch.softmax(x @ x.mT + 1, dim=-1)
+layer = torch.nn.TransformerEncoderLayer(4, 2, batch_first=True, device="meta")
+layer(x).sum().backward()
+torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True)
+torch.baddbmm(torch.zeros(2, 3, 3, device="meta"), x, x.mT)
+torch.nn.Conv1d(3, 3, 2, device="meta")(x)
 """
-REST = "import sys\nprint(any(name.startswith('torch._dynamo.') for name in sys.modules))"
+REST = """
+import sys
+print(any(name.startswith(("torch._dynamo.", "torch.utils._sympy", "mpmath")) for name in sys.modules))
+"""
 
 
 def printed(worker: Session, code: str) -> str:
     """Return what code prints in a child of its own."""
-    run = worker.run(lesson_of(code_step("one", f"import torch\n{code}")))
+    limits = {"cpu": 60, "wall": 300}
+    run = worker.run(lesson_of(code_step("one", f"import torch\n{code}"), limits=limits))
     run.close()
     assert run.steps[0].error is None
     return run.steps[0].stdout
@@ -59,3 +68,33 @@ def test_the_compiler_takes_the_place_of_its_stand_in(worker: Session, use: str)
 def test_compiled_code_runs(worker: Session) -> None:
     code = "double = torch.compile(lambda x: 2 * x, backend='eager')\nprint(double(torch.ones(2)).tolist())"
     assert printed(worker, f"{TRAINING}{code}\n{REST}") == "[2.0, 2.0]\nTrue\n"
+
+
+@pytest.mark.parametrize(
+    ("use", "prints"),
+    [
+        ("import sympy\nprint(sympy.expand('(x + 1)**2'), sympy.__version__[0])", "x**2 + 2*x + 1 1"),
+        ("from sympy import Basic, Symbol\nprint(isinstance(Symbol('x'), Basic))", "True"),
+        ("import sympy.abc as letters\nprint(letters.x + letters.x)", "2*x"),
+        ("import importlib.util\nprint(importlib.util.find_spec('sympy') is not None)", "True"),
+        ("from torch.fx.experimental.symbolic_shapes import ShapeEnv\nprint(ShapeEnv.__name__)", "ShapeEnv"),
+    ],
+    ids=["attribute", "class", "module", "spec", "shapes"],
+)
+def test_a_module_takes_the_place_of_its_stand_in(worker: Session, use: str, prints: str) -> None:
+    assert printed(worker, f"{META}{use}") == f"{prints}\n"
+
+
+def test_symbols_are_compared_as_the_module_for_shapes_compares_them(worker: Session) -> None:
+    code = """
+from torch.fx.experimental.symbolic_shapes import expect_true, sym_and, sym_eq, sym_or
+
+print(sym_eq([1, 2], (1, 2)), sym_eq((1, 2), (1, 3)), sym_and(True, False), sym_or(True, False), expect_true(True))
+
+def compare_ragged():
+    size = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], layout=torch.jagged).shape[1]
+    print(sym_eq(size, size), sym_eq(size, 5))
+
+compare_ragged()
+"""
+    assert printed(worker, code) == "True False False True True\nTrue False\n"

@@ -128,7 +128,7 @@ class BaseStep(Model):
     title: Text
     """A heading by which a learner finds the step again, without a full stop."""
     prose: Template
-    """The text. What stands in braces is a Python expression that the run fills in: `{total:.2f}`."""
+    """The text. The run fills in Python expressions in braces, such as `{total:.2f}`."""
     side: bool = False
     """Whether the step is optional: it belongs to the nearest step of the main path before it, and never counts."""
     aliases: tuple[Alias, ...] = ()

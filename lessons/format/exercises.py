@@ -37,7 +37,7 @@ class Edit(Model):
     find: Name
     """The text in the code, spaces too."""
     replace: OptionalName
-    """What stands in its place."""
+    """The text that replaces it."""
 
 
 Edits = Annotated[tuple[Edit, ...], BeforeValidator(_together), Field(min_length=1)]
@@ -77,12 +77,12 @@ class Variant(Model):
 
 
 class MessageCase(Model):
-    """What is said of an answer in one case."""
+    """What learners read about an answer in one case."""
 
     when: Annotated[OptionalExpression, Field(alias="if")] = ""
     """The expression that is true in this case, over `got`, `want` and `context`. Only the last case has none."""
     say: Template
-    """The message. What stands in braces is an expression over `got`, `want` and `context`."""
+    """The message. Expressions in braces may use `got`, `want` and `context`."""
 
 
 def _as_cases(value: Any) -> Any:
@@ -98,7 +98,7 @@ class Check(Model):
     test: Expression
     """An expression over `got` (from the learner's code), `want` (from the model answer) and `context`."""
     fail: Annotated[tuple[MessageCase, ...], BeforeValidator(_as_cases), Field(min_length=1)]
-    """The message if it is not true, or a list of cases, of which the first whose `if` holds is said."""
+    """The message if it is not true, or a list of cases. Learners read the first case whose `if` holds."""
 
 
 Hints = Annotated[tuple[Text, ...], Field(min_length=3)]
@@ -167,7 +167,7 @@ class ExerciseStep(BaseExercise):
     probe: Code
     """Code that calls the answer with `context` and sets `got`, a dict with all that tells right from wrong."""
     checks: Annotated[tuple[Check, ...], Field(min_length=1)]
-    """The tests of the answer, in order. The message of the first that does not hold is said."""
+    """The tests of the answer, in order. Learners read the message of the first one that fails."""
     mistakes: Annotated[tuple[Mistake, ...], Field(min_length=1)]
     """The mistakes that a verdict names if an answer shows them: ids from the library, or all of their fields."""
     accepted: tuple[Variant, ...] = ()

@@ -46,7 +46,7 @@ class ExperimentStep(BaseExercise, RunningStep):
     ways: Annotated[tuple[Way, ...], Field(min_length=1)]
     """What may happen. Every change runs the step again, and the first way that matches it and its effect decides."""
     otherwise: Template
-    """What is said where no way matches."""
+    """What learners read if no way matches."""
 
     @property
     def templates(self) -> tuple[str, ...]:

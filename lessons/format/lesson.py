@@ -80,9 +80,9 @@ class LessonFile(Model):
     setup: OptionalCode = ""
     """Python that runs before the first step, such as imports. Learners do not read it."""
     thumbnail: OptionalName = ""
-    """The tensor that stands for the lesson on the map, as `STEP/NAME`."""
+    """The tensor that represents the lesson on the map, as `STEP/NAME`."""
     flow: OptionalName = ""
-    """The step whose flow of numbers stands beside the first and the last step of the lesson."""
+    """The step whose flow of numbers is shown beside the first and the last step of the lesson."""
     limits: Limits = Limits()
     """What a run of the lesson may take."""
     knobs: tuple[AnyKnob, ...] = ()
@@ -92,7 +92,7 @@ class LessonFile(Model):
     constants: dict[Name, Name] = {}
     """Numbers that prose may contain although no run computes them, each with its source."""
     steps: Annotated[tuple[Step, ...], Field(min_length=1)]
-    """The steps, in order. `- include: exercises/ID.yaml` stands for the step in that file of the folder."""
+    """The steps, in order. `- include: exercises/ID.yaml` puts in the step from that file of the folder."""
 
 
 class Lesson(LessonFile):

@@ -63,7 +63,7 @@ class Option(Model):
     text: Template
     """The answer that a learner may choose."""
     why: Template
-    """What is said of it once it is chosen: why it is right, or what leads to it."""
+    """What learners read once they have chosen it: why it is right, or how one comes to choose it."""
     right: bool = False
     """Whether it is the right one, which exactly one option is."""
 

@@ -41,7 +41,7 @@ class Level(Model):
     """A level to compare a curve with, drawn as a dotted line: what chance would give."""
 
     label: Text
-    """What stands beside the line."""
+    """The text beside the line."""
     expr: Expression
     """An expression for the level, evaluated for every snapshot."""
 
@@ -52,7 +52,7 @@ class Curve(Model):
     name: Name
     """Its name, by which prose and code know it."""
     label: Text
-    """What stands above the curve."""
+    """The text above the curve."""
     expr: Expression
     """An expression for the number, evaluated for every snapshot."""
     level: Level | None = None

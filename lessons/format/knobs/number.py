@@ -37,7 +37,7 @@ class NumberKnob(Knob):
     find: Name
     """The text in the code that is replaced, such as `num_heads=2`."""
     replace: Name
-    """What stands in its place, with the number for `{value}`: `num_heads={value}`."""
+    """The text that replaces it, with the number for `{value}`: `num_heads={value}`."""
     default: Number
     """The number that the code of the lesson has."""
     values: tuple[Number, ...] = ()

@@ -47,6 +47,7 @@ class Info:
         sign: whether its result is only marked as having the other sign.
         reshaping: whether it may give an argument another shape or memory.
         kind: one of `PLAIN`, `IN_PLACE`, `SPECIAL`.
+        composite: the function of other operations that it is, if it has no kernel of its own.
     """
 
     func: Any
@@ -63,6 +64,7 @@ class Info:
     sign: bool = False
     reshaping: bool = False
     kind: int = SPECIAL
+    composite: Callable[..., Any] | None = None
 
     def targets(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[Any]:
         """Yield the tensors (or their regions) that a call writes to."""

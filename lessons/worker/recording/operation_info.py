@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from lessons.worker.recording import composites
 from lessons.worker.recording.event import IN_PLACE, PLAIN, SPECIAL, Info
 from lessons.worker.recording.fast_calls import fast_call
 
@@ -70,4 +71,5 @@ def read(func: Any) -> Info:
         op in SIGNS,
         reshaping,
         SPECIAL if special else IN_PLACE if in_place else PLAIN,
+        composites.function_of(func),
     )

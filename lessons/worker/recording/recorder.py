@@ -26,7 +26,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lessons.texts.wording import Wording
-from lessons.worker.recording import operation_info, reachability
+from lessons.worker.recording import composites, operation_info, reachability
 from lessons.worker.recording.autograd_nodes import NodeNotes
 from lessons.worker.recording.call_sites import SiteFinder
 from lessons.worker.recording.draw import Draws
@@ -254,12 +254,15 @@ class Recorder(TorchDispatchMode):
         written out instead of in functions: to call one takes as long as to note two items.
         """
         record = self.record
+        # By identity: the hash of an operation is a function in Python.
+        info = self._infos.get(id(func)) or self._info(func)
+        if info.composite is not None and composites.is_plain((*args, *(kwargs or NO_KWARGS).values())):
+            with self:
+                return info.composite(*args, **(kwargs or NO_KWARGS))
         if record.stopped:
-            self._lose(func, args, kwargs or NO_KWARGS)
+            self._lose(info, args, kwargs or NO_KWARGS)
             return func(*args, **(kwargs or NO_KWARGS))
         try:
-            # By identity: the hash of an operation is a function in Python.
-            info = self._infos.get(id(func)) or self._info(func)
             nodes, made = _nodes_made(), -1
             if nodes != self._made:
                 self._made, made = nodes, nodes - 1
@@ -377,18 +380,22 @@ class Recorder(TorchDispatchMode):
         data = self._bytes(target)
         return data if data is not None else (NO_KWARGS, (self._copy(target),), None, False, None)
 
-    def _lose(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _lose(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Record which storages of the record an operation writes to after recording stopped."""
         record = self.record
         record.time += 1
-        info = self._infos.get(id(func)) or self._info(func)
         for tensor in info.targets(args, kwargs) if info.written else ():
             storage = tensor.untyped_storage()._cdata
             if storage in record.writes:
                 record.lost[storage] = record.lost.get(storage, (record.time, 0))[0], record.time
 
     def _info(self, func: Any) -> Info:
-        info = self._infos[id(func)] = operation_info.read(func)
+        try:
+            info = operation_info.read(func)
+        except Exception as error:
+            self._stop(f"{type(error).__name__}: {error}", ())
+            info = Info(func, func.name(), {}, {}, (), False)
+        self._infos[id(func)] = info
         return info
 
     def _copy(self, target: torch.Tensor) -> torch.Tensor | Bytes | None:

@@ -194,3 +194,28 @@ def test_a_fast_call_gives_what_the_operation_gives(overload: str, op: str) -> N
         assert one.dtype == other.dtype
         assert one.stride() == other.stride()
         assert torch.equal(one, other)
+
+
+INFERENCE = """
+with torch.inference_mode():
+    normed = F.layer_norm(x, (3,))
+    projected = F.linear(normed, weight, bias)
+    pooled = F.max_pool1d(projected, 2)
+    joined = torch.einsum("ij,kj->ik", projected, projected)
+"""
+
+
+def test_composite_operations_are_explained_in_inference_mode_too() -> None:
+    """Without autograd, PyTorch hands them to a recorder as they are."""
+    torch.manual_seed(0)
+    given = {"F": torch.nn.functional, "x": torch.randn(2, 3), "weight": torch.randn(4, 3), "bias": torch.randn(4)}
+    plain = {"torch": torch, **given}
+    exec(INFERENCE, plain)
+    traced = Traced()
+    traced.namespace.update(given)
+    traced.run(INFERENCE)
+    for name in ("normed", "projected", "pooled", "joined"):
+        assert torch.equal(traced.namespace[name], plain[name])
+        explanation = traced.explain(name, 1, 0)
+        assert is_close(explanation.value, plain[name][1, 0].item())
+        assert not [note for note in explanation.notes if "no rule" in note], name

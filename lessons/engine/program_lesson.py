@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,6 +20,9 @@ from lessons.texts.wording import Wording
 from lessons.what_if import literals
 
 say = Wording("engine/program")
+
+NUMBERED = re.compile(r" \d+$")
+"""What tells a label from an earlier one that is the same."""
 
 
 class Page(RunStep):
@@ -146,7 +150,11 @@ def lesson_of(
 
 def short(item: Named) -> str:
     """Return what its own code calls a tensor."""
-    return item.label.removeprefix(f"{item.scope}.") if item.scope else item.label
+    if not item.scope:
+        return item.label
+    # Where functions of several files have one name, a label begins with that of the file, and may end with a number.
+    _, scope, name = item.label.partition(f"{item.scope}.")
+    return NUMBERED.sub("", name) if scope else item.label
 
 
 def in_parts(name: str) -> str:

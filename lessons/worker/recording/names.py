@@ -278,6 +278,11 @@ class Names:
         op = event.op.strip("_")
         text = self.positions.code(event.sites[0]) if event.sites else ""
         node = self.positions.node(event.sites[0]) if event.sites else None
+        source = self.positions.source(event.sites[0]) if event.sites else None
+        if isinstance(node, ast.AugAssign) and source is not None:
+            # `self.steps -= 1` is no expression, but what it changes has a name.
+            node = node.target
+            text = source.segment(node)
         if not text or isinstance(node, ast.stmt):
             return op, False
         if len(text) > LONGEST:

@@ -369,3 +369,17 @@ def test_the_list_says_the_file_of_what_another_one_names_and_no_count_that_is_n
         # The loop is one statement, after which its variables are looked at: it bound y three times.
         assert "once" not in rows["y"].about
         assert "3 times" in rows["net.h"].about
+
+
+def test_functions_of_one_name_in_two_files_are_told_apart_and_can_be_changed(worker: Session, tmp_path: Path) -> None:
+    for name, factor in (("one", 2), ("two", 3)):
+        (tmp_path / f"{name}.py").write_text(f"def net(x):\n    h = x * {factor}\n    return h\n")
+    source = "import torch, one, two\na = one.net(torch.ones(2))\nb = two.net(torch.ones(2))\n"
+    with opened(worker, tmp_path, source) as (session, run):
+        assert [step.title for step in run.lesson.steps] == ["a, b", "net: x, h", "net: x, h"]
+        page = page_with(run, "two.net.h")
+        assert run.show(page).shapes[-1].made[0].name == "h"
+        cell = cells.parse(run.lesson, f"{page.id}:two.net.h[1] = 7")
+        with closing(session.run(run.lesson, page.id, Changes().with_cell(run.lesson, cell))) as changed:
+            assert isinstance(changed, ProgramRun)
+            assert [tensor.values for tensor in changed.tensors(["a", "b"])] == [(2.0, 2.0), (3.0, 7.0)]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lessons.results import exact_formula
 from lessons.results import formula as f
 
 VALUES = (2.0, -3.0, 0.5, 0.0)
@@ -129,3 +130,9 @@ def test_shortening_keeps_the_largest_terms(terms: list[float], most: int) -> No
     assert f.evaluate(short.formula, terms) + short.rest == pytest.approx(math.fsum(terms), abs=1e-6)
     left = [abs(term) for place, term in enumerate(terms) if place not in kept]
     assert not left or max(left) <= min(abs(terms[place]) for place in kept)
+
+
+@pytest.mark.parametrize("op", ["max", "min"])
+def test_the_greatest_of_one_number_is_that_number(op: str) -> None:
+    formula = f.Op(op, (f.Number(2.5),))
+    assert (f.evaluate(formula, ()), exact_formula.evaluate(formula, ())) == (2.5, 2.5)

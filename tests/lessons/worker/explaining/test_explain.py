@@ -209,3 +209,10 @@ def test_a_number_that_a_step_shows_is_quoted() -> None:
     explanation = x.of_json(state.explainer.ask(unit, "count", ()))
     assert explanation.notes == ("A number that Python computed: len(rows) ** 2.",)
     assert explanation.value == 9
+
+
+def test_what_an_augmented_assignment_changes_is_called_by_its_target() -> None:
+    traced = Traced("class State: pass\ns = State()\ns.left = torch.ones(2)\ns.left -= 3\ny = s.left * 2")
+    assert [operand.label for operand in traced.explain("y", 1).operands] == ["s.left[1]"]
+    traced = Traced("def count(c):\n    c[0] -= 3\n    return c[0]\ny = count([torch.ones(2)]) * 2")
+    assert [operand.label for operand in traced.explain("y", 1).operands] == ["c[0][1]"]

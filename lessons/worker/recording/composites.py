@@ -1,8 +1,8 @@
 """Composite operations, such as `linear` or `layer_norm`: PyTorch has no kernel for them, only a function of others.
 
-Where autograd may be needed, it is autograd that calls this function, and a recorder sees only what that calls. Inference
-tensors know no autograd, so in `torch.inference_mode()` a recorder is handed the composite operation itself. It calls the
-same function then, in the same way, and records what that calls: the numbers are those of any other run.
+Where autograd may be needed, it is autograd that calls this function, and a recorder sees only what that calls.
+Inference tensors know no autograd, so in `torch.inference_mode()` a recorder is handed the composite operation itself.
+It calls the same function then, in the same way, and records what that calls: the numbers are those of any other run.
 """
 
 from __future__ import annotations

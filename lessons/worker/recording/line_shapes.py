@@ -143,7 +143,7 @@ class ShapeCollector:
     def _look_at(self, names: Iterable[str]) -> None:
         for name in names:
             value = self._namespace.get(name)
-            if isinstance(value, torch.Tensor):
+            if _has_sizes(value):
                 self._before[name] = Seen.of(name, value)
             else:
                 self._before.pop(name, None)
@@ -298,7 +298,7 @@ class _Reader:
         base = self._term(inner.value) if isinstance(inner, ast.Attribute | ast.Subscript) else None
         if base is None:
             value = self._look(node)
-            return Seen.of(self._text(node), value) if isinstance(value, torch.Tensor) else None
+            return Seen.of(self._text(node), value) if _has_sizes(value) else None
         at = self._at_node(node)
         if at is None or not at.views or at.last is None or len(at.last.outs) != 1:
             return None
@@ -310,13 +310,13 @@ class _Reader:
         if name in self.before and not self.inside:
             return self.before[name]
         value = self.now.get(name)
-        return Seen.of(name, value) if isinstance(value, torch.Tensor) else None
+        return Seen.of(name, value) if _has_sizes(value) else None
 
     def _several(self, name: str) -> list[Seen]:
         """Return the tensors of a variable that is a short list of tensors; [] if it is anything else."""
         value = None if name in self.hidden else self.now.get(name)
         items = value if _is_plain(value) and len(value) <= MOST else ()
-        tensors = [item for item in items if isinstance(item, torch.Tensor)]
+        tensors = [item for item in items if _has_sizes(item)]
         return [replace(Seen.of("", item), base="") for item in tensors] if len(tensors) == len(items) else []
 
     def _look(self, node: ast.AST) -> object:
@@ -344,7 +344,7 @@ class _Reader:
         for target in _targets(statement):
             if isinstance(target, ast.Name):
                 value = self.now.get(target.id)
-                if isinstance(value, torch.Tensor):
+                if _has_sizes(value):
                     yield Seen.of(target.id, value)
                 yield from self._several(target.id)
             else:
@@ -412,6 +412,11 @@ def _flat(target: ast.expr) -> Iterator[ast.expr]:
         yield from _flat(target.value)
     else:
         yield target
+
+
+def _has_sizes(value: object) -> TypeGuard[torch.Tensor]:
+    """Return whether a value is a tensor with a size for each axis, which a nested tensor does not have."""
+    return isinstance(value, torch.Tensor) and not value.is_nested
 
 
 def _is_plain(value: object) -> TypeGuard[Sequence[object]]:

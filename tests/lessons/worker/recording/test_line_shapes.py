@@ -134,6 +134,16 @@ def test_a_setup_that_fails_has_no_lines(worker: Session) -> None:
     assert run.steps[0].shapes == ()
 
 
+@pytest.mark.parametrize("layout", ["strided", "jagged"])
+def test_a_nested_tensor_has_no_sizes(worker: Session, layout: str) -> None:
+    step = code_step("only", f"ragged = torch.nested.nested_tensor([x, x[:4]], layout=torch.{layout})\nz = x @ x.T")
+    run = worker.run(lesson_of(step, setup=SETUP, limits={"cpu": 60, "wall": 300}))
+    run.close()
+    (result,) = run.steps
+    assert result.error is None
+    assert [format_line(line) for line in result.shapes if line.line == 2] == ["x (6,3) @ x.T (3,6) -> z (6,6)"]
+
+
 def test_a_branch_that_was_not_taken_has_no_shapes(worker: Session) -> None:
     code = "a = x\nif len(x) > 9:\n    a = x @ x.T\nelse:\n    b = x + 1"
     assert lines(worker, code) == {1: "x (6,3) -> a (6,3)", 5: "x (6,3) -> b (6,3)"}

@@ -2,6 +2,18 @@
 
 import sys
 
-from tui.cli import main
+from lessons.reading import cut_bytecode
 
-sys.exit(main())
+# Before all other modules are imported.
+cut_bytecode.ignore()
+
+
+def main() -> int:
+    """Run the command and return its exit code."""
+    from tui import cli
+
+    return cli.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,8 +6,9 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 from tui.commands import open_tutor
 from tui.commands.errors import CommandError, UsageError
@@ -128,7 +129,13 @@ def _parser() -> argparse.ArgumentParser:
     from tui.commands.print_version import PrintVersion
     from tui.commands.verbs import VERBS
 
-    parser = argparse.ArgumentParser(
+    class Parser(argparse.ArgumentParser):
+        """Quotes what was typed without what would command a terminal."""
+
+        def error(self, message: str) -> NoReturn:
+            super().error(clean(message))
+
+    parser = Parser(
         prog="attn-tutor",
         description=say(
             "description", "Understand attention by touching every number. Without a command, this opens the tutor."

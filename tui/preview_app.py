@@ -12,6 +12,7 @@ from lessons.authoring.previewed_course import PreviewedCourse, Version
 from lessons.format.lesson import Course, Lesson
 from lessons.reading import outlining
 from lessons.reading.course_outline import CourseOutline
+from lessons.results.clean_text import printable
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from tui.app import TutorApp
@@ -89,7 +90,7 @@ class PreviewApp(TutorApp):
 
     def map_title(self, outline: CourseOutline) -> str:
         """Return the title of the course, or the name of the file if it is in none."""
-        return outline.title or self._previewed.path.name
+        return outline.title or printable(self._previewed.path.name)
 
     def look_for_courses(self) -> None:  # type: ignore[override]
         """Show no other courses: an author has come for this one."""
@@ -117,7 +118,7 @@ class PreviewApp(TutorApp):
         self._note()
         self.parts.steps.open(self._version.lesson, self._first)
         self.set_interval(EVERY, self._look)
-        file = self._previewed.path.name
+        file = printable(self._previewed.path.name)
         self.frame.notify(say("begin", "A preview: {file} is read again each time you save it.", file=file), timeout=5)
 
     # Reading it again ------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lessons.engine.tensor_file_session import TensorFileSession
 from lessons.render.tensor_file_text import size
+from lessons.results.clean_text import printable
 from lessons.texts.wording import Wording
 from tui.program_app import ProgramApp
 from tui.state.async_session import AsyncSession
@@ -46,7 +47,7 @@ class TensorFileApp(ProgramApp):
 
     def said_while_running(self) -> str:
         """Say that the file is read again."""
-        return say("reading", "Reading {file} again.", file=self.file_session.path.name)
+        return say("reading", "Reading {file} again.", file=printable(self.file_session.path.name))
 
     def said_again(self, changed: str) -> str:
         """Say that the file was read again."""

@@ -26,6 +26,15 @@ def timeout_failure(job: ChildProcess, wall: float) -> Failure:
     )
 
 
+def no_folder() -> str:
+    """Say that a program could not be given a folder for its files."""
+    return say(
+        "no-folder",
+        "There is no room for the files that a program needs. To see what is wrong here: {command}",
+        command="attn-tutor doctor",
+    )
+
+
 def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled: bool) -> Failure:
     """Explain why a child ended without a report, or sent an unreadable one.
 
@@ -38,6 +47,8 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
         return Failure("stopped", say("stopped", "Stopped by you{where}.", where=where), line)
     if ended.reason == "no process":
         return Failure("error", str(TooFewTasks()))
+    if ended.reason == "no folder":
+        return Failure("error", no_folder())
     if ended.reason == "processes":
         return Failure("error", say("code-started-too", "The code started too many processes; they were ended."), line)
     if ended.reason == "memory":

@@ -323,7 +323,8 @@ def _ask(judge: ChildProcess, question: object, report: type[T]) -> T:
 
 
 def _judge_failed(judge: ChildProcess) -> WorkerError:
-    judge.end()
+    if judge.end().reason == "no folder":
+        return WorkerError(child_failures.no_folder())
     lines = output(judge.err).strip().splitlines()
     return WorkerError(verdict_words.judge_failed(lines))
 

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import IO, Protocol
 
-from lessons.engine import open_files
+from lessons.engine import address_space, open_files, start_failures
 from lessons.engine.tasks import TooFewTasks
 from lessons.engine.worker_process import spawn
 from lessons.format.lesson import Limits
@@ -122,38 +122,6 @@ def closed() -> WorkerError:
     return WorkerError(say("closed", "The worker has been closed."))
 
 
-def _slow_load(timeout: float) -> WorkerError:
-    sentence = say.count(
-        "slow-load",
-        round(timeout),
-        "PyTorch did not load within {count} second.",
-        "PyTorch did not load within {count} seconds.",
-    )
-    return WorkerError(sentence)
-
-
-def _load_failed(why: str) -> WorkerError:
-    from lessons.engine.reinstalling import reinstall_command  # only now: it reads what is installed
-
-    sentence = say(
-        "load-failed", "PyTorch could not be loaded: {why}. To install it again: {command}",
-        why=why.rstrip(".\n"), command=reinstall_command("torch"),
-    )  # fmt: skip
-    return WorkerError(sentence)
-
-
-def _ended_while_loading(log: str) -> str:
-    """Say that the worker ended, as it does where a library of PyTorch was cut short, or where memory is."""
-    from lessons.engine.reinstalling import reinstall_command  # only now: it reads what is installed
-
-    ended = say("ended-loading", "The worker process ended while it loaded PyTorch.")
-    remedy = say(
-        "ended-again", "If it does so again, PyTorch may be damaged. To install it again: {command}",
-        command=reinstall_command("torch"),
-    )  # fmt: skip
-    return " ".join(filter(None, [ended, log, remedy]))
-
-
 def line_of(job: ChildProcess) -> int | None:
     """Return the learner's line from the trace that faulthandler wrote to standard error, None if there is none."""
     # Only the last trace by faulthandler counts: a program may print traces of its own.
@@ -247,24 +215,32 @@ class ForkServerLauncher:
 
     def start(self) -> None:
         """See `Launcher`."""
-        with self._lock:
+        with self._lock, start_failures.named():
             if self._process is None:
                 self._start()
 
     def _start(self) -> None:
         open_files.check_limit()
-        ours, theirs = socket.socketpair()
+        address_space.check_limit()
         self._base = tempfile.mkdtemp(prefix="attn-tutor-")
-        fd = theirs.fileno()
-        arguments = [str(fd), self._base, str(int(self.limited))]
         try:
-            with theirs, (Path(self._base) / "log").open("wb") as log:
-                process = spawn("fork_server", arguments, [fd], self.nice, log, log)
+            process, ours = self._spawned(self._base)
         except BaseException:
-            ours.close()
             scratch_folders.remove(self._base)
             raise
         self._process, self._control, self._ready = process, ours, False
+
+    def _spawned(self, base: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
+        """Start the server, which makes its folders in `base`; return it with our end of the connection to it."""
+        ours, theirs = socket.socketpair()
+        fd = theirs.fileno()
+        arguments = [str(fd), base, str(int(self.limited))]
+        try:
+            with theirs, (Path(base) / "log").open("wb") as log:
+                return spawn("fork_server", arguments, [fd], self.nice, log, log), ours
+        except BaseException:
+            ours.close()
+            raise
 
     @property
     def pid(self) -> int | None:
@@ -299,11 +275,11 @@ class ForkServerLauncher:
         try:
             report = channel.receive(control, ServerReady, LoadFailed, deadline=time.monotonic() + timeout)
         except TimeoutError:
-            raise _slow_load(timeout) from None
+            raise start_failures.slow_load(timeout) from None
         except wire.WireError:
             raise self._ended_while_loading() from None
         if isinstance(report, LoadFailed):
-            raise _load_failed(report.message)
+            raise start_failures.load_failed(report.message)
         if report.threads != 1:
             raise ForkUnsafe(f"The fork server has {report.threads} threads.")
 
@@ -312,7 +288,7 @@ class ForkServerLauncher:
         if process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = process.wait(END_LIMIT)
-        return TooFewTasks() if code == child_exit_codes.NO_PROCESS else WorkerError(_ended_while_loading(self._log()))
+        return TooFewTasks() if code == child_exit_codes.NO_PROCESS else start_failures.ended_while_loading(self._log())
 
     def _log(self) -> str:
         try:
@@ -323,21 +299,23 @@ class ForkServerLauncher:
 
     def launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         """See `Launcher`."""
-        try:
-            return self._launch(limits, question_cpu)
-        except wire.Closed:
-            # The server was killed under us (by hand, or by the system when memory ran out).
-            self.close()
-            return self._launch(limits, question_cpu)
+        with start_failures.named():
+            try:
+                return self._launch(limits, question_cpu)
+            except (wire.Closed, FileNotFoundError):
+                # The server was killed under us (by hand, or by the system when memory ran out), or its folder was
+                # removed by who looks for old temporary files.
+                self.close()
+                return self._launch(limits, question_cpu)
 
     def _launch(self, limits: Limits, question_cpu: float) -> ChildProcess:
         self.wait_ready()
         with self._lock:
             if self._control is None:
                 raise closed()
+            out, err = _output_files(self._base)
             talk, their_talk = socket.socketpair()
             status, their_status = socket.socketpair()
-            out, err = _output_files(self._base)
             fds = [their_talk.fileno(), their_status.fileno(), out.fileno(), err.fileno()]
             with their_talk, their_status:
                 try:
@@ -377,16 +355,20 @@ class SpareChild:
     """A process that loads PyTorch ahead of time, then takes one job."""
 
     def __init__(self, nice: int, *, limited: bool) -> None:
-        self.talk, their_talk = socket.socketpair()
-        self._life, their_life = socket.socketpair()
         self._scratch = tempfile.mkdtemp(prefix="attn-tutor-")
-        self.out, self.err = _output_files(self._scratch)
-        fds = [their_talk.fileno(), their_life.fileno()]
-        self._process = spawn(
-            "spare_process", [*map(str, fds), self._scratch, str(int(limited))], fds, nice, self.out, self.err
-        )
-        their_talk.close()
-        their_life.close()
+        with contextlib.ExitStack() as undo:
+            undo.callback(scratch_folders.remove, self._scratch)
+            self.out, self.err = map(undo.enter_context, _output_files(self._scratch))
+            self.talk, their_talk = socket.socketpair()
+            undo.enter_context(self.talk)
+            with their_talk:
+                self._life, their_life = socket.socketpair()
+                undo.enter_context(self._life)
+                with their_life:
+                    fds = [their_talk.fileno(), their_life.fileno()]
+                    arguments = [*map(str, fds), self._scratch, str(int(limited))]
+                    self._process = spawn("spare_process", arguments, fds, nice, self.out, self.err)
+            undo.pop_all()
         self.ready = False
         self._exit: Exited | None = None
         self._lock = threading.Lock()
@@ -398,11 +380,11 @@ class SpareChild:
         try:
             channel.receive(self.talk, SpareReady, deadline=time.monotonic() + timeout)
         except TimeoutError:
-            raise _slow_load(timeout) from None
+            raise start_failures.slow_load(timeout) from None
         except wire.WireError:
             lines = output(self.err).strip().splitlines()
             why = lines[-1] if lines else say("no-reason", "no reason given")
-            raise _load_failed(why) from None
+            raise start_failures.load_failed(why) from None
         self.ready = True
 
     def set_idle(self, idle: bool) -> None:
@@ -454,7 +436,7 @@ class SpareLauncher:
 
     def start(self) -> None:
         """See `Launcher`."""
-        with self._lock:
+        with self._lock, start_failures.named():
             if self._warm is None:
                 self._warm = SpareChild(self.nice, limited=self.limited)
 

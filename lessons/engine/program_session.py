@@ -6,7 +6,6 @@ import shlex
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal, Protocol, TypeVar, cast
 
 from lessons.engine import program_lesson, replies
@@ -16,6 +15,7 @@ from lessons.engine.run import Run
 from lessons.engine.running_program import LIMITS, OwnProgram, names_of
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, RunStep
+from lessons.results.clean_text import printable
 from lessons.results.code_unit import PROGRAM, CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.flow import Flow
@@ -84,7 +84,7 @@ class ProgramRun(Run):
 
     def _make_pages(self) -> None:
         """Make the pages of the named tensors as they are now."""
-        name, program, result = Path(self.program.path).name, self.program, self.whole
+        name, program, result = self.program.name, self.program, self.whole
         self.lesson = program_lesson.lesson_of(name, program.code, result.named, about(program, result), result.sources)
         self.groups = list(program_lesson.groups_of(result.named))
 
@@ -256,7 +256,7 @@ class ProgramRun(Run):
         """Return a file as people call it; the one that a page shows is the page itself."""
         if unit is not None and file and file in (self._file_of_unit(unit), self._file_of_unit(unit).strip("<>")):
             return str(unit)
-        return Path(self.program.path).name if file == str(PROGRAM) else file
+        return self.program.name if file == str(PROGRAM) else file
 
     def _file_of_unit(self, unit: CodeUnit) -> str:
         step = next((step for step in self.lesson.steps if step.id == str(unit)), None)
@@ -411,11 +411,11 @@ def about(program: OwnProgram, result: ProgramResult) -> str:
     """Say what was run, where, how it ended, and which limits held; of a file of tensors, what is known of it."""
     if program.data:
         return program.data
-    command = shlex.join([Path(program.path).name, *program.arguments])
+    command = printable(shlex.join([program.name, *program.arguments]))
     said = [
         say(
             "ran", "`{command}` ran in {folder} for {seconds:.1f} seconds, with your environment.",
-            command=command, folder=program.folder, seconds=result.seconds,
+            command=command, folder=printable(program.folder), seconds=result.seconds,
         )
     ]  # fmt: skip
     said.append(

@@ -14,7 +14,7 @@ from lessons.engine import child_failures, replies
 from lessons.engine.launchers import ChildProcess, output
 from lessons.format.lesson import Limits
 from lessons.results import line_shapes
-from lessons.results.clean_text import clean
+from lessons.results.clean_text import clean, printable
 from lessons.results.code_unit import PROGRAM, with_file, without_frames
 from lessons.results.program_result import FailedAt, Named, ProgramResult
 from lessons.worker import channel
@@ -76,6 +76,11 @@ class OwnProgram:
         return cls(str(path.resolve()), code, tuple(arguments), os.getcwd(), environment, limited, wall)
 
     @property
+    def name(self) -> str:
+        """The name of its file, which is safe to print."""
+        return printable(Path(self.path).name)
+
+    @property
     def limits(self) -> Limits:
         """The limits for its process."""
         if self.data:
@@ -112,18 +117,17 @@ def run(
         purpose=purpose,
         sources=dict(program.sources),
     )
-    name = Path(program.path).name
     deadline = None if program.wall is None else time.monotonic() + program.wall + GRACE
     try:
         channel.send(job.talk, message)
         report = channel.receive(job.talk, ProgramReport, deadline=deadline)
-        return _result(report, job, name), True
+        return _result(report, job, program.name), True
     except TimeoutError:
         failure = child_failures.timeout_failure(job, program.limits.wall)
     except Exception as error:
         # A child that sends something unreadable is ended.
         failure = child_failures.exit_failure(job, error, program.limits, cancelled())
-    return ProgramResult(PROGRAM.name, stdout=_printed(job, name), error=failure), False
+    return ProgramResult(PROGRAM.name, stdout=_printed(job, program.name), error=failure), False
 
 
 def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResult:

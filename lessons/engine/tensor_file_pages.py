@@ -11,6 +11,7 @@ from pathlib import Path
 from lessons.engine.program_lesson import Group, Page, Pages, escaped
 from lessons.engine.tensor_groups import by_module
 from lessons.format.lesson import Lesson, ShownTensor
+from lessons.results.clean_text import printable
 from lessons.results.code_unit import PROGRAM
 from lessons.results.program_result import Named
 from lessons.results.result import LONGEST_AXIS
@@ -43,8 +44,9 @@ class TensorFilePages:
             _page(number, path, module, [known[name] for name in names], heads or {})
             for number, (module, names) in enumerate(by_module(list(known)), 1)
         )
-        plain = {"kind": "read", "id": "page", "title": path.name, "prose": path.name}
-        data = {"id": "file", "number": 0, "folder": "", "title": path.name, "goal": path.name, "steps": [plain]}
+        name = printable(path.name)
+        plain = {"kind": "read", "id": "page", "title": name, "prose": name}
+        data = {"id": "file", "number": 0, "folder": "", "title": name, "goal": name, "steps": [plain]}
         empty: Lesson = Pages.model_validate(data)
         steps = tuple(page.step for page in self.pages) or empty.steps
         self.lesson = empty.model_copy(update={"steps": steps})
@@ -82,7 +84,7 @@ def _where(path: Path, count: int) -> str:
         count,
         "This tensor lies in {file}. What you change here, or at the prompt, does not change the file.",
         "These tensors lie in {file}. What you change here, or at the prompt, does not change the file.",
-        file=path.name,
+        file=printable(path.name),
     )
 
 

@@ -14,6 +14,7 @@ from lessons.engine.running_program import OwnProgram
 from lessons.engine.stored_tensors import UnreadableTensors
 from lessons.engine.tensor_file_pages import TensorFilePages
 from lessons.format.lesson import Lesson, RunStep
+from lessons.results.clean_text import printable
 from lessons.results.code_unit import PROGRAM
 from lessons.results.program_result import ProgramResult
 from lessons.results.result import WorkerError
@@ -44,7 +45,7 @@ class TensorFileSession(ProgramSession):
             heads: the rows of these tensors are split into so many.
             launcher: starts the processes.
         """
-        program = replace(OwnProgram.here(path, ""), data=path.name)
+        program = replace(OwnProgram.here(path, ""), data=printable(path.name))
         super().__init__(program, launcher)
         self.path, self.found, self._printed, self._heads = path, found, printed, heads
         self.pages = TensorFilePages(path, found, heads)

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _BOOT = """
 import importlib, os, sys
 sys.path.insert(0, sys.argv[1])
+importlib.import_module("lessons.reading.cut_bytecode").ignore()
 os.nice(int(sys.argv[2]))
 try:
     importlib.import_module(sys.argv[3]).main(*sys.argv[5:])

@@ -18,7 +18,7 @@ from pathlib import Path
 from lessons.learner import tables
 from lessons.learner.renames import UNCHANGED, Renames
 from lessons.learner.tables import COLUMNS, VERSION, Row, Rows
-from lessons.results.clean_text import clean
+from lessons.results.clean_text import clean, printable
 from lessons.texts.wording import Wording
 
 say = Wording("progress/file")
@@ -41,6 +41,9 @@ _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 
 MOST_VERSION = 1000
 """The largest version that a later attn-tutor may have; a larger one in a file is damage."""
+
+BESIDE = ("-journal", "-wal", "-shm")
+"""What the names of the files end in that SQLite keeps beside a database."""
 
 _FORMATS = (b"\1", b"\2")
 """What SQLite writes at `_FORMAT_AT`. A file with anything else it only reads, without calling it damaged."""
@@ -152,7 +155,7 @@ class ProgressFile:
                     "replaced",
                     "Your progress file was damaged. It is kept as {file}, and a new one holds what could still be "
                     "read. If anything is missing, you can import a backup.",
-                    file=_printable(aside),
+                    file=printable(aside),
                 )
             everything = {table: [*rows.get(table, ()), *salvaged[table]] for table in COLUMNS}
             connection, exchange, notice = self._connect(path, everything)
@@ -243,13 +246,14 @@ def state_root() -> Path:
     return path
 
 
-def _is_special(path: Path) -> bool:
-    """Return whether a path leads to a pipe, a device or a socket, from which SQLite would read forever."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+def _special(path: Path) -> Path | None:
+    """Return the pipe, device or socket that SQLite would read forever, in place of a file or of one beside it."""
+    for each in (path, *(path.with_name(path.name + suffix) for suffix in BESIDE)):
+        with suppress(OSError):
+            mode = each.stat().st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                return each
+    return None
 
 
 def open_database(path: Path, how: str, patience: float) -> sqlite3.Connection:
@@ -257,7 +261,7 @@ def open_database(path: Path, how: str, patience: float) -> sqlite3.Connection:
 
     Raises `OSError` for what is no file, and what `sqlite3.connect` raises.
     """
-    if _is_special(path):
+    if _special(path):
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
     file = sqlite3.connect(
         f"{path.as_uri()}?{how}", uri=True, timeout=patience, isolation_level=None, check_same_thread=False
@@ -295,7 +299,7 @@ def move_aside(path: Path) -> Path:
         number += 1
     path.rename(aside)
     # SQLite would apply an old journal to the new file.
-    for suffix in ("-journal", "-wal", "-shm"):
+    for suffix in BESIDE:
         with suppress(FileNotFoundError):
             path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
     return aside
@@ -333,12 +337,6 @@ def _error_code(error: Exception) -> int | None:
     return None if code is None else code & 0xFF
 
 
-def _printable(path: Path | None) -> str:
-    """Convert a path to printable text: a name on disk may contain bytes that are not text."""
-    text = os.fsencode(path or "").decode("utf-8", "replace")
-    return clean(text, keep="")
-
-
 def _no_home() -> str:
     return say(
         "no-home",
@@ -362,7 +360,7 @@ def _describe_damage(offers: Iterable[Row]) -> str | None:
 
 def _describe_problem(error: Exception, path: Path | None) -> str:
     """Write the sentence for the learner: which file, what is wrong with it, and what they can do."""
-    file, folder = _printable(path), _printable(path and path.parent)
+    file, folder = printable(path or ""), printable(path.parent if path else "")
     system, code = getattr(error, "errno", None), _error_code(error)
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DIRECTORY:
         code = sqlite3.SQLITE_CANTOPEN
@@ -408,12 +406,12 @@ def _describe_problem(error: Exception, path: Path | None) -> str:
             "where you may write, and start again.",
             file=file,
         )
-    if system == errno.EINVAL and path is not None and _is_special(path):
+    if system == errno.EINVAL and path is not None and (special := _special(path)):
         return say(
             "is-no-file",
             "Your progress is not saved, because {file} is a pipe or a device. Rename it, or set XDG_STATE_HOME to a "
             "folder where you may write, and start again.",
-            file=file,
+            file=printable(special),
         )
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return say(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 REPLACEMENT = "\ufffd"
 
 
@@ -24,3 +26,8 @@ def clean(text: str, *, keep: str = "\n\t", escape: bool = False) -> str:
         else REPLACEMENT
         for character in text
     )
+
+
+def printable(path: str | os.PathLike[str]) -> str:
+    """Return a path as text that is safe to print: a name on disk may contain bytes that are not text."""
+    return clean(os.fsencode(path).decode("utf-8", "replace"), keep="")

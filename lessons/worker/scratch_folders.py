@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
+from collections.abc import Iterable
 
 MOST_FILES = 10_000
 BLOCK = 512
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def exceeds(folder: str, limit: int) -> bool:
-    """Return whether the files below a folder take more than `limit` bytes, or are more than `MOST_FILES`."""
-    total = count = 0
+def exceeds(folder: str, limit: int, pids: Iterable[int] = ()) -> bool:
+    """Return whether files take more than `limit` bytes, or are more than `MOST_FILES`.
+
+    Counted are those below a folder, and those in no folder that the processes `pids` have open.
+    """
+    total, count = _unlinked(pids), 0
     pending = [folder]
-    while pending:
+    while pending and total <= limit:
         with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:
             for entry in entries:
                 count += 1
@@ -24,7 +29,24 @@ def exceeds(folder: str, limit: int) -> bool:
                         pending.append(entry.path)
                 if total > limit or count > MOST_FILES:
                     return True
-    return False
+    return total > limit
+
+
+def _unlinked(pids: Iterable[int]) -> int:
+    """Return how many bytes the files take that are in no folder, and that processes have open.
+
+    Such are files that were removed, those of `tempfile.TemporaryFile`, and those in memory (memfd). Files that are
+    only on their way through a socket are not seen.
+    """
+    sizes: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    found = entry.stat()
+                    if found.st_nlink == 0 and stat.S_ISREG(found.st_mode):
+                        sizes[found.st_dev, found.st_ino] = found.st_blocks * BLOCK
+    return sum(sizes.values())
 
 
 def remove(folder: str) -> None:

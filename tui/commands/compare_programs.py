@@ -16,6 +16,7 @@ from lessons.engine import saved_traces
 from lessons.engine.running_program import OwnProgram
 from lessons.engine.session import Session
 from lessons.render import run_comparison_text
+from lessons.results.clean_text import printable
 from lessons.results.code_unit import PROGRAM
 from lessons.results.json_numbers import number
 from lessons.results.run_comparison import RunComparison
@@ -83,7 +84,7 @@ def _files(options: argparse.Namespace) -> tuple[list[str], list[str]]:
 
 def _names(files: Sequence[str]) -> tuple[str, str]:
     """Return what to call the two programs: their files without folders, if that tells them apart."""
-    one, other = (Path(file).name for file in files)
+    one, other = (printable(Path(file).name) for file in files)
     return (one, other) if one != other else (files[0], files[1])
 
 

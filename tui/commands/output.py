@@ -67,7 +67,8 @@ def print_code(code: str) -> None:
 
 def print_error(error: object) -> None:
     """Print what went wrong on standard error, as the command's own words."""
-    print(_encodable(f"attn-tutor: {error}", sys.stderr), file=sys.stderr)
+    # Names that were typed are quoted, whatever is in them.
+    print(_encodable(clean(f"attn-tutor: {error}"), sys.stderr), file=sys.stderr)
 
 
 def is_colored() -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from lessons.engine.program_session import ProgramRun
 from lessons.engine.tensor_file_session import TensorFileSession
@@ -71,7 +70,7 @@ def _columns(item: Named) -> tuple[str, ...]:
 def _about(item: Named, run: ProgramRun) -> str:
     """Say in sentences what is known of a tensor."""
     said = [say("what", "{shape} of type {type}.", shape=_numbers(item), type=item.dtype)]
-    file = Path(run.program.path).name if item.file in ("", PROGRAM.filename) else item.file
+    file = run.program.name if item.file in ("", PROGRAM.filename) else item.file
     match item.kind:
         case "parameter":
             said.append(say("parameter", "A parameter or buffer of a module."))

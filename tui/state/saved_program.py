@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lessons.engine.running_program import OwnProgram
+from lessons.results.clean_text import printable
 from tui.state.saved_file import FileFingerprint, Settling, look
 
 MISSING = 3
@@ -25,7 +26,7 @@ class SavedProgram:
     @property
     def name(self) -> str:
         """The name of its file."""
-        return self.path.name
+        return printable(self.path.name)
 
     def changed(self, imported: Iterable[str], began: int) -> bool:
         """Return whether one of its files has been saved since it ran, or since the last call that found that.

@@ -32,13 +32,20 @@ NEWEST = 469
 
 AF_UNIX = 1
 OWNER_RIGHTS = 0o700
+TRUNCATE, READ_ONLY, ACCESS = 0o1000, 0, 3
+"""Flags of open(2): to empty a file; and for what it is opened, where all bits of `ACCESS` mean for neither."""
 PRIO_PROCESS, IOPRIO_WHO_PROCESS = 0, 1
 NAMESPACES = 0x7E020000
 """The flags of clone(2) that make a namespace (CLONE_NEW*)."""
-TERMINAL, FILE_FLAGS, FILE_ATTRIBUTES = ord("T") << 8, ord("f") << 8, ord("X") << 8
-"""Groups of ioctl(2): settings of terminals, which include typing into them, and attributes of files."""
+TERMINAL, FILE_FLAGS, FILE_ATTRIBUTES, FILE_VERSIONS = (ord(group) << 8 for group in "TfXv")
+FAT, BTRFS, BCACHEFS, CIFS, F2FS = (group << 8 for group in (ord("r"), 0x94, 0xBC, 0xCF, 0xF5))
+REQUEST_GROUPS = (TERMINAL, FILE_FLAGS, FILE_ATTRIBUTES, FILE_VERSIONS, FAT, BTRFS, BCACHEFS, CIFS, F2FS)
+"""Groups of ioctl(2): settings of terminals, which include typing into them; attributes of files; and what single file
+systems do beyond that, such as a copy of a folder, for which a descriptor to read suffices."""
 HARMLESS_REQUESTS = (0x5401, 0x802C542A, 0x5413, 0x540F, 0x541B, 0x5421, 0x5450, 0x5451, 0x5452, 0x80086601)
 """Requests of these groups that only ask (TCGETS, TIOCGWINSZ, FIONREAD) or set the descriptor (FIONBIO, FIOCLEX)."""
+COPIES = (0x40049409, 0x4020940D)
+"""Requests that copy to a descriptor which must be open for writing (FICLONE, FICLONERANGE)."""
 
 
 class Instruction(NamedTuple):
@@ -95,6 +102,13 @@ def _if_in_group(index: int, groups: tuple[int, ...], besides: tuple[int, ...]) 
     return [_argument(index), *known, *block]
 
 
+def _if_truncates_to_read(index: int) -> Block:
+    """Refuse to open a file if the flags empty it without asking for a descriptor to write."""
+    flags = Instruction(_AND, 0, 0, TRUNCATE | ACCESS)
+    tests = [Instruction(_EQUAL, 1, 0, TRUNCATE | READ_ONLY), Instruction(_EQUAL, 0, 1, TRUNCATE | ACCESS)]
+    return [_argument(index), flags, *tests, REFUSED]
+
+
 REFUSE: Block = [REFUSED]
 OWN_PROCESS = _unless(0, 0)
 ABSENT = -1
@@ -136,6 +150,10 @@ CALLS = {
     "removexattrat": Call(466, 466, REFUSE),
     "file_setattr": Call(469, 469, REFUSE),
     "truncate": Call(76, 45, REFUSE),
+    # Landlock has only known since Linux 6.2 that this is more than to read. The flags of openat2 are out of reach.
+    "open": Call(2, ABSENT, _if_truncates_to_read(1)),
+    "openat": Call(257, 56, _if_truncates_to_read(2)),
+    "openat2": Call(437, 437, [UNKNOWN]),
     # Folders that could not be removed after the program, since their owner may not look into them.
     "mkdir": Call(83, ABSENT, _unless_bits(1, OWNER_RIGHTS)),
     "mkdirat": Call(258, 34, _unless_bits(2, OWNER_RIGHTS)),
@@ -161,12 +179,21 @@ CALLS = {
     # The network, whatever the protocol. Processes of one program talk by sockets of this one family.
     "socket": Call(41, 198, _unless(0, AF_UNIX)),
     # The terminal, and attributes of files.
-    "ioctl": Call(16, 29, _if_in_group(1, (TERMINAL, FILE_FLAGS, FILE_ATTRIBUTES), HARMLESS_REQUESTS)),
-    # Memory that outlives every process.
+    "ioctl": Call(16, 29, _if_in_group(1, REQUEST_GROUPS, (*HARMLESS_REQUESTS, *COPIES))),
+    # Memory that outlives every process, and that of other programs, whose number suffices to use or to remove it.
     "shmget": Call(29, 194, REFUSE),
+    "shmat": Call(30, 196, REFUSE),
+    "shmctl": Call(31, 195, REFUSE),
     "semget": Call(64, 190, REFUSE),
+    "semop": Call(65, 193, REFUSE),
+    "semtimedop": Call(220, 192, REFUSE),
+    "semctl": Call(66, 191, REFUSE),
     "msgget": Call(68, 186, REFUSE),
+    "msgsnd": Call(69, 189, REFUSE),
+    "msgrcv": Call(70, 188, REFUSE),
+    "msgctl": Call(71, 187, REFUSE),
     "mq_open": Call(240, 180, REFUSE),
+    "mq_unlink": Call(241, 181, REFUSE),
     # Parts of the kernel that no lesson needs, and that have let programs out of such layers before.
     "io_uring_setup": Call(425, 425, REFUSE),
     "bpf": Call(321, 280, REFUSE),

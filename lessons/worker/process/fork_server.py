@@ -122,7 +122,11 @@ class ForkServer:
         else:
             if ahead is not None:
                 ahead.end()
-            scratch = tempfile.mkdtemp(dir=self.base)
+            try:
+                scratch = tempfile.mkdtemp(dir=self.base)
+            except OSError:
+                _refuse(fds, "no folder")
+                return
             parent = os.getpid()
             try:
                 pid = os.fork()
@@ -143,8 +147,16 @@ class ForkServer:
         self.wants_ahead = False
         if threads() != 1:
             return
-        scratch = tempfile.mkdtemp(dir=self.base)
-        door, their_door = socket.socketpair()
+        try:
+            door, their_door = socket.socketpair()
+        except OSError:
+            return
+        try:
+            scratch = tempfile.mkdtemp(dir=self.base)
+        except OSError:
+            door.close()
+            their_door.close()
+            return
         parent = os.getpid()
         pid = -1
         with contextlib.suppress(OSError), their_door:
@@ -229,7 +241,7 @@ class ForkServer:
             child.reason = "processes"
         elif started and sum(map(pss, started)) > child.memory * limits.MIB:
             child.reason = "memory"
-        elif scratch_folders.exceeds(child.scratch, SCRATCH_CAP * limits.MIB):
+        elif scratch_folders.exceeds(child.scratch, SCRATCH_CAP * limits.MIB, [child.pid, *started]):
             child.reason = "files"
         if child.reason:
             self._kill(child)

@@ -169,6 +169,16 @@ def test_flood_of_output_from_another_process_is_limited(worker: Session) -> Non
     assert len(judgement.stdout) < 66_000
 
 
+def test_files_in_memory_count_as_files(worker: Session) -> None:
+    """What is written to them counts neither as memory of the process nor as files of its folder."""
+    source = """
+import os, time
+held = [os.memfd_create("held") for _ in range(40)]
+for file in held: os.write(file, bytes(7 * 10**6))
+time.sleep(1000)"""
+    check_judgement(worker.check(EXERCISE, source), "error", "The code wrote too many files, or too large ones.*", None)
+
+
 def test_too_many_files_are_refused(worker: Session) -> None:
     judgement = worker.check(EXERCISE, "held = [open('/dev/null') for _ in range(1000)]")
     check_judgement(judgement, "error", r"OSError: \[Errno 24\] Too many open files: '/dev/null'", 1)

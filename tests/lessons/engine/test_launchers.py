@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import pytest
 
-from lessons.engine import launchers, open_files
+from lessons.engine import address_space, launchers, open_files
 from lessons.engine.launchers import ForkServerLauncher, ForkUnsafe, SpareChild, SpareLauncher, make_launcher
 from lessons.engine.session import Session
 from lessons.engine.worker_process import environment
@@ -41,6 +45,34 @@ def spare() -> Iterator[Session]:
     session.start()
     yield session
     session.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_system_refuses_is_the_error_of_a_worker(kind: str, tmp_path: Path) -> None:
+    """The screen waited for PyTorch without an end when there was no folder for temporary files, or no room there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+        with pytest.raises(WorkerError, match=r"cannot be started \(.*none.*: No such file.*: attn-tutor doctor"):
+            Session(kind=kind).wait_ready()
+
+
+def test_a_folder_that_somebody_has_removed_is_made_again() -> None:
+    """A host removes old files from the folder for temporary ones, also while a tutor is open for days."""
+    with closing(Session(kind="fork_server")) as session:
+        for _ in range(2):
+            session.run(lesson_of(code_step("one", DOUBLED))).close()
+            shutil.rmtree(cast(ForkServerLauncher, session.launcher)._base)
+
+
+def test_a_child_that_the_system_refuses(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(folder: str) -> NoReturn:
+        raise OSError(errno.ENOSPC, "No space left on device", folder)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(launchers, "_output_files", full)
+        with pytest.raises(WorkerError, match="No space left on device"):
+            worker.run(lesson_of(code_step("one", DOUBLED)))
+    worker.run(lesson_of(code_step("one", DOUBLED))).close()
 
 
 # Spare processes give the same ---------------------------------------------------------------------------------------
@@ -397,6 +429,16 @@ def test_too_few_open_files_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (open_files.FEWEST - 1, 4096))
     with pytest.raises(WorkerError, match=f"Only {open_files.FEWEST - 1} files .* 'ulimit -n 256'"):
         ForkServerLauncher().start()
+
+
+@needs_linux
+def test_too_little_address_space_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch does not load with less, and looks as if it were damaged."""
+    limits = {resource.RLIMIT_AS: (address_space.LEAST - 1, resource.RLIM_INFINITY)}
+    allowed = resource.getrlimit
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: limits.get(kind) or allowed(kind))
+    with pytest.raises(WorkerError, match=r"Only 599 MiB of address space .* needs 600.* 'ulimit -v 4194304'"):
+        Session(kind="fork_server").start()
 
 
 # When the tutor is gone ----------------------------------------------------------------------------------------------

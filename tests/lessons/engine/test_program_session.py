@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -68,6 +69,17 @@ def values(result: StepResult | None) -> dict[str, tuple[float, ...] | None]:
     """Return the numbers that a page shows, by label."""
     assert result is not None
     return {tensor.name: tensor.values for tensor in result.tensors}
+
+
+def test_names_on_disk_may_be_any_bytes(worker: Session, tmp_path: Path) -> None:
+    """They would command the terminal that they are printed on, or could not be encoded at all."""
+    program = OwnProgram.here(tmp_path / os.fsdecode(b"mi\x1b[31mne\xff.py"), "x = 1", ["\x1b]0;", "\udcff"])
+    with released(ProgramSession(program, launcher=worker.launcher)) as session:
+        run = session.open(program)
+        assert run.lesson.title == "mi\ufffd[31mne\ufffd.py"
+        step = run.lesson.steps[0]
+        assert isinstance(step, RunStep)
+        assert f"`'{run.lesson.title}' '\ufffd]0;' '\ufffd'` ran in " in step.prose
 
 
 def test_pages_show_variables_then_those_of_functions_callers_first(worker: Session, tmp_path: Path) -> None:

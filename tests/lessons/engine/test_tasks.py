@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NoReturn, cast
 
 import pytest
@@ -79,13 +80,17 @@ def test_worker_that_could_not_start_a_process_says_so(monkeypatch: pytest.Monke
         ForkServerLauncher().wait_ready()
 
 
+@pytest.mark.parametrize(
+    ("module", "name", "error", "reason"),
+    [(os, "fork", BlockingIOError, "no process"), (tempfile, "mkdtemp", OSError, "no folder")],
+)
 def test_job_for_which_no_child_can_be_forked_does_not_end_the_server(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, module: ModuleType, name: str, error: type[OSError], reason: str
 ) -> None:
-    def refuse() -> NoReturn:
-        raise BlockingIOError
+    def refuse(**_: Any) -> NoReturn:
+        raise error
 
-    monkeypatch.setattr(os, "fork", refuse)
+    monkeypatch.setattr(module, name, refuse)
     monkeypatch.setattr(fork_server, "threads", lambda: 1)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -98,8 +103,10 @@ def test_job_for_which_no_child_can_be_forked_does_not_end_the_server(
             server = ForkServer(theirs, str(scratch))
             talk, out, err = files
             server._fork(Launch(1, 1, 0, 8), (talk, their_status.detach(), out, err))
-            assert channel.receive(status, Exited).reason == "no process"
+            assert channel.receive(status, Exited).reason == reason
             assert not server.children
+            server._fork_ahead()
+            assert server.ahead is None
             assert not list(scratch.iterdir())
     finally:
         signal.set_wakeup_fd(-1)
@@ -109,15 +116,26 @@ def test_job_for_which_no_child_can_be_forked_does_not_end_the_server(
 class _Refused:
     """A child that could not be forked, as the parent sees it."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any, reason: str) -> None:
         self.err = file
+        self.reason = reason
 
     def end(self) -> Exited:
-        return Exited(-signal.SIGKILL, "no process", 0.0)
+        return Exited(-signal.SIGKILL, self.reason, 0.0)
 
 
-def test_failure_of_such_a_job_names_the_limit(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("reason", "message"),
+    [
+        ("no process", str(TooFewTasks())),
+        (
+            "no folder",
+            "There is no room for the files that a program needs. To see what is wrong here: attn-tutor doctor",
+        ),
+    ],
+)
+def test_failure_of_such_a_job_names_the_limit(tmp_path: Path, reason: str, message: str) -> None:
     with (tmp_path / "err").open("w+b") as file:
-        job = cast(ChildProcess, _Refused(file))
+        job = cast(ChildProcess, _Refused(file, reason))
         failure = exit_failure(job, wire.Closed("end"), Limits(), cancelled=False)
-    assert failure.message == str(TooFewTasks())
+    assert failure.message == message

@@ -578,17 +578,20 @@ def test_only_others_lose_rights_to_the_folder(home: Path, mode: int) -> None:
     assert left == mode & 0o700
 
 
-def test_a_pipe_in_place_of_the_file_is_not_read(path: Path, session: Open) -> None:
+@pytest.mark.parametrize("suffix", ["", *progress_file.BESIDE])
+def test_a_pipe_in_place_of_the_file_is_not_read(path: Path, session: Open, suffix: str) -> None:
+    """Nor one in place of a file that SQLite keeps beside it."""
     path.parent.mkdir()
-    os.mkfifo(path)
+    pipe = path.with_name(path.name + suffix)
+    os.mkfifo(pipe)
     progress = session()
     assert not progress.saved
     assert progress.problem == (
-        f"Your progress is not saved, because {path} is a pipe or a device. Rename it, or set XDG_STATE_HOME to a "
+        f"Your progress is not saved, because {pipe} is a pipe or a device. Rename it, or set XDG_STATE_HOME to a "
         "folder where you may write, and start again."
     )
     fill(progress)
-    path.unlink()
+    pipe.unlink()
     progress.set_state("two", "step", "seen")
     assert progress.saved
 

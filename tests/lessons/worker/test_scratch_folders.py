@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -49,3 +51,16 @@ def test_size_and_number_of_files_count(tmp_path: Path, monkeypatch: pytest.Monk
     assert not scratch_folders.exceeds(str(tmp_path / "none"), 0)
     monkeypatch.setattr(scratch_folders, "MOST_FILES", 2)
     assert scratch_folders.exceeds(str(tmp_path), 50_000)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_open_files_in_no_folder_count_once(tmp_path: Path) -> None:
+    with tempfile.TemporaryFile(buffering=0) as file:
+        file.write(bytes(20_000))
+        holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=file, stderr=file)
+    try:
+        assert not scratch_folders.exceeds(str(tmp_path), 15_000)
+        assert scratch_folders.exceeds(str(tmp_path), 15_000, [holder.pid])
+        assert not scratch_folders.exceeds(str(tmp_path), 35_000, [holder.pid])
+    finally:
+        holder.communicate()

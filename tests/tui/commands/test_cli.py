@@ -40,6 +40,7 @@ NO_EXERCISE = "There is no exercise '9.9'. Run 'attn-tutor list' to see all of t
     [
         (("run", "nothing"), f"There is no lesson 'nothing'. The lessons are: {LESSONS}"),
         (("run", "99"), "There is no lesson '99'"),
+        (("run", "9\x1b[2J"), "There is no lesson '9\ufffd[2J'"),
         (("run", "1", "--step", "x"), "Lesson 'one-query' has no step 'x'. Its steps are: why, inputs, "),
         (("list", "--knobs", "nothing"), f"There is no lesson 'nothing'. The lessons are: {LESSONS}"),
         (("run", "5", "--set", "heads=1"), "Lesson 'causal-mask' has no knob 'heads'. Its knobs are: words, "),
@@ -71,6 +72,7 @@ NO_EXERCISE = "There is no exercise '9.9'. Run 'attn-tutor list' to see all of t
         (("check", "3.2"), "the following arguments are required: FILE"),
         (("fly",), "invalid choice: 'fly'"),
         (("--fly",), "unrecognized arguments: --fly"),
+        (("--fly\x1b[2J",), "unrecognized arguments: --fly\ufffd[2J"),
         (("list", "--json", "more"), "unrecognized arguments: more"),
     ],
 )

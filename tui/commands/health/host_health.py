@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lessons.engine import open_files
+from lessons.engine import address_space, open_files
 from lessons.engine.self_testing import WorkerFacts
 from lessons.texts.wording import Wording
 from tui.commands.health.health_check import HealthCheck
@@ -44,7 +44,7 @@ class Need:
 NEEDS: Mapping[str, Need] = {
     "nofile": Need(open_files.FEWEST, open_files.AMPLE, 1, "n"),
     "nproc": Need(10, 80, 1, "u"),
-    "as": Need(600 * MIB, 4096 * MIB, 1024, "v"),
+    "as": Need(address_space.LEAST, address_space.AMPLE, 1024, "v"),
     "fsize": Need(1 * MIB, 16 * MIB, 1024, "f"),
     "cpu": Need(60, 3600, 1, "t"),
 }

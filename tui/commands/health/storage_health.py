@@ -79,7 +79,7 @@ def storage_facts() -> StorageFacts:
     return StorageFacts(
         _looked_for(_state_folder),
         _looked_for(_cache_folder),
-        _looked_at(Path(tempfile.gettempdir())),
+        _looked_at_scratch(),
         _progress_problem(),
         time.time(),
         newest,
@@ -195,16 +195,24 @@ def _looked_for(find: Callable[[], Path | None]) -> FolderFacts | None:
 def _looked_at(folder: Path | None) -> FolderFacts:
     if folder is None:
         return FolderFacts("", exists=False)
-    path = clean(os.fsencode(folder).decode("utf-8", "replace"), keep="")
-    # What is not there is made by the tutor, so the folder where that happens counts.
-    there = next(each for each in (folder, *folder.parents) if each.exists())
-    exists = there == folder
+    path, exists = clean(os.fsencode(folder).decode("utf-8", "replace"), keep=""), False
     try:
+        # What is not there is made by the tutor, so the folder where that happens counts.
+        there = next(each for each in (folder, *folder.parents) if each.exists())
+        exists = there == folder
         rights = folder.stat().st_mode & OTHERS if exists else 0
         free = shutil.disk_usage(there).free
         return FolderFacts(path, exists, _writing_problem(there), rights, file_system(there), free)
     except OSError as error:
         return FolderFacts(path, exists, error.strerror or str(error))
+
+
+def _looked_at_scratch() -> FolderFacts:
+    try:
+        return _looked_at(Path(tempfile.gettempdir()))
+    except OSError as error:
+        # Python has tried several, and names them all.
+        return FolderFacts("TMPDIR", exists=False, problem=error.strerror or str(error))
 
 
 def _writing_problem(folder: Path) -> str:

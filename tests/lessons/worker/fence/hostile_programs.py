@@ -18,7 +18,7 @@ TYPING = "type into a terminal, or change its settings"
 DEVICES = "control a device"
 NETWORK = "use the network: TCP, UDP, names of hosts, raw packets"
 ABSTRACT = "connect to an abstract socket, such as that of a desktop"
-LEFT_MEMORY = "leave memory, queues or semaphores of System V or POSIX behind"
+LEFT_MEMORY = "use memory, queues or semaphores of System V that others have, or leave such or POSIX queues behind"
 KERNEL = "use io_uring, BPF, userfaultfd, perf or the kernel's keyrings"
 NAMESPACES = "make namespaces, or mount anything"
 OTHER_CALLS = "call the kernel by its 32-bit or x32 numbers, or by ones newer than Linux 6.17"
@@ -56,7 +56,14 @@ ATTEMPTS = (
     Attempt(FILES, "os.symlink('/', {folder!r} + '/root')", 1),
     Attempt(FILES, "os.mkdir({folder!r} + '/new')", 1),
     Attempt(FILES, "os.mkfifo({folder!r} + '/pipe')", 1),
+    Attempt(FILES, "os.open({folder!r}, os.O_TMPFILE | os.O_RDWR)", 1),
+    Attempt(FILES, "open('/proc/self/fd/' + str(os.open({file!r}, os.O_RDONLY)), 'w')", 1),
+    Attempt(FILES, "socket.socket(socket.AF_UNIX).bind({folder!r} + '/socket')", 1),
+    # On btrfs, to copy a folder.
+    Attempt(FILES, "fcntl.ioctl(os.open({folder!r}, os.O_RDONLY), 0x5000940E, bytes(1024))"),
     Attempt(ATTRIBUTES, "os.truncate({file!r}, 0)"),
+    Attempt(ATTRIBUTES, "os.open({file!r}, os.O_RDONLY | os.O_TRUNC)"),
+    Attempt(ATTRIBUTES, "os.open({file!r}, 3 | os.O_TRUNC)"),
     Attempt(ATTRIBUTES, "os.chmod({file!r}, 0)"),
     Attempt(ATTRIBUTES, "os.chmod({folder!r}, 0)"),
     Attempt(ATTRIBUTES, "os.fchmod(os.open({file!r}, os.O_RDONLY), 0)"),
@@ -69,6 +76,7 @@ ATTEMPTS = (
     Attempt(ATTRIBUTES, "os.setxattr({file!r}, 'user.mark', b'')"),
     Attempt(ATTRIBUTES, "os.removexattr({file!r}, 'user.mark')"),
     Attempt(ATTRIBUTES, "fcntl.ioctl(os.open({file!r}, os.O_RDONLY), 0x40086602, bytes(8))"),
+    Attempt(ATTRIBUTES, "fcntl.ioctl(os.open({file!r}, os.O_RDONLY), 0x40087602, bytes(8))"),
     Attempt(PRIORITIES, "resource.prlimit({pid}, resource.RLIMIT_CPU, (1, 1))"),
     Attempt(PRIORITIES, "resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1000, 1000))"),
     Attempt(PRIORITIES, "os.setpriority(os.PRIO_PROCESS, {pid}, 19)"),
@@ -105,6 +113,10 @@ ATTEMPTS = (
     Attempt(LEFT_MEMORY, "call('semget', 0, 1, 0o1600)"),
     Attempt(LEFT_MEMORY, "call('msgget', 0, 0o1600)"),
     Attempt(LEFT_MEMORY, "call('mq_open', 'left', os.O_CREAT | os.O_RDWR, 0o600, 0)"),
+    Attempt(LEFT_MEMORY, "call('mq_unlink', 'left')"),
+    # Numbers that nothing has: only the layer refuses them for lack of rights.
+    *(Attempt(LEFT_MEMORY, f"call('{name}', -1, 0, 0, 0, 0)") for name in ("shmat", "shmctl", "semop", "semtimedop")),
+    *(Attempt(LEFT_MEMORY, f"call('{name}', -1, 0, 0, 0, 0)") for name in ("semctl", "msgsnd", "msgrcv", "msgctl")),
     Attempt(KERNEL, "call('io_uring_setup', 1, 0)"),
     Attempt(KERNEL, "call('bpf', 0, 0, 0)"),
     Attempt(KERNEL, "call('userfaultfd', 1)"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterable
@@ -248,6 +249,29 @@ def test_a_folder_where_no_database_can_be_written(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("sqlite3.connect", refuse)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert outcomes(storage_checks(storage_facts()))["state"] == "broken"
+
+
+def test_folders_that_cannot_be_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python finds no folder for temporary files, and what lies above the other may not be looked into."""
+
+    def refuse() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr("tempfile.gettempdir", refuse)
+    exists = Path.exists
+
+    def guarded(path: Path) -> bool:
+        if path.is_relative_to(tmp_path):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return exists(path)
+
+    monkeypatch.setattr(Path, "exists", guarded)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    facts = storage_facts()
+    assert facts.state is not None
+    assert (facts.state.problem, facts.progress) == ("Permission denied", "[Errno 13] Permission denied")
+    assert facts.scratch.problem == "No usable temporary directory found in ['/tmp']"
+    assert {outcomes(storage_checks(facts))[name] for name in ("state", "scratch")} == {"broken"}
 
 
 def test_facts_of_this_host(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,6 +181,10 @@ def _looked_at(report: NonfiniteReport, failed: bool) -> str:
         parts.append(
             say("all-finite-until", "Everything that was recorded is finite.")
             if report.stopped or failed
+            else say("none-computed", "No operation computed a number that is not finite.")
+            if report.reached
+            else say("all-finite-but-marks", "Everything is finite, but for NaN that nothing else was computed from.")
+            if report.has_marks
             else say("all-finite", "Everything is finite.")
         )
     parts.append(

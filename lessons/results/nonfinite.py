@@ -86,6 +86,7 @@ class NonfiniteReport:
         unkept: how many operations were looked at, but are so long ago that the record no longer has them.
         skipped: how many steps a `GradScaler` has skipped because a gradient was not finite.
         is_over: whether the run was ended soon after the first NaN, when enough was known.
+        has_marks: whether some variables hold NaN in the end from which nothing was computed.
         lost: how many numbers were not, because they were overwritten and there was no room for a copy.
         stopped: why recording stopped before the end of the run; "" if it did not.
         stopped_line: the line at which it stopped.
@@ -103,6 +104,7 @@ class NonfiniteReport:
     unkept: int = 0
     skipped: int = 0
     is_over: bool = False
+    has_marks: bool = False
 
     @property
     def first(self) -> Origin | None:
@@ -125,6 +127,7 @@ def of_json(data: dict[str, Any]) -> NonfiniteReport:
         unkept=int(data["unkept"]),
         skipped=int(data["skipped"]),
         is_over=bool(data["is_over"]),
+        has_marks=bool(data["has_marks"]),
     )
 
 

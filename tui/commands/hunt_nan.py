@@ -68,6 +68,7 @@ def _document(report: NonfiniteReport) -> Json:
         "unkept": report.unkept,
         "skipped_steps": report.skipped,
         "ended": report.is_over,
+        "marks": report.has_marks,
         "lost": report.lost,
         "stopped": report.stopped,
         "stopped_line": report.stopped_line,

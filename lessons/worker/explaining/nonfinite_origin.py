@@ -31,6 +31,7 @@ _OVERFLOWING = (
 _LOGARITHMS = ("log", "log2", "log10", "log1p")
 _DIVIDING = ("div", "reciprocal", "rsqrt", "addcdiv")
 _OF_SEVERAL = ("mean", "std", "var", "std_mean", "var_mean", "nll_loss_forward", "nll_loss2d_forward")
+_MAKING_INFINITIES = ("divided-by-0", "logarithm-of-0")
 _BOUNDED = ("acos", "asin", "acosh", "atanh", "erfinv", "logit", "fmod", "remainder", "lgamma", "digamma")
 
 
@@ -54,7 +55,8 @@ def notes(run: RecordedRun, labels: Labels, element: Element, value: float, deri
     word = "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
     source = _nonfinite_operand(run, value, derived)
     if source is None:
-        if derived.result.op in _SETTING or not derived.operands:
+        is_chosen = math.isnan(value) and is_chosen_inside(run, derived)
+        if (derived.result.op in _SETTING and not is_chosen) or not derived.operands:
             # Its own note or formula says so already.
             return []
         if derived.event is not None and derived.event.opaque:
@@ -115,6 +117,12 @@ def is_set(derived: DerivedCell) -> bool:
     return not derived.operands and derived.result.formula is not None and derived.op not in _OF_SEVERAL
 
 
+def is_chosen_inside(run: RecordedRun, derived: DerivedCell) -> bool:
+    """Return whether a function of PyTorch chose a number, as that of a determinant does for NaN, and not the code."""
+    event = derived.event
+    return event is not None and event.op == "where" and run.names.function_of(event) not in ("where", event.op)
+
+
 def names_infinity(derived: DerivedCell) -> bool:
     """Return whether the code itself computes with an infinity, as in `(1 - mask) * -math.inf`."""
     formula = derived.result.formula
@@ -126,6 +134,14 @@ def reason(run: RecordedRun, element: Element, value: float, derived: DerivedCel
     """Return why operands that are finite, or infinite on purpose, gave this value; None if that is not clear."""
     values = run.history.values(derived.operands)
     op = derived.op.strip("_")
+    if math.isnan(value) and derived.event is not None and is_chosen_inside(run, derived):
+        if run.names.function_of(derived.event) != "logdet":
+            return None
+        text = say("determinant-below-0", "The determinant is below 0, and has no logarithm.")
+        return Reason("logarithm-of-negative", text)
+    setting = _endless_setting(run, derived) if all(map(math.isfinite, values)) else None
+    if setting is not None:
+        return setting
     found = _of_nan(op, values, derived) if math.isnan(value) else _of_infinity(element, op, values, derived)
     formula = derived.result.formula
     if found is not None or formula is None or not values or not all(map(math.isfinite, values)):
@@ -134,6 +150,56 @@ def reason(run: RecordedRun, element: Element, value: float, derived: DerivedCel
         dtype = str(element.region.dtype).removeprefix("torch.")
         return Reason("result-beyond", _beyond_inside(dtype))
     return None
+
+
+def _endless_setting(run: RecordedRun, derived: DerivedCell) -> Reason | None:
+    """Return the reason if an optimizer computed with a setting that is not finite, such as its learning rate."""
+    step = None if derived.event is None else run.optimizers.step_at(derived.event.time)
+    if step is None:
+        return None
+    given = (item for settings in step.settings.values() for item in settings.items())
+    found = next(((name, item) for name, item in given if isinstance(item, float) and not math.isfinite(item)), None)
+    if found is None:
+        return None
+    text = say(
+        "endless-setting", "{optimizer} computed with {setting} = {number}.",
+        optimizer=step.kind.__name__, setting=found[0], number=found[1],
+    )  # fmt: skip
+    return Reason("endless-setting", text)
+
+
+def _within(formula: f.Formula, values: list[float]) -> Reason | None:
+    """Return why a formula is not finite although all its operands are: the first part of it that is not.
+
+    A formula may stand for several operations, such as those of a derivative.
+    """
+    if not isinstance(formula, f.Op):
+        return None
+    for part in formula.parts:
+        found = _within(part, values)
+        if found is not None:
+            if found.kind in _MAKING_INFINITIES and math.isnan(f.evaluate(formula, values)):
+                return _of_infinite_part(formula.op, found)
+            return found
+    if math.isfinite(f.evaluate(formula, values)):
+        return None
+    parts = [f.evaluate(part, values) for part in formula.parts]
+    if not all(map(math.isfinite, parts)):
+        return None
+    if formula.op == "/":
+        return _zero_by_zero() if parts[0] == 0 else _divided_by_0()
+    if formula.op == "**":
+        return _power_of_0() if parts[0] == 0 else _power_of_negative() if parts[0] < 0 else None
+    if formula.op in _LOGARITHMS:
+        return _logarithm_of_0() if math.isinf(f.evaluate(formula, values)) else _logarithm_of_negative()
+    return _root_of_negative() if formula.op == "sqrt" else None
+
+
+def _of_infinite_part(op: str, found: Reason) -> Reason:
+    """Return the reason of an operation that made NaN from an infinity, which is in the same formula."""
+    if op == "*":
+        return Reason("infinity-times-0", f"{found.text} {_infinity_times_0().text}")
+    return Reason("infinities", f"{found.text} {_infinities().text}")
 
 
 def _of_nan(op: str, values: list[float], derived: DerivedCell) -> Reason | None:
@@ -149,23 +215,24 @@ def _of_nan(op: str, values: list[float], derived: DerivedCell) -> Reason | None
     if op == "div" and len(values) > 1 and all(map(math.isinf, values[:2])):
         return Reason("inf-by-inf", say("inf-by-inf", "inf / inf is not a number."))
     if op in ("div", "addcdiv") and values and (_is_zero_by_zero(derived, values) or op == "addcdiv"):
-        return Reason("zero-by-zero", say("zero-by-zero", "0 / 0 is not a number."))
+        return _zero_by_zero()
     if op == "mul" and (infinite or names_infinity(derived)):
-        return Reason("infinity-times-0", say("infinity-times-0", "Infinity times 0 is not a number."))
+        return _infinity_times_0()
     if op in _LOGARITHMS and values and min(values) < 0:
-        text = say("logarithm-of-negative", "There is no logarithm of a number below 0.")
-        return Reason("logarithm-of-negative", text)
+        return _logarithm_of_negative()
     if op in ("sqrt", "rsqrt") and values and values[0] < 0:
-        return Reason("root-of-negative", say("root-of-negative", "There is no square root of a number below 0."))
+        return _root_of_negative()
     if op == "pow" and values and values[0] < 0:
-        text = say("power-of-negative", "A number below 0 has no real power with an exponent that is not whole.")
-        return Reason("power-of-negative", text)
+        return _power_of_negative()
     if op in _BOUNDED and values and not infinite:
         text = say("outside-domain", "{operation} is not defined for {number:.6g}.", operation=op, number=values[0])
         return Reason("outside-domain", text)
+    if op == "weight_norm_interface" and not infinite:
+        text = say("zero-by-its-norm", "Numbers that are all 0 were divided by their norm: 0 / 0 is not a number.")
+        return Reason("zero-by-zero", text)
     if infinite:
-        return Reason("infinities", say("infinities", "The arithmetic of infinities has no result here."))
-    return None
+        return _infinities()
+    return _within(derived.result.formula, values) if derived.result.formula is not None else None
 
 
 def _is_zero_by_zero(derived: DerivedCell, values: list[float]) -> bool:
@@ -179,20 +246,33 @@ def _is_zero_by_zero(derived: DerivedCell, values: list[float]) -> bool:
 def _of_infinity(element: Element, op: str, values: list[float], derived: DerivedCell) -> Reason | None:
     if any(map(math.isinf, values)):
         return None
+    dtype = str(element.region.dtype).removeprefix("torch.")
     formula = derived.result.formula
     result = f.evaluate(formula, values) if formula is not None else math.inf
     overflows = math.isfinite(result)
+    if derived.result.op == "running_var":
+        text = say("variance-beyond", "The variance of the batch is beyond the largest number of {dtype}.", dtype=dtype)
+        return Reason("result-beyond", text)
     if op in _DIVIDING and not overflows:
-        return Reason("divided-by-0", say("divided-by-0", "It was divided by 0."))
+        return _divided_by_0()
     if op == "linalg_slogdet":
         text = say("determinant-of-0", "The determinant is 0, and the logarithm of 0 is -inf.")
         return Reason("logarithm-of-0", text)
     if op in _LOGARITHMS:
-        return Reason("logarithm-of-0", say("logarithm-of-0", "The logarithm of 0 is -inf."))
+        return _logarithm_of_0()
     if op == "pow" and not overflows and 0 in values:
-        return Reason("divided-by-0", say("power-of-0", "0 to a negative power is 1 divided by 0."))
+        return _power_of_0()
+    if op == "ctc_loss":
+        text = say(
+            "no-alignment",
+            "No alignment is possible, so its probability is 0: an input needs a step for each label of its target, "
+            "and one more between two equal labels.",
+        )
+        return Reason("no-alignment", text)
+    within = _within(formula, values) if formula is not None and not overflows else None
+    if within is not None:
+        return within
     if overflows or op in _OVERFLOWING or (op == "pow" and 0 not in values):
-        dtype = str(element.region.dtype).removeprefix("torch.")
         if op == "exp":
             text = say("exponential-beyond", "The exponential is beyond the largest number of {dtype}.", dtype=dtype)
             return Reason("exponential-beyond", text)
@@ -211,3 +291,44 @@ def beyond(result: float, dtype: torch.dtype) -> Reason:
 
 def _beyond_inside(dtype: str) -> str:
     return say("beyond-inside", "On the way, a number was beyond the largest one of {dtype}.", dtype=dtype)
+
+
+# Reasons that an operation may have, or one of those that a formula stands for -------------------------------------
+
+
+def _zero_by_zero() -> Reason:
+    return Reason("zero-by-zero", say("zero-by-zero", "0 / 0 is not a number."))
+
+
+def _divided_by_0() -> Reason:
+    return Reason("divided-by-0", say("divided-by-0", "It was divided by 0."))
+
+
+def _power_of_0() -> Reason:
+    return Reason("divided-by-0", say("power-of-0", "0 to a negative power is 1 divided by 0."))
+
+
+def _power_of_negative() -> Reason:
+    text = say("power-of-negative", "A number below 0 has no real power with an exponent that is not whole.")
+    return Reason("power-of-negative", text)
+
+
+def _logarithm_of_0() -> Reason:
+    return Reason("logarithm-of-0", say("logarithm-of-0", "The logarithm of 0 is -inf."))
+
+
+def _logarithm_of_negative() -> Reason:
+    text = say("logarithm-of-negative", "There is no logarithm of a number below 0.")
+    return Reason("logarithm-of-negative", text)
+
+
+def _root_of_negative() -> Reason:
+    return Reason("root-of-negative", say("root-of-negative", "There is no square root of a number below 0."))
+
+
+def _infinity_times_0() -> Reason:
+    return Reason("infinity-times-0", say("infinity-times-0", "Infinity times 0 is not a number."))
+
+
+def _infinities() -> Reason:
+    return Reason("infinities", say("infinities", "The arithmetic of infinities has no result here."))

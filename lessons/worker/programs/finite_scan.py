@@ -43,8 +43,8 @@ class Written:
         region: the tensor.
         event: the operation that wrote them; None if they came from outside.
         kind: whether any of them is NaN, or all are infinite.
-        count: how many are NaN, or infinite.
-        indices: where the first ones of these are.
+        count: how many are NaN or infinite.
+        indices: where the first ones of the kind are.
     """
 
     time: int
@@ -135,7 +135,8 @@ def described(time: int, region: Region, event: Event | None, tensor: torch.Tens
     """Describe a tensor with numbers that are not finite, given its numbers and their largest magnitude."""
     mask = tensor.isnan() if math.isnan(largest) else tensor.isinf()
     indices = tuple(tuple(index) for index in mask.nonzero()[:MOST_INDICES].tolist())
-    return Written(time, region, event, "nan" if math.isnan(largest) else "inf", int(mask.sum()), indices)
+    count = tensor.numel() - int(tensor.isfinite().sum())
+    return Written(time, region, event, "nan" if math.isnan(largest) else "inf", count, indices)
 
 
 def scan(record: Record, until: int | None = None) -> Scan:

@@ -55,6 +55,11 @@ MOST_LOSSES = 1000
 OVERFLOWS = ("result-beyond", "exponential-beyond")
 MOST_REACHED = 500
 
+LEAVING_OUT = {"nanmean", "nansum", "nanmedian", "nanquantile", "nan_to_num"}
+"""Functions that compute with what is left if NaN is left out."""
+
+ASKING = {"isnan", "isfinite", "isinf", "print"}
+
 Json = dict[str, Any]
 
 
@@ -103,6 +108,9 @@ class _Search:
         self.ways = WaysBack(run)
         self.record = run.record
         self.watched = watched
+        self.left_out: set[int] = set()
+        """Storages with NaN that whatever reads them leaves out."""
+        self.has_marks = False
         # What is explained on the way adds to the record.
         self.last = run.record.time if until is None else until
         if watched is not None:
@@ -136,6 +144,7 @@ class _Search:
             "unkept": self.unkept if watched is not None else 0,
             "skipped": self.skipped,
             "is_over": is_over,
+            "has_marks": self.has_marks,
             "lost": found.lost,
             "stopped": "" if is_over else self.record.stopped,
             "stopped_line": self.run.names.positions.line(site) if site and not is_over else None,
@@ -168,9 +177,11 @@ class _Search:
                 continue
             if written.kind == "nan":
                 chain = self.ways.back(written.region, written.indices[0], written.time)
-                if len(chain) == 1 and nonfinite_origin.is_set(chain[0].derived):
+                if self.ways.is_mark(chain) or self._is_left_out(written):
                     # As long as nothing is computed from it, it may mark what is missing.
                     continue
+                if infinity is not None and _same_derivative(infinity[1], chain):
+                    return [(written, [*infinity[1], *chain])]
                 if infinity is None or _same_origin(infinity[1], chain):
                     # The chain of the NaN tells more than that of the infinity which it came from.
                     return [(written, chain)]
@@ -181,6 +192,21 @@ class _Search:
                 computed = next((chain for chain in chains if not self.ways.is_on_purpose(chain[0])), None)
                 infinity = None if computed is None else (written, computed)
         return [] if infinity is None else [infinity]
+
+    def _is_left_out(self, written: Written) -> bool:
+        """Return whether all that reads a tensor with NaN in it leaves NaN out, as `nanmean` does."""
+        events = self.record.events
+        if len(self.left_out) > MOST_TENSORS:
+            return False
+        functions = {
+            self.run.names.function_of(events[position]).strip("_")
+            for position in range(events.after(written.time), len(events))
+            if written.region.memory in events.flow(position)[1]
+        }
+        if not functions & LEAVING_OUT or functions - LEAVING_OUT - ASKING:
+            return False
+        self.left_out.add(written.region.storage)
+        return True
 
     def _described(self, written: Written) -> Written:
         """Describe a tensor of which it was only noted that it was not finite, if its numbers are still known."""
@@ -330,11 +356,22 @@ class _Search:
             except ValueLost:
                 continue
             finite = tensor.isfinite()
-            if not bool(finite.all()) and (bool(tensor.isnan().any()) or self._is_computed(parts, finite)):
+            is_nan = bool(tensor.isnan().any())
+            if is_nan and self._is_marked(parts, tensor):
+                self.has_marks = True
+            elif not bool(finite.all()) and (is_nan or self._is_computed(parts, finite)):
                 left = tensor[finite]
                 largest = float(left.abs().max()) if left.numel() else None
                 count = parts.size - int(finite.sum())
                 yield [name, count, parts.size, largest, dtype_name(parts.dtype), "", None]
+
+    def _is_marked(self, region: Region, tensor: torch.Tensor) -> bool:
+        """Return whether NaN in a tensor marks what is missing, because the code put it there, or later left it out."""
+        if region.storage in self.left_out:
+            return True
+        chain = self.ways.back(region, tuple(tensor.isnan().nonzero()[0].tolist()), self.last)
+        event = chain[0].derived.event
+        return event is not None and event.op != "lift_fresh" and self.ways.is_mark(chain)
 
     def _is_computed(self, region: Region, finite: torch.Tensor) -> bool:
         """Return whether one of the first infinities of a tensor was computed, and not set by the code."""
@@ -357,6 +394,17 @@ def _same_origin(one: list[Link], other: list[Link]) -> bool:
     """Return whether two chains begin with one operation."""
     first, second = one[0].derived.event, other[0].derived.event
     return first is not None and first is second
+
+
+def _same_derivative(one: list[Link], other: list[Link]) -> bool:
+    """Return whether one number is all of a chain, and another one begins in the derivative that computed it.
+
+    What is inside of a derivative is not on the way back from what leaves it.
+    """
+    first, second = one[0].derived.event, other[0].derived.event
+    if len(one) > 1 or first is None or second is None or first.node is None or second.node is None:
+        return False
+    return first is not second and (first.node.run, first.node.number) == (second.node.run, second.node.number)
 
 
 def dtype_name(dtype: torch.dtype) -> str:

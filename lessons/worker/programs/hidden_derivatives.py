@@ -17,7 +17,7 @@ from lessons.worker.recording.reachability import is_held
 
 
 def without_hidden(run: Explainer, found: list[Written]) -> list[Written]:
-    """Leave out the first ones, in the order of time, that no operation outside of their derivative has read."""
+    """Leave out those, up to the first derivative of which some leaves it, that no operation outside of it gets."""
     events = run.record.events
     inside = [item for item in found if item.event is not None and item.event.node is not None]
     if not inside:
@@ -27,10 +27,22 @@ def without_hidden(run: Explainer, found: list[Written]) -> list[Written]:
     for _, group in itertools.groupby(inside, key=_node_of):
         items = list(group)
         end = _end_of_node(events, items[-1])
-        if any(_leaves(run, item, end, read.get(item.region.storage, 0)) for item in items):
+        leaving = [item for item in items if _leaves(run, item, end, read.get(item.region.storage, 0))]
+        hidden.update(map(id, _without_way_out(items, leaving)))
+        if leaving:
             break
-        hidden.update(map(id, items))
     return [item for item in found if id(item) not in hidden]
+
+
+def _without_way_out(items: list[Written], leaving: list[Written]) -> list[Written]:
+    """Return those of a derivative from which none was computed that leaves it."""
+    kept = set(map(id, leaving))
+    read: set[int] = set()
+    for item in reversed(items):
+        if id(item) in kept or item.region.storage in read:
+            kept.add(id(item))
+            read.update(region.storage for region in (item.event.operands() if item.event is not None else ()))
+    return [item for item in items if id(item) not in kept]
 
 
 def _node_of(item: Written) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lessons.results import formula as f
 from lessons.texts.wording import Wording
 from lessons.worker.explaining import nonfinite_origin
 from lessons.worker.explaining.explainer import Explainer
@@ -27,6 +28,9 @@ MOST_INFINITIES = 16
 
 _OF_MASKS = ("tril", "triu", "ones", "zeros", "ones_like", "zeros_like", "eye", "one_hot")
 """Operations that make masks of zeros and ones, whose logarithm is 0 or -inf."""
+
+
+_MOVING = ("to_copy", "clone", "copy", "sort", "index_select", "gather", "cat", "stack")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,10 @@ class WaysBack:
                 links.append(self._link(nan))
                 continue
             ways = (self._through_infinities(element) for element, _ in found[:MOST_INFINITIES])
-            links += next((way for way in ways if not self.is_on_purpose(way[-1])), [])
+            is_nan = math.isnan(link.value)
+            links += next(
+                (way for way in ways if not self.is_on_purpose(way[-1]) or (is_nan and _is_data(way[-1]))), []
+            )
             if math.isinf(link.value) and found and links[-1] is link:
                 # All that is behind an infinity was set: then so was this one.
                 links += self._through_infinities(found[0][0])
@@ -71,7 +78,7 @@ class WaysBack:
         links = [self._link(element)]
         while len(links) < LONGEST:
             found = self._nonfinite_operands(links[-1])
-            if not found or nonfinite_origin.is_set(links[-1].derived):
+            if not found:
                 break
             links.append(self._link(found[0][0]))
         return links
@@ -114,9 +121,21 @@ class WaysBack:
             unknown = DerivedCell(None, "", [], frozenset(), RuleResult("unrecorded", notes=[str(lost)]))
             return Link(element, math.nan, unknown)
 
+    def is_mark(self, chain: list[Link]) -> bool:
+        """Return whether a chain begins with a NaN that the code set or was given, and nothing is computed from it."""
+        first = chain[0]
+        return (
+            math.isnan(first.value)
+            and nonfinite_origin.is_set(first.derived)
+            and not nonfinite_origin.is_chosen_inside(self._run, first.derived)
+            and all(_is_moved(link) for link in chain[1:])
+        )
+
     def is_on_purpose(self, link: Link) -> bool:
         """Return whether the code set an infinity, computes with one, or took the logarithm of a mask."""
         if not math.isinf(link.value):
+            return False
+        if self._is_choice_computed(link):
             return False
         if nonfinite_origin.is_set(link.derived) or nonfinite_origin.names_infinity(link.derived):
             return True
@@ -128,6 +147,18 @@ class WaysBack:
         maker = self._run.history.writer(source)
         return maker is not None and (maker.op in _OF_MASKS or _is_from_truth_values(maker))
 
+    def _is_choice_computed(self, link: Link) -> bool:
+        """Return whether `where` chose what a formula computes, as it does at the end of a derivative."""
+        formula = link.derived.result.formula
+        if link.derived.result.op != "where" or not isinstance(formula, f.Op) or formula.op != "if":
+            return False
+        test, yes, no = formula.parts
+        try:
+            chosen = yes if f.evaluate(test, self._run.history.values(link.derived.operands)) else no
+        except ValueLost:
+            return False
+        return isinstance(chosen, f.Op) and chosen.op != "neg"
+
     def reason(self, link: Link) -> Reason:
         """Return why the first number of a chain is not finite; of the kind "unknown" if that is not clear.
 
@@ -137,7 +168,8 @@ class WaysBack:
         if derived.result.op == "uninitialized":
             text = say("uninitialized", "This memory was reserved, and nothing was written to it before it was read.")
             return Reason("uninitialized", text)
-        if derived.event is None or nonfinite_origin.is_set(derived):
+        is_chosen_inside = math.isnan(link.value) and nonfinite_origin.is_chosen_inside(self._run, derived)
+        if derived.event is None or (nonfinite_origin.is_set(derived) and not is_chosen_inside):
             return Reason("from-data", say("from-data", "It came with the data: no operation computed it."))
         if derived.event.opaque:
             return Reason("unrecorded-operands", "")
@@ -146,6 +178,17 @@ class WaysBack:
         except ValueLost:
             found = None
         return found or Reason("unknown", "")
+
+
+def _is_data(link: Link) -> bool:
+    """Return whether a number is an infinity from outside that hides nothing, as -inf in a mask does."""
+    return link.derived.event is None and link.value == math.inf
+
+
+def _is_moved(link: Link) -> bool:
+    """Return whether a number is another one in another place or type."""
+    derived = link.derived
+    return derived.result.source is not None or derived.op.strip("_") in _MOVING
 
 
 def _is_from_truth_values(event: Event) -> bool:

@@ -13,6 +13,7 @@ from lessons.worker.explaining import nonfinite_origin
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.programs import overflow_cures
 from lessons.worker.programs.nonfinite_chain import Link
+from lessons.worker.programs.scaled_gradients import UNSCALE, UPDATE
 from lessons.worker.recording.element_history import Element, ValueLost
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.optimizer_steps import Step
@@ -53,7 +54,7 @@ def _cures(run: Explainer, first: Link, kind: str, losses: list[float], told: Ev
         )  # fmt: skip
     if event is None:
         if kind == "from-data":
-            yield from _of_data()
+            yield from _of_data(run, first)
         return
     step = run.optimizers.step_at(event.time)
     small = None if step is None else _eps_that_vanishes(step, first.element.region.dtype)
@@ -124,6 +125,14 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
                 value=value,
             )  # fmt: skip
             return
+    if maker is not None and (largest := _of_exponentials(run, maker, operand, event, first)) is not None:
+        yield say(
+            "logsumexp",
+            "Every exponential of the sum is too small for its type. torch.logsumexp(x, dim) subtracts the largest x "
+            "first: it gives {value:.6g} here.",
+            value=largest,
+        )  # fmt: skip
+        return
     if maker is not None and maker.op == "rsub" and event.op == "log":
         inner = _maker(run, maker.arg("self"), maker.time)
         if inner is not None and inner.op == "sigmoid":
@@ -154,7 +163,26 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
         yield say("keep-away", "The operand has to be kept away from the edge where the logarithm ends.")
 
 
+def _of_exponentials(run: Explainer, maker: Event, operand: Region, event: Event, first: Link) -> float | None:
+    """Return the logarithm of a sum of exponentials, computed without these; None if it is of something else."""
+    inner = _maker(run, maker.arg("self"), maker.time) if maker.op == "sum" else None
+    if inner is None or inner.op.strip("_") != "exp":
+        return None
+    scores = run.history.tensor(inner.arg("self"), inner.time).double()
+    axes = maker.arg("dim")
+    again = torch.logsumexp(scores, axes if isinstance(axes, list) and axes else list(range(scores.dim())))
+    value = _at(again.reshape(operand.shape), operand, event, first)
+    return value if value is not None and math.isfinite(value) else None
+
+
 def _of_negative(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    if event.op == "where":
+        yield say(
+            "slogdet",
+            "torch.linalg.slogdet gives the sign, and the logarithm of the absolute value. If the matrix is a "
+            "covariance, it has lost that: symmetrize it, or add a small number to its diagonal.",
+        )  # fmt: skip
+        return
     if event.op.strip("_") in ("sqrt", "rsqrt"):
         values = run.history.values(first.derived.operands)
         if -1e-2 < values[0] < 0 or _is_difference(run, event):
@@ -186,8 +214,26 @@ def _of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     if event.op.strip("_") in ("pow", "rsqrt", "reciprocal"):
         yield from _of_negative_power(run, first, event)
         return
+    if event.op == "_weight_norm_interface":
+        yield say(
+            "weight-norm",
+            "weight_norm divides each row by its norm: begin with a weight that is not 0 before it is applied, and "
+            "with g = 0, if the layer is to give 0 at first.",
+        )  # fmt: skip
+        return
+    divisor = event.arg("other")
+    maker = _maker(run, divisor, event.time)
+    if event.op.strip("_") == "div" and not isinstance(divisor, Region):
+        yield say(
+            "divisor-of-python",
+            "This divisor is a number of Python. If it counts something, max(count, 1) keeps it above 0; in "
+            "1 - beta ** step, the first step is 1.",
+        )  # fmt: skip
+        return
+    if _is_power_of_0(run, maker):
+        yield say("first-step", "In 1 - beta ** step, the first step is 1: to the power of 0, each number is 1.")
+        return
     values = run.history.values(first.derived.operands)
-    maker = _maker(run, event.arg("other"), event.time)
     softmax = None if maker is None else _softmax_by_hand(run, maker, first, event)
     if softmax is not None:
         yield say(
@@ -215,6 +261,13 @@ def _of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "clamp-count",
             "What it was divided by counts nothing here. Divided by count.clamp(min=1), it is {value:.6g}.",
             value=values[0],
+        )  # fmt: skip
+    elif values[0]:
+        yield say(
+            "divisor-of-0",
+            "Look at how the divisor came to be 0. A small number in it would keep the result finite, but large: "
+            "x / (y + 1e-8) is {value:.6g} here.",
+            value=values[0] / 1e-8,
         )  # fmt: skip
     else:
         yield say(
@@ -252,6 +305,14 @@ def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[st
             yield say("clamp-power", "x.clamp(min=1e-8) before the power keeps it finite.")
 
 
+def _is_power_of_0(run: Explainer, maker: Event | None) -> bool:
+    """Return whether an operation took a power with the exponent 0 from 1."""
+    if maker is None or maker.op != "rsub":
+        return False
+    power = _maker(run, maker.arg("self"), maker.time)
+    return power is not None and power.op == "pow" and power.arg("exponent") == 0
+
+
 def _is_count(run: Explainer, maker: Event | None, counts: Any, time: int) -> bool:
     """Return whether a tensor holds sums that count something: whole numbers, so that none lies between 0 and 1."""
     if not isinstance(counts, Region):
@@ -260,7 +321,8 @@ def _is_count(run: Explainer, maker: Event | None, counts: Any, time: int) -> bo
         return True
     if maker is None or maker.op.strip("_") not in ("sum", "count_nonzero"):
         return False
-    tensor = run.history.tensor(counts, time)
+    counted = maker.arg("self")
+    tensor = run.history.tensor(counted if isinstance(counted, Region) else counts, maker.time)
     return bool(((tensor >= 0) & (tensor == tensor.round())).all())
 
 
@@ -358,12 +420,46 @@ def _of_uninitialized(run: Explainer, first: Link, event: Event) -> Iterator[str
     yield say("zeros", "torch.zeros in place of torch.empty begins with zeros.")
 
 
-def _of_data(*_: object) -> Iterator[str]:
+def _of_data(run: Explainer, first: Link, *_: object) -> Iterator[str]:
+    if _is_parameter(run, first.element.storage):
+        yield say(
+            "damaged-checkpoint",
+            "If this came from a checkpoint, the training that wrote it had failed by then: take an earlier one. "
+            "x.isfinite().all() for each tensor of a state_dict tells whether it may be saved.",
+        )  # fmt: skip
+        return
+    if math.isinf(first.value):
+        yield say(
+            "infinite-data",
+            "Look at the data before they are used: x.isinf() tells where they are infinite, and what made them, such "
+            "as a Dataset in another process, divided by 0 or took a logarithm of 0 there.",
+        )  # fmt: skip
+        return
     yield say(
         "clean-data",
         "Look at the data before they are used: x.isnan() tells where it has gaps. torch.nan_to_num fills them, and "
         "torch.nanmean leaves them out.",
     )
+
+
+def _is_parameter(run: Explainer, storage: int) -> bool:
+    """Return whether a storage holds a parameter or a buffer of a module that is a variable of the program."""
+    return any(item.leaf or "." in item.name for item in run.record.bindings.get(storage, ()))
+
+
+def _of_setting(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    yield say(
+        "schedule",
+        "Look at what sets it: if a schedule of the learning rate does, print get_last_lr() in each step.",
+    )
+
+
+def _of_no_alignment(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    yield say(
+        "zero-infinity",
+        "With zero_infinity=True, ctc_loss counts such a sample as 0, and so is its gradient. If many are too short, "
+        "make inputs longer (less subsampling), or leave these samples out.",
+    )  # fmt: skip
 
 
 # Numbers of the backward pass ---------------------------------------------------------------------------------------
@@ -412,11 +508,30 @@ def _of_derivative(run: Explainer, first: Link, event: Event, kind: str, told: E
     elif kind in ("result-beyond", "exponential-beyond"):
         yield from overflow_cures.of_overflow(run, first, event)
     if first.element.region.dtype in overflow_cures.HALF and kind in ("result-beyond", "exponential-beyond"):
+        if _steps_without_scaler(run, maker):
+            yield say(
+                "step-of-scaler",
+                "GradScaler has multiplied this loss, but the optimizer took its step without it. "
+                "scaler.step(optimizer) in place of optimizer.step(), then scaler.update(), divides gradients by the "
+                "factor, and skips steps like this one.",
+            )  # fmt: skip
+            return
         yield say(
             "loss-scale",
             "If the loss was multiplied to keep small gradients, a smaller factor keeps large ones: "
             "torch.amp.GradScaler skips such a step, and halves its factor.",
         )  # fmt: skip
+
+
+def _steps_without_scaler(run: Explainer, maker: Event | None) -> bool:
+    """Return whether a loss was multiplied by a `GradScaler` that took part in no step of an optimizer."""
+    events = run.record.events
+    return (
+        maker is not None
+        and run.names.function_of(maker) == "scale"
+        and run.optimizers.count_before(run.record.time) > 0
+        and not any(events.info(position).op in (UNSCALE, UPDATE) for position in range(len(events)))
+    )
 
 
 def _is_chosen(run: Explainer, made: Region, time: int) -> bool:
@@ -462,5 +577,7 @@ _BY_KIND: dict[str, Callable[[Explainer, Link, Event], Iterator[str]]] = {
     "power-of-negative": _of_power,
     "uninitialized": _of_uninitialized,
     "from-data": _of_data,
+    "endless-setting": _of_setting,
+    "no-alignment": _of_no_alignment,
 }
 """What helps in a forward pass, by the kind of the reason."""

@@ -25,6 +25,8 @@ LARGE_TENSOR = 1 << 22
 SOON = 64
 """Operations after another one among which those that read its result are looked for."""
 
+_PASSING = ("masked_fill", "mul", "where", "index", "index_select", "gather", "clone", "div")
+
 _WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.float32: torch.float64}
 
 
@@ -45,16 +47,23 @@ def of_overflow(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             length=length, value=smaller,
         )  # fmt: skip
     value, wider = in_wider_type(run, first, event), _WIDER.get(dtype)
-    if value is None or wider is None:
+    if value is None and dtype in HALF:
+        value, wider = _in_type(run, first, event, torch.float64), torch.float64
+    if value is None or wider is None or not math.isfinite(value):
+        if not told and scaled is None and event.op.strip("_") != "exp":
+            yield say(
+                "far-too-large",
+                "Numbers of that size are seldom meant: look at how the operands came to be so large.",
+            )
         return
-    if dtype in HALF:
+    if dtype in HALF and wider != torch.float64:
         yield say(
             "compute-wider",
             "Computed in {wider}, it is {value:.6g}. {dtype} ends at {largest:.6g}: convert with .float() before this "
             "operation, or scale its operands down.",
             wider=_name(wider), value=value, dtype=_name(dtype), largest=torch.finfo(dtype).max,
         )  # fmt: skip
-    elif event.op.strip("_") != "exp":
+    elif event.op.strip("_") != "exp" or (wider == torch.float64 and dtype in HALF):
         yield say(
             "much-too-large",
             "Computed in {wider}, it is {value:.6g}. Numbers of that size are seldom meant: look at how the operands "
@@ -68,8 +77,16 @@ def of_form(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     if event.op.strip("_") != "exp":
         return
     operand = _exponent(run, first)
-    readers = _readers(run, event)
-    if "sum" in readers:
+    reading = _reading(run, event)
+    readers = {item.op.strip("_") for item in reading}
+    sums = [item for item in reading if item.op == "sum"]
+    if any(item.op.strip("_") == "log" for summed in sums for item in _reading(run, summed)):
+        yield say(
+            "logarithm-of-exponentials",
+            "The logarithm of a sum of exponentials stays finite with torch.logsumexp(x, dim), which subtracts the "
+            "largest x first; log(exp(x) / sum) is x - torch.logsumexp(x, dim), as in torch.log_softmax.",
+        )  # fmt: skip
+    elif sums:
         yield say(
             "subtract-largest",
             "Subtracting the largest number of the row before exp leaves a softmax as it is, and keeps every "
@@ -125,16 +142,21 @@ def _scaled_product(run: Explainer, first: Link, event: Event) -> tuple[int, flo
     return None if value is None or abs(value) > torch.finfo(dtype).max else (length, value)
 
 
-def _readers(run: Explainer, event: Event) -> set[str]:
-    """Return the names of the operations that read what an operation has written, among the next ones."""
+def _reading(run: Explainer, event: Event) -> list[Event]:
+    """List the operations of a forward pass that read what an operation has written, soon after it.
+
+    What only masks or selects its numbers, or divides them, passes them on.
+    """
     events = run.record.events
     start = events.after(event.time + 1)
     memories = [region.memory for region in event.outs]
-    return {
-        events.info(position).op.strip("_")
-        for position in range(start, min(start + SOON, len(events)))
-        if any(memory in memories for memory in events.flow(position)[1])
-    }
+    found: list[Event] = []
+    for position in range(start, min(start + SOON, len(events))):
+        if events.node(position) is None and any(memory in memories for memory in events.flow(position)[1]):
+            found.append(events[position])
+            if found[-1].op.strip("_") in _PASSING:
+                memories += [region.memory for region in found[-1].outs]
+    return found
 
 
 def _in_type(run: Explainer, first: Link, event: Event, dtype: torch.dtype) -> float | None:

@@ -179,6 +179,11 @@ def _origin_of(program: str) -> Origin:
         ("division_by_count", "count.clamp(min=1), it is 0"),
         ("loss_per_token", "count.clamp(min=1), it is 0"),
         ("infinity_minus_infinity", "clamp(min=1e-12) before anything is divided by it"),
+        ("logsumexp_by_hand", "log(exp(x) / sum) is x - torch.logsumexp(x, dim)"),
+        ("logsumexp_of_small", "it gives -120 here"),
+        # float32 ends where bfloat16 does.
+        ("square_in_bfloat16", "Computed in float64, it is 8.98558e+38"),
+        ("bias_correction_from_0", "the first step is 1"),
     ],
 )
 def test_what_helps_is_what_helps_in_this_case(program: str, cure: str) -> None:
@@ -189,6 +194,49 @@ def test_what_helps_is_what_helps_in_this_case(program: str, cure: str) -> None:
 def test_what_overflows_only_on_the_way_is_not_called_too_large() -> None:
     assert _origin_of("overflow_in_norm").reason == "On the way, a number was beyond the largest one of float32."
     assert _origin_of("half_matmul").reason == "The result is beyond the largest number of float16."
+
+
+def test_sums_of_numbers_below_0_are_no_count() -> None:
+    (cure,) = _search("x = torch.tensor([-1.0, 1.0])\ny = x / x.sum()").origins[0].cures
+    assert "Look at how the divisor came to be 0" in cure
+
+
+def test_a_step_without_the_scaler_of_its_loss_is_told() -> None:
+    report = _hunt(
+        """
+        weight = torch.ones(2, requires_grad=True)
+        optimizer = torch.optim.SGD([weight], lr=0.1)
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0**18)
+        scaler.scale((weight.half() * 3).sum()).backward()
+        optimizer.step()
+        """
+    )
+    assert "scaler.step(optimizer) in place of optimizer.step()" in report.origins[0].cures[-1]
+
+
+def test_numbers_inside_of_one_derivative_are_one_origin() -> None:
+    (origin,) = _search("x = torch.ones(2, requires_grad=True)\n(torch.acos(x) ** 2).sum().backward()").origins
+    assert [repr(item.value) for item in origin.chain] == ["inf", "nan"]
+
+
+def test_the_count_has_infinities_beside_nan() -> None:
+    assert _search("x = torch.tensor([0.0, 1.0, 2.0])\ny = x / 0").origins[0].count == 3
+
+
+def test_nan_that_marks_what_is_missing_is_told_and_not_blamed() -> None:
+    report = _search("x = torch.full((3,), float('nan'))\nx[1] = 2\ny = x.nansum()")
+    assert (report.origins, report.reached, report.has_marks) == ((), (), True)
+    (line,) = nonfinite_text.lines(report, here="code", steps={}, failed=False, width=200)
+    assert "but for NaN that nothing else was computed from" in line
+
+
+def test_infinities_from_outside_are_what_a_nan_comes_from() -> None:
+    traced = Traced()
+    traced.namespace["batch"] = torch.tensor([math.inf, 1.0])
+    traced.run("y = batch - batch.mean()")
+    (origin,) = nonfinite.of_json(first_nonfinite.search(traced.explainer)).origins
+    assert (origin.kind, origin.first.label) == ("from-data", "batch[0]")
+    assert "x.isinf()" in origin.cures[0]
 
 
 def test_what_helps_is_said_once() -> None:

@@ -36,6 +36,9 @@ say = Wording("screen/preview")
 EVERY = 0.2
 """Seconds between looks at the files; two looks that agree find them saved."""
 
+PATIENCE = 3.0
+"""Seconds that the version before stays while a new one runs; code that takes longer is seen at work."""
+
 MOST_FINDINGS = 3
 """The most findings that are shown above the step."""
 
@@ -143,7 +146,11 @@ class PreviewApp(TutorApp):
             assert isinstance(results, PreviewResults)
             try:
                 # While it runs, the version before stays.
-                await results.prepare(lesson, lesson.steps[index])
+                async with asyncio.timeout(PATIENCE):
+                    await results.prepare(lesson, lesson.steps[index])
+            except TimeoutError:
+                # The step runs again once it is open, and can be stopped there.
+                pass
             except WorkerError as error:
                 self.frame.problem = str(error)
         self._version, self._latest.now = version, version.course

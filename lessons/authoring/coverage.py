@@ -14,6 +14,7 @@ from pydantic import Field
 
 from lessons.format.fields import Model, OptionalName, Text
 from lessons.format.lesson import Lesson
+from lessons.reading import loader
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.yaml_models import read_model
 from lessons.reading.yaml_nodes import locate, parse, position_of, read
@@ -78,5 +79,5 @@ def findings(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:
             if number > count:
                 yield Finding(*where, f"there is no number {number} of the {sort}", f"They end at {count}.")
             for step in subject.steps:
-                if step not in steps:
+                if step not in steps and not loader.has_unread_lesson(folder, step.partition("/")[0], lessons):
                     yield Finding(*where, f"number {number}: there is no step '{step}'", "Name a step that exists.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from lessons.authoring import claims
@@ -20,7 +21,7 @@ from lessons.engine.question_words import right_answer
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Exercise, ExerciseStep, ExperimentStep, FindStep, Lesson, Question
-from lessons.reading import loader, mistake_edits, yaml_nodes
+from lessons.reading import line_exercises, loader, mistake_edits, yaml_nodes
 from lessons.reading.findings import Finding
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow
@@ -181,6 +182,9 @@ def prove_experiment(lesson: Lesson, step: ExperimentStep, session: Session) -> 
                 report(path, made.message, "Mend the change.")
                 continue
             result = answering.result_of(session, lesson, step, made)
+            if result.error is not None and (failures := _failures_unchanged(lesson, session)):
+                # No change is to blame, and what is has to be told only once.
+                return Proof(step.exercise, findings=failures)
             found = experiment_judging.way_of(step, made, result)
             judgement = experiment_judging.judge(step, made, result)
             if found is not way:
@@ -195,6 +199,14 @@ def prove_experiment(lesson: Lesson, step: ExperimentStep, session: Session) -> 
         else:
             proof.mistakes[way.id] = kept
     return proof
+
+
+def _failures_unchanged(lesson: Lesson, session: Session) -> list[Finding]:
+    """Return what keeps a lesson from running as it stands, if it was loaded from a folder."""
+    if not lesson.folder:
+        return []
+    with closing(claims.run_with_claims(lesson, session)) as run:
+        return list(claims.failures(lesson, run))
 
 
 def _reporter(proof: Proof, lesson: Lesson, step: Exercise) -> Report:
@@ -251,6 +263,10 @@ def _report_failure(step: ExerciseStep, right: Judgement, report: Report) -> Non
     if right.verdict == "error" and not right.line:
         # What an answer would read begins with words to a learner.
         why = right.message.partition(": ")[2] or right.message
+        if line_exercises.has_shared_probe(step):
+            problem = f"the model answer does not take what 'context' holds: {why}"
+            report(("context",), problem, "Give 'context' one entry for each argument, by its name.")
+            return
         report(("probe",), f"the probe fails on the model answer: {why}", "Mend it, or the 'solution'.")
         return
     report(("solution", right.line or 1), f"the model answer does not run: {_reason(right)}", "Mend it.")
@@ -397,15 +413,15 @@ def _revealing_hints(step: Exercise) -> Iterator[tuple[int, str]]:
         return
     known_lines = {_without_spaces(line) for line in step.starter.splitlines()}
     revealing = [
-        line
-        for line in map(_without_spaces, step.solution.splitlines())
-        if len(line) >= SHORTEST_LINE
-        and line not in known_lines
-        and not line.startswith(("import", "from", "def", "#"))
+        line.strip()
+        for line in step.solution.splitlines()
+        if len(_without_spaces(line)) >= SHORTEST_LINE
+        and _without_spaces(line) not in known_lines
+        and not line.strip().startswith(("import", "from", "def", "#"))
     ]
     for position, hint in enumerate(step.hints):
         for line in revealing:
-            if line in _without_spaces(hint):
+            if _without_spaces(line) in _without_spaces(hint):
                 yield position, f"hint {position + 1} holds a line of the model answer: {line}"
 
 

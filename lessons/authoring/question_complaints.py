@@ -23,6 +23,13 @@ from lessons.format.learner_texts import Path
 from lessons.format.lesson import ChoiceStep, FindStep, PointStep, Question
 from lessons.results.result import WHOLE, StepResult, WorkerError
 
+ASKED = {
+    "number": "a single number",
+    "shape": "a shape, such as 'table.shape' or '(2, 3)'",
+    "order": "an order: the places of the items, best first, such as 'chances.argsort(descending=True) + 1'",
+}
+"""What the expressions of a prediction have to give, by what it asks."""
+
 
 def complaints(step: Question, result: StepResult) -> list[tuple[Path, str]]:
     """Find what an author should mend, such as a wrong answer that is right, or two options that are the same.
@@ -39,10 +46,16 @@ def complaints(step: Question, result: StepResult) -> list[tuple[Path, str]]:
             return _complaints_of_boxes(facts)
         if isinstance(step, Pointing):
             return _complaints_of_cells(step, result, facts)
-        read: Callable[[Any], Any] = as_number if step.asks == "number" else as_whole_numbers
-        right, *wrong = map(read, facts)
     except WorkerError as error:
         return [(_right(step), str(error))]
+    read: Callable[[Any], Any] = as_number if step.asks == "number" else as_whole_numbers
+    answers: list[Any] = []
+    for position, fact in enumerate(facts):
+        try:
+            answers.append(read(fact))
+        except WorkerError:
+            return [(_wrong(position - 1) if position else _right(step), f"this does not give {ASKED[step.asks]}")]
+    right, *wrong = answers
     found: list[tuple[Path, str]] = []
     if step.asks == "order" and len(set(right)) < len(right):
         found.append((("answer",), "the right order holds a number twice"))

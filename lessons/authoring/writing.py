@@ -125,7 +125,7 @@ def _complaints_of_text(learner_text: LearnerText, lesson: Lesson) -> Iterator[t
         yield from voice.complaints(prose)
     # What is quoted may end the sentence, with its full stop before the closing mark.
     if learner_text.is_sentence and text.strip().rstrip('")*')[-1:] not in (".", "?", "!"):
-        yield "the text does not end like a sentence", "End it with a full stop."
+        yield "the text does not end like a sentence", "End it with a full stop; if it contains ' #', put it in quotes."
 
 
 def _complaints_of_code(code: str) -> Iterator[tuple[str, str]]:

@@ -145,7 +145,9 @@ class PredictStep(AnsweredQuestion):
     asks: Literal["number", "shape", "order"]
     """What is typed: a number, a shape such as `4, 9`, or an order (numbers from 1, best first)."""
     answer: Expression
-    """An expression for the right answer, over the variables of the run."""
+    """An expression for the right answer, over the variables of the run: a number, a shape such as `table.shape`, or
+    for an order the places, best first, such as `chances.argsort(descending=True) + 1`.
+    """
     within: Annotated[float, Field(ge=0)] = 0.00005
     """How far a number may be away and still be right."""
 

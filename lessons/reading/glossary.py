@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lessons.format.fields import Model, Name, Text
 from lessons.format.lesson import Lesson, RunningStep, Step
+from lessons.reading import loader
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.loader import COURSE
 from lessons.reading.yaml_models import read_model
@@ -173,7 +174,9 @@ def findings(folder: Path, lessons: Sequence[Lesson]) -> Iterator[Finding]:
         if term.means.strip()[-1] != ".":
             yield finding("means", "the definition does not end like a sentence", "End it with a full stop.")
         if term.step not in steps:
-            yield finding("step", f"there is no step '{term.step}'", "Name the step that introduces the term.")
+            # The steps of a lesson that cannot be read are not known, and what is wrong there is told already.
+            if not loader.has_unread_lesson(folder, term.step.partition("/")[0], lessons):
+                yield finding("step", f"there is no step '{term.step}'", "Name the step that introduces the term.")
         elif term not in glossary.terms_in(steps[term.step]):
             yield finding("step", f"'{term.term}' does not stand in '{term.step}'", "Name the step that introduces it.")
         for other in term.see:

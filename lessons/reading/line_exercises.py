@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from lessons.format.exercises import ExerciseStep
 from lessons.reading import yaml_nodes
 from lessons.reading.folders import MISTAKES
 
@@ -22,6 +23,11 @@ def fill_in(step: Any) -> None:
     if isinstance(defined, list) and defined and str(defined[0]).isidentifier():
         judged: dict[str, Any] = _read()
         step.update(probe=judged["probe"].replace(FUNCTION, str(defined[0])), checks=judged["checks"])
+
+
+def has_shared_probe(step: ExerciseStep) -> bool:
+    """Return whether an exercise is judged by what `fill_in` has given it."""
+    return bool(step.form == "line" and step.probe == _read()["probe"].replace(FUNCTION, step.defines[0]))
 
 
 def gap_line(starter: str, answer: str) -> int | None:

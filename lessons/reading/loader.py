@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import yaml
@@ -32,6 +32,7 @@ __all__ = ["COURSE", "load_course", "load_lesson", "parse_lesson"]
 
 FOLDER = re.compile(r"^(\d+)-([a-z0-9]+(?:-[a-z0-9]+)*)$")
 INCLUDE = "include"
+NO_INCLUDE = ("a file that is included includes no other", "Write the step itself here.")
 
 
 def load_course(folder: Path = COURSE) -> Course:
@@ -92,6 +93,13 @@ def _read_lessons(folder: Path, version: int) -> tuple[tuple[Lesson, ...], list[
     findings += _repeated_lessons(lessons)
     findings += _repeated_exercises(lessons)
     return tuple(sorted(lessons, key=lambda lesson: lesson.number)), findings
+
+
+def has_unread_lesson(folder: Path, slug: str, lessons: Sequence[Lesson]) -> bool:
+    """Return whether a folder of a course has a lesson with this slug that is not among those that could be read."""
+    if any(lesson.id == slug for lesson in lessons):
+        return False
+    return any((found := FOLDER.match(path.name)) and found[2] == slug for path in folder.iterdir())
 
 
 def load_lesson(folder: Path, mistakes: Library | None = None, version: int | None = None) -> Lesson:
@@ -213,11 +221,25 @@ def _include(root: yaml.Node, folder: Path | None) -> None:
         file = folder / name
         try:
             steps[position] = parse(read(file), str(file))
+            nested = [key for key, _ in _pairs(steps[position]) if key.value == INCLUDE]
+            findings += [Finding(*position_of(key.start_mark), *NO_INCLUDE) for key in nested]
         except LessonError as error:
             missing = isinstance(error.__cause__, FileNotFoundError)
             findings += [Finding(*where, f"there is no file {name}", "Mend the name.")] if missing else error.findings
     if findings:
         raise LessonError(sorted_findings(findings))
+
+
+def files_left_out(lesson: Lesson) -> Iterator[Finding]:
+    """Find files with exercises beside a lesson that none of its steps includes. Raises `LessonError`."""
+    folder = Path(lesson.folder)
+    file = folder / "lesson.yaml"
+    pairs = [pair for step in _steps(parse(read(file), str(file))) for pair in _pairs(step)]
+    included = {folder / value.value for key, value in pairs if key.value == INCLUDE}
+    for path in sorted((folder / "exercises").glob("*.yaml")):
+        if path not in included:
+            remedy = f"Add '- include: exercises/{path.name}' to its steps, or take the file away."
+            yield Finding(str(path), 1, 1, "the lesson does not include this file", remedy)
 
 
 def _leads_out(folder: Path, name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,8 +59,8 @@ def parse(text: str, file: str) -> yaml.Node:
             mark = error.context_mark or mark
         line, column = (min(mark.line + 1, lines), mark.column + 1) if mark else (1, 1)
         problem = " ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
-        character = "".join(text.split("\n")[line - 1 : line])[column - 1 : column]
-        raise LessonError([Finding(file, line, column, problem, _yaml_remedy(problem, character))]) from None
+        above, found = ["", *text.split("\n")][line - 1 : line + 1]
+        raise LessonError([Finding(file, line, column, problem, _yaml_remedy(problem, found, column, above))]) from None
     except yaml.reader.ReaderError as error:
         line = text.encode("utf-8", "replace")[: error.position].count(b"\n") + 1
         raise LessonError(
@@ -87,7 +88,7 @@ def data_of(node: yaml.Node) -> object:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark or node.start_mark
         problem = " ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
-        raise LessonError([Finding(*position_of(mark), problem, _yaml_remedy(problem, ""))]) from None
+        raise LessonError([Finding(*position_of(mark), problem, _yaml_remedy(problem, "", 1))]) from None
     except (ValueError, OverflowError, RecursionError) as error:
         # Such as an impossible date.
         found = Finding(node.start_mark.name, 1, 1, f"a value cannot be read: {error}", "Put it in quotes.")
@@ -107,13 +108,41 @@ class _Named(io.StringIO):
         self.name = name
 
 
-def _yaml_remedy(problem: str, character: str) -> str:
+QUOTE = "in quotes, or write it as a block after '|'."
+"""How YAML takes a text as it is."""
+
+REMEDIES = (
+    ("cannot start any token", f"Put the text {QUOTE}"),
+    ("scanning an alias", f"Put a text that begins with a star {QUOTE}"),
+    ("undefined alias", f"Put a text that begins with a star {QUOTE}"),
+    ("scanning a block scalar", "Begin the text in the next line, further to the right."),
+    ("could not find expected ':'", "Write 'name: value', with a space after the colon, here or in the line above."),
+    ("expected ',' or ']'", "Close the bracket, here or in the line above."),
+    ("expected ',' or '}'", "Close the brace, here or in the line above."),
+)
+"""What to do about problems, by what parsers of YAML say."""
+
+
+def _yaml_remedy(problem: str, line: str, column: int, above: str = "") -> str:
+    """Return what to do about a problem in a column of a line, below the one above."""
+    before, character = line[: column - 1], line[column - 1 : column]
     if "tab" in problem or character == "\t":
         return "Indent with spaces, not tabs."
     if "mapping values are not allowed" in problem:
-        return "Put a text with a colon in quotes, or write it as a block after '|'."
-    if "cannot start any token" in problem:
-        return "Put the text in quotes, or write it as a block after '|'."
+        if re.match(r"\s*-\w", above):
+            return "Write a space after the dash."
+        quoted = f"Put a text with a colon {QUOTE}"
+        # What stands before the first colon of a line may be the name of a field that is too far to the right.
+        is_first = re.fullmatch(r"[\s-]*[A-Za-z]\w*", before)
+        return f"Begin a field in the same column as those around it. {quoted}" if is_first else quoted
+    if "unexpected end of stream" in problem and character in ("'", '"'):
+        return "Close the quote that opens here."
+    # A text that begins with a quote or bracket ends where that is closed.
+    if "expected key" in problem and re.match(r"""[\s-]*\w+: +["'{[]""", before):
+        return f"Put the whole text {QUOTE}"
+    for part, remedy in REMEDIES:
+        if part in problem:
+            return remedy
     return "Check the indentation and the quotes at this place."
 
 

@@ -161,17 +161,17 @@ def _is_drawn_as_bars(tensor: Tensor) -> bool:
 
 
 def _table(tensor: Tensor, part: MatrixPart, explained: Mapping[tuple[int, ...], _Why]) -> str:
-    head = "".join(f"<th>{_text(label)}</th>" for label in part.columns)
+    head = "".join(f"<th scope=col>{_text(label)}</th>" for label in part.columns)
     lines = [f"<tr><th></th>{head}</tr>"] if head else []
     digits = matrix_part.digits_of(tensor)
     for row, (label, values) in enumerate(part.rows):
         cells = []
         for column, value in enumerate(values):
             index = (*part.lead, row, column)[-len(tensor.shape) :] if tensor.shape else ()
-            late = " class=late" if column * 2 >= len(values) else ""
-            cells.append(f"<td{late}{_color(tensor, value)}>{_number(digits(value), explained.get(index))}</td>")
-        lines.append(f"<tr><th>{_text(label)}</th>{''.join(cells)}</tr>")
-    return f"<table>{''.join(lines)}</table>"
+            cells.append(f"<td{_color(tensor, value)}>{_number(digits(value), explained.get(index))}</td>")
+        lines.append(f"<tr><th scope=row>{_text(label)}</th>{''.join(cells)}</tr>")
+    # What opens in a cell lies over the figure, and so is not cut off where a wide table scrolls.
+    return f"<div><table>{''.join(lines)}</table></div>"
 
 
 def _bars(tensor: Tensor, part: MatrixPart, explained: Mapping[tuple[int, ...], _Why]) -> str:
@@ -182,8 +182,9 @@ def _bars(tensor: Tensor, part: MatrixPart, explained: Mapping[tuple[int, ...], 
         width = round(100 * value / tensor.high) if tensor.high and 0 <= value <= tensor.high else 0
         number = _number(digits(value), explained.get((column,)))
         bar = f'<td class="bar"><span><i style="width:{width}%"></i></span></td>'
-        lines.append(f"<tr><th>{_text(label)}</th><td>{number}</td>{bar}</tr>")
-    return f"<table>{''.join(lines)}</table>"
+        lines.append(f"<tr><th scope=row>{_text(label)}</th><td>{number}</td>{bar}</tr>")
+    # What opens in a cell lies over the figure, and so is not cut off where a wide table scrolls.
+    return f"<div><table>{''.join(lines)}</table></div>"
 
 
 def _color(tensor: Tensor, value: float) -> str:

@@ -32,37 +32,35 @@ pre.draft { border-left-style: dashed; }
 .soft { color: var(--soft); }
 .alarm { color: var(--alarm); }
 ol.options { list-style: none; padding-left: .5rem; }
-figure { margin: 1rem 0 1.5rem; overflow-x: auto; }
-figure:has(details[open]) { overflow: visible; }
+figure { margin: 1rem 0 1.5rem; position: relative; }
+figure > div { overflow-x: auto; margin: -3px; padding: 3px; }
 figcaption { font-size: .9rem; color: var(--soft); }
 figcaption b { color: var(--ink); }
 table { border-collapse: separate; border-spacing: 2px; font-size: .84rem; margin: .3rem 0; }
 th { font-weight: normal; color: var(--soft); padding: .1rem .45rem; text-align: right; white-space: nowrap; }
-td { padding: 0; text-align: right; white-space: nowrap; border-radius: 3px; position: relative; }
+td { padding: 0; text-align: right; white-space: nowrap; border-radius: 3px; }
 td > span, summary { padding: .15rem .5rem; display: block; }
-td.bar > span { position: relative; }
 td.bar { min-width: 12rem; text-align: left; }
 td.bar i { display: block; height: .8rem; background: rgba(222,132,32,.7); border-radius: 2px; }
 td summary { cursor: pointer; list-style: none; border-radius: 3px; }
 td summary::-webkit-details-marker { display: none; }
 td summary:hover, td summary:focus-visible, td details[open] > summary { outline: 2px solid var(--code); }
-td .why { position: absolute; z-index: 2; top: calc(100% + 5px); left: 0;
-  width: max-content; max-width: min(34rem, 80vw); padding: .6rem .8rem;
+td .why { position: absolute; z-index: 2; left: 0; margin-top: 5px;
+  width: max-content; max-width: min(34rem, 100%); padding: .6rem .8rem;
   text-align: left; white-space: normal; background: var(--page); border: 1px solid var(--line);
   border-radius: 5px; box-shadow: 0 4px 18px rgba(0,0,0,.25); }
-td.late .why { left: auto; right: 0; }
 td .why { scroll-margin: 40vh; }
 .why a { white-space: nowrap; margin-right: .5em; }
 .why div { margin: .15rem 0; overflow-wrap: anywhere; }
 nav ol { padding-left: 0; list-style: none; columns: 2 18rem; }
-@media (max-width: 40rem) { body { padding: 1rem .8rem 4rem; } td .why { max-width: 70vw; }
+@media (max-width: 40rem) { body { padding: 1rem .8rem 4rem; }
   table { font-size: .8rem; } td > span, summary { padding: .15rem .3rem; } th { padding: .1rem .25rem; } }
 @media print {
   :root { --page: #fff; --ink: #000; --soft: #444; --line: #bbb; --box: #f6f6f6; --code: #123f5e; --mine: #2b7a46; }
   body { max-width: none; padding: 0; font-size: 10pt; }
   nav, td .why, .screen { display: none; }
   pre { white-space: pre-wrap; }
-  pre, figure { overflow: visible; }
+  pre, figure > div { overflow: visible; }
   pre, figure, tr { break-inside: avoid; }
   h2, h3, .label, figcaption { break-after: avoid; }
   td, td.bar i { -webkit-print-color-adjust: exact; print-color-adjust: exact; }

@@ -31,7 +31,7 @@ from lessons.format.lesson import (
 )
 from lessons.reading import glossary
 from lessons.reading.findings import Finding, LessonError
-from lessons.reading.loader import read_course, unreadable_folder
+from lessons.reading.loader import files_left_out, read_course, unreadable_folder
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow
 from lessons.results.tensor_questions import FlowQuestion
@@ -133,6 +133,7 @@ def read(folder: Path) -> Report:
     lessons = course.lessons
     for lesson in lessons:
         findings += writing.findings(lesson)
+        findings += files_left_out(lesson)
     findings += coverage.findings(folder, lessons)
     findings += glossary.findings(folder, lessons)
     findings += _in_translations(folder)

@@ -18,10 +18,10 @@ say = Wording("change/words")
 
 
 class WordsKnob(Knob):
-    """The learner's own sentence.
+    """The learner's own sentence, which replaces the `tokens` of the lesson, and in its code the statement `inputs =
+    torch.tensor(...)` by three toy numbers for each word.
 
-    It replaces the `tokens` of the lesson and, wherever the code has it, the statement that makes `inputs`: one row of
-    toy numbers for each word (`lessons.format.knobs.sentence`).
+    These are drawn from the letters of the word (`lessons.format.knobs.sentence`).
     """
 
     can_turn: ClassVar[bool] = False
@@ -91,7 +91,11 @@ class WordsKnob(Knob):
 
     def unused(self, where: str) -> Problem:
         """Describe that no code of the lesson defines `inputs`."""
-        return "kind", "no code has 'inputs = torch.tensor(...)'", "Write it at the top level of some code."
+        return (
+            "kind",
+            "no code has 'inputs = torch.tensor(...)', where this knob puts a row of numbers for each word",
+            "Write it at the top level of some code, or leave the knob out.",
+        )
 
 
 @functools.lru_cache(64)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from lessons.authoring import claims, proofs
 from lessons.engine.session import Session
-from lessons.format.lesson import Lesson, PredictStep
+from lessons.format.lesson import ExperimentStep, Lesson, PredictStep
 from lessons.reading.loader import load_lesson
+from tests.lessons.experiment_builders import STEP
 from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.lessons.question_builders import predict_question
 
@@ -81,6 +82,22 @@ def test_what_does_not_run_is_told_once(tmp_path: Path, worker: Session) -> None
         assert isinstance(step, PredictStep)
         assert proofs.prove_question(lesson, step, run).findings == [found]
     assert found.problem.startswith("this cannot be computed: x: NameError:")
+
+
+def test_an_experiment_in_a_lesson_that_does_not_run_tells_what_keeps_it_from_running(
+    tmp_path: Path, worker: Session
+) -> None:
+    folder = tmp_path / "01-first"
+    folder.mkdir()
+    before = code_step("one", "x = 1\n", prose="It is `{y}`.")
+    lesson = lesson_of(before, code_step("made", "source = torch.tensor([1.0])\n"), STEP)
+    text = json.dumps(lesson.model_dump(by_alias=True, include={"title", "goal", "steps"}))
+    (folder / "lesson.yaml").write_text(text)
+    lesson = load_lesson(folder)
+    step = lesson.exercises[0]
+    assert isinstance(step, ExperimentStep)
+    with closing(claims.run_with_claims(lesson, worker)) as run:
+        assert proofs.prove_experiment(lesson, step, worker).findings == list(claims.findings(lesson, run))
 
 
 def test_a_question_with_claims_knows_its_own_answer(worker: Session) -> None:

@@ -125,4 +125,4 @@ def test_a_cheat_of_the_exercise_that_passes_is_found(worker: Session) -> None:
 @pytest.mark.parametrize(("hint", "loose"), [("Write `context=weights@values` now.", True), ("Mix the values.", False)])
 def test_a_hint_that_gives_the_answer_away_is_found(worker: Session, hint: str, loose: bool) -> None:
     found = problems(prove(worker, hints=["One.", "Two.", hint]))
-    assert found == (["hint 3 holds a line of the model answer: context=weights@values"] if loose else [])
+    assert found == (["hint 3 holds a line of the model answer: context = weights @ values"] if loose else [])

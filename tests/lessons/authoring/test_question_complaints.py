@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lessons.authoring.question_complaints import complaints
+from lessons.authoring.question_complaints import ASKED, complaints
 from lessons.format.lesson import Question
 from lessons.reading import recorded_outputs
 from lessons.reading.loader import load_lesson
@@ -58,8 +58,11 @@ def test_too_many_right_cells_are_found() -> None:
 @pytest.mark.parametrize("asks", ["number", "shape", "order"])
 @pytest.mark.parametrize("value", ["x", None, {"a": 1}, [[1, 2], 3]])
 def test_facts_that_cannot_be_an_answer_are_found(asks: str, value: Any) -> None:
-    [problems] = problems_of(predict_question(asks), result_with(x=value))
-    assert problems.startswith("The answer of this question is not a")
+    [(path, problem)] = complaints(predict_question(asks), result_with(x=value))
+    assert (path, problem) == (("answer",), f"this does not give {ASKED[asks]}")
+    step = predict_question(asks, wrong=[{"is": "y", "why": "No."}])
+    right = 1 if asks == "number" else [1]
+    assert complaints(step, result_with(x=right, y=value)) == [(("wrong", 0, "is"), problem)]
 
 
 def test_a_failed_run_is_found() -> None:

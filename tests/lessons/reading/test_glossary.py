@@ -105,6 +105,13 @@ def test_problems_of_a_glossary(tmp_path: Path) -> None:
     ]
 
 
+def test_a_step_of_a_lesson_that_cannot_be_read_is_not_missed(tmp_path: Path) -> None:
+    term = "  - {term: score, means: It matches., step: other/one}\n"
+    assert problems(tmp_path, term) == [(2, "there is no step 'other/one'")]
+    (tmp_path / "02-other").mkdir()
+    assert problems(tmp_path, term) == []
+
+
 def test_an_unusable_file_is_a_finding(tmp_path: Path) -> None:
     (tmp_path / glossary.TERMS).write_text("terms:\n  - {term: score, meaning: It matches., step: a/b}\n")
     with pytest.raises(LessonError) as caught:

@@ -16,6 +16,7 @@ from lessons.reading.findings import Finding, LessonError
 from lessons.reading.loader import COURSE, load_course, load_lesson, parse_lesson
 from lessons.reading.mistake_library import load_library
 from lessons.reading.outlining import lesson_outline
+from lessons.reading.yaml_nodes import QUOTE
 
 QUESTIONS = Path(__file__).parents[2] / "data" / "questions"
 
@@ -473,6 +474,33 @@ BAD_YAML: dict[str, tuple[str, str, str, str]] = {
         "mapping values are not allowed in this context. "
         "Put a text with a colon in quotes, or write it as a block after '|'.",
     ),
+    "a field too far to the right": (
+        "\ngoal: ",
+        "\n  goal: ",
+        ": You",
+        "mapping values are not allowed in this context. Begin a field in the same column as those around it. "
+        "Put a text with a colon in quotes, or write it as a block after '|'.",
+    ),
+    "a dash without a space": (
+        "steps:\n  - ",
+        "steps:\n  -",
+        ": read\n    title: Why",
+        "mapping values are not allowed in this context. Write a space after the dash.",
+    ),
+    "a text that begins with braces": (
+        "title: Why",
+        "title: {why} Why",
+        "Why",
+        "while parsing a block mapping did not find expected key. "
+        "Put the whole text in quotes, or write it as a block after '|'.",
+    ),
+    "a text that begins with a star": (
+        "title: Why",
+        "title: *Why* of it",
+        "* of it",
+        "while scanning an alias did not find expected alphabetic or numeric character. "
+        "Put a text that begins with a star in quotes, or write it as a block after '|'.",
+    ),
     "wrong indentation": (
         "    kind: read",
         "   kind: read",
@@ -483,13 +511,13 @@ BAD_YAML: dict[str, tuple[str, str, str, str]] = {
         "  cpu: 2",
         '  cpu: "2',
         '"2',
-        f"while scanning a quoted scalar found unexpected end of stream. {YAML}",
+        "while scanning a quoted scalar found unexpected end of stream. Close the quote that opens here.",
     ),
     "an open bracket": (
         "[Your, journey]",
         "[Your, journey",
         ": 7",
-        f"while parsing a flow sequence did not find expected ',' or ']'. {YAML}",
+        "while parsing a flow sequence did not find expected ',' or ']'. Close the bracket, here or in the line above.",
     ),
     "two documents": (
         "seed: 7",
@@ -497,7 +525,12 @@ BAD_YAML: dict[str, tuple[str, str, str, str]] = {
         "--- # more",
         f"expected a single document in the stream but found another document. {YAML}",
     ),
-    "an unknown alias": ("seed: 7", "seed: *seven", "*seven", f"found undefined alias. {YAML}"),
+    "an unknown alias": (
+        "seed: 7",
+        "seed: *seven",
+        "*seven",
+        f"found undefined alias. Put a text that begins with a star {QUOTE}",
+    ),
     "a tag that would run code": (
         "seed: 7",
         "seed: !!python/object/apply:os.getpid []",
@@ -864,10 +897,28 @@ def test_invalid_include(tmp_path: Path, entry: str, problem: str) -> None:
     assert (Path(found.file).name, found.line, found.problem) == ("lesson.yaml", 5, problem)
 
 
+def test_a_file_with_an_exercise_that_no_step_includes(tmp_path: Path) -> None:
+    folder = write_including_lesson(tmp_path / "01-first")
+    (folder / "exercises").mkdir()
+    (folder / "exercises" / "c.yaml").write_text("kind: read\n")
+    (found,) = loader.files_left_out(load_lesson(folder))
+    assert (Path(found.file).name, found.problem) == ("c.yaml", "the lesson does not include this file")
+    lesson = (folder / "lesson.yaml").read_text() + "  - include: exercises/c.yaml\n"
+    (folder / "lesson.yaml").write_text(lesson)
+    (folder / "exercises" / "c.yaml").write_text("id: c\nkind: read\ntitle: C\nprose: Look.\n")
+    assert list(loader.files_left_out(load_lesson(folder))) == []
+
+
 def test_included_name_that_is_too_long(tmp_path: Path) -> None:
     folder = write_including_lesson(tmp_path / "01-first", lesson=SHORT + f"  - include: {'x' * 300}\n")
     (found,) = findings_in(folder)
     assert found.problem == "cannot be read: File name too long"
+
+
+def test_an_included_file_that_includes_itself(tmp_path: Path) -> None:
+    folder = write_including_lesson(tmp_path / "01-first", "include: steps/b.yaml\n")
+    (found,) = findings_in(folder)
+    assert (Path(found.file).name, found.problem) == ("b.yaml", "a file that is included includes no other")
 
 
 def test_a_text_without_a_folder_cannot_include() -> None:

@@ -104,7 +104,7 @@ def test_what_was_given_has_no_explanation_to_open(document: Document) -> None:
 def test_paper_has_neither_clicks_nor_bars_to_scroll() -> None:
     paper = html_style.STYLE[html_style.STYLE.index("@media print") :]
     assert ".screen { display: none; }" in paper
-    assert "figure { overflow: visible; }" in paper
+    assert "figure > div { overflow: visible; }" in paper
 
 
 def test_without_explanations_no_click_is_promised(session: Session, document: Document) -> None:

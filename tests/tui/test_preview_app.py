@@ -14,6 +14,7 @@ from lessons.engine.session import Session
 from tests import small_course
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.learner import SSH, Learner
+from tui import preview_app
 from tui.preview_app import PreviewApp
 
 pytestmark = pytest.mark.slow
@@ -61,6 +62,19 @@ async def test_a_save_is_followed_and_a_mistake_is_shown_in_place(
         await learner.sees("Reading rows", "The first row")
         file.write_text(small_course.LESSON.replace("The first row", "Another row"))
         await learner.sees("Another row")
+
+
+async def test_code_that_takes_long_is_seen_at_work(
+    worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preview_app, "PATIENCE", 0.1)
+    course = small_course.write_course(tmp_path / "rows")
+    async with opened(worker, course) as learner:
+        await learner.sees("add up to 10.", "live")
+        endless = 'code: "while True: pass"'
+        code = "code: table = torch.tensor([[1.0, 2.0], [3.0, 4.0]])"
+        (course / "01-first-row" / "lesson.yaml").write_text(small_course.LESSON.replace(code, endless))
+        await learner.sees("while True: pass", "preview")
 
 
 async def test_a_file_that_cannot_be_read_yet_is_waited_for(

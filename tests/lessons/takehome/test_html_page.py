@@ -101,6 +101,14 @@ def test_what_was_given_has_no_explanation_to_open(document: Document) -> None:
     assert "<details" not in inputs[: inputs.index("</figure>")]
 
 
+def test_an_explanation_lies_over_its_figure_where_nothing_cuts_it_off(document: Document) -> None:
+    """Beside the figure, nothing that it lies in is positioned, and what scrolls lies inside the figure."""
+    page = html_page.write(document)
+    assert page.count("<div><table>") == page.count("<table>")
+    assert re.findall(r"([^\n{}]+) \{[^}]*position: relative", html_style.STYLE) == ["figure"]
+    assert re.findall(r"max-width: min\(34rem, (.*?)\)", html_style.STYLE) == ["100%"]
+
+
 def test_paper_has_neither_clicks_nor_bars_to_scroll() -> None:
     paper = html_style.STYLE[html_style.STYLE.index("@media print") :]
     assert ".screen { display: none; }" in paper

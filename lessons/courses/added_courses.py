@@ -97,15 +97,16 @@ def staged(source: Path) -> Iterator[StagedCourse]:
             course_description.read_description(folder)
         except LessonError as error:
             raise LessonError([_from(folder, found) for found in error.findings]) from None
-        yield StagedCourse(course, folder)
+        found = StagedCourse(course, folder)
+        if any(found.id == known.id for known in BUILT_IN):
+            raise RefusedCourse(say("id-of-ours", "'{id}' is the id of a course of the tutor itself.", id=found.id))
+        yield found
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
 def add(course: StagedCourse) -> CourseFolder:
-    """Add a course, in place of the one of its id that was added before. Raises `RefusedCourse` and `OSError`."""
-    if any(course.id == known.id for known in BUILT_IN):
-        raise RefusedCourse(say("id-of-ours", "'{id}' is the id of a course of the tutor itself.", id=course.id))
+    """Add a course, in place of the one of its id that was added before. Raises `OSError` and `RefusedCourse`."""
     parent = _parent()
     found = CourseFolder(course.id, parent / course.id, state_folder_of(course.id), "added")
     if found.path.exists():

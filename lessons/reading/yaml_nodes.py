@@ -115,6 +115,7 @@ REMEDIES = (
     ("cannot start any token", f"Put the text {QUOTE}"),
     ("scanning an alias", f"Put a text that begins with a star {QUOTE}"),
     ("undefined alias", f"Put a text that begins with a star {QUOTE}"),
+    ("constructor for the tag", f"Leave out the tag, or put a text that begins with an exclamation mark {QUOTE}"),
     ("scanning a block scalar", "Begin the text in the next line, further to the right."),
     ("could not find expected ':'", "Write 'name: value', with a space after the colon, here or in the line above."),
     ("expected ',' or ']'", "Close the bracket, here or in the line above."),

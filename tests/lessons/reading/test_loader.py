@@ -535,7 +535,8 @@ BAD_YAML: dict[str, tuple[str, str, str, str]] = {
         "seed: 7",
         "seed: !!python/object/apply:os.getpid []",
         "!!python",
-        f"could not determine a constructor for the tag 'tag:yaml.org,2002:python/object/apply:os.getpid'. {YAML}",
+        f"could not determine a constructor for the tag 'tag:yaml.org,2002:python/object/apply:os.getpid'. "
+        f"Leave out the tag, or put a text that begins with an exclamation mark {QUOTE}",
     ),
     "a list as a key": (
         "seed: 7",

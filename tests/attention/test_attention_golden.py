@@ -19,21 +19,13 @@ from torch import Tensor, nn
 
 import attention as at
 from tests.attention.attention_oracle import steps_of
+from tests.toy_inputs import TOY_INPUTS
 
 GOLDEN: dict[str, dict[str, Any]] = {
     entry["id"]: entry for entry in json.loads((Path(__file__).parent / "golden.json").read_text(encoding="utf-8"))
 }
 
-INPUTS = torch.tensor(
-    [
-        [0.43, 0.15, 0.89],
-        [0.55, 0.87, 0.66],
-        [0.57, 0.85, 0.64],
-        [0.22, 0.58, 0.33],
-        [0.77, 0.25, 0.10],
-        [0.05, 0.80, 0.55],
-    ]
-)
+INPUTS = torch.tensor(TOY_INPUTS)
 BATCH = torch.stack((INPUTS, INPUTS), dim=0)
 
 

@@ -17,6 +17,7 @@ from lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, Question, Ru
 from lessons.results.result import StepResult, Tensor
 from tests.course import COURSE, EVERY_COURSE, TENSORS
 from tests.lessons.course_runs import CourseRuns
+from tests.toy_inputs import TOY_INPUTS
 
 LESSONS = [pytest.param(lesson, id=lesson.id) for lesson in EVERY_COURSE.lessons]
 EXERCISES = [
@@ -439,16 +440,7 @@ def test_solution_of_two_wide_gives_the_right_numbers() -> None:
     assert isinstance(exercise, ExerciseStep)
     namespace: dict[str, object] = {}
     exec(exercise.solution, namespace)
-    inputs = torch.tensor(
-        [
-            [0.43, 0.15, 0.89],
-            [0.55, 0.87, 0.66],
-            [0.57, 0.85, 0.64],
-            [0.22, 0.58, 0.33],
-            [0.77, 0.25, 0.10],
-            [0.05, 0.80, 0.55],
-        ]
-    )
+    inputs = torch.tensor(TOY_INPUTS)
     batch = torch.stack((inputs, inputs))
     torch.manual_seed(123)
     build = namespace["build"]

@@ -2,9 +2,9 @@
 
 The first oracle is the printed numbers of the book (`test_course.KNOWN`, `tests/attention/golden.json`). Here, a
 function for each lesson computes with `loops` what each shown tensor must contain, as `"step/name": numbers`. It starts
-from the toy inputs, typed below, and from what loops cannot make: random draws, such as the weights of a layer. The
-test reads those from the run itself (the second argument of `oracle` lists, for each step, the expressions to evaluate
-after it), or, if they are too many or gone, draws them again with the seed of the step (`Given.redraw`).
+from the toy inputs and from what loops cannot make: random draws, such as the weights of a layer. The test reads those
+from the run itself (the second argument of `oracle` lists, for each step, the expressions to evaluate after it), or, if
+they are too many or gone, draws them again with the seed of the step (`Given.redraw`).
 
 A new shown tensor needs a line here. If no loop can compute its numbers, the line is a `Property`: what must be true of
 them, and why they are not computed.
@@ -65,21 +65,14 @@ from tests.lessons.course.loops import (
     transpose,
 )
 from tests.lessons.run_questions import explain
+from tests.toy_inputs import TOY_INPUTS
 
 FIRST, LAST = COURSE.lesson("one-query"), COURSE.lesson("multi-head-class")
 CORE = tuple(lesson for lesson in COURSE.lessons if FIRST.number <= lesson.number <= LAST.number)
 TOLERANCE = 1e-5
 """The absolute and the relative difference that is allowed. The runs compute with 32 bits, the loops with 64."""
 
-INPUTS: Matrix = [
-    [0.43, 0.15, 0.89],
-    [0.55, 0.87, 0.66],
-    [0.57, 0.85, 0.64],
-    [0.22, 0.58, 0.33],
-    [0.77, 0.25, 0.10],
-    [0.05, 0.80, 0.55],
-]
-"""One row for each word of "Your journey starts with one step"."""
+INPUTS: Matrix = TOY_INPUTS
 
 NAMES = ("W_query", "W_key", "W_value")
 

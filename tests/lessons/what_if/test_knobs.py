@@ -20,6 +20,7 @@ from lessons.what_if import knobs, relevance
 from lessons.what_if.changes import UNCHANGED, apply
 from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.course_runs import CourseRuns
+from tests.lessons.knob_fields import CHOICE, NUMBER, SEED, WORDS
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of, text_step
 
 EVERY = [
@@ -32,17 +33,6 @@ EVERY = [
 INPUTS = """inputs = torch.tensor([[0.43, 0.15, 0.89],   # Your
                        [0.55, 0.87, 0.66],   # journey
                        [0.57, 0.85, 0.64]])  # starts"""
-NUMBER: Fields = {
-    "kind": "number",
-    "name": "heads",
-    "label": "Heads",
-    "find": "n=2",
-    "replace": "n={value}",
-    "default": 2,
-}
-CHOICE: Fields = {"kind": "choice", "name": "scaling", "label": "Scaling", "options": {"on": " / 2", "off": ""}}
-SEED: Fields = {"kind": "seed", "name": "seed", "label": "Seed"}
-WORDS: Fields = {"kind": "words", "name": "words", "label": "Words"}
 
 
 def lesson_with_knobs(*knob_list: Fields) -> Lesson:

@@ -7,19 +7,9 @@ from pydantic import TypeAdapter
 
 from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.knobs.knob import ChangeError, Knob, Setting
+from tests.lessons.knob_fields import CHOICE, NUMBER, SEED, WORDS
 from tests.lessons.lesson_builders import Fields, lesson_of, text_step
 
-NUMBER: Fields = {
-    "kind": "number",
-    "name": "heads",
-    "label": "Heads",
-    "find": "n=2",
-    "replace": "n={value}",
-    "default": 2,
-}
-CHOICE: Fields = {"kind": "choice", "name": "scaling", "label": "Scaling", "options": {"on": " / 2", "off": ""}}
-SEED: Fields = {"kind": "seed", "name": "seed", "label": "Seed"}
-WORDS: Fields = {"kind": "words", "name": "words", "label": "Words"}
 LESSON = lesson_of(text_step("why", "Read."), tokens=["Your", "journey"], seed=7)
 
 

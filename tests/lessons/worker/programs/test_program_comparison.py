@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lessons.render import run_comparison_text
-from lessons.results.run_comparison import RunComparison
+from lessons.results.run_comparison import ComparedResult, RunComparison
 from lessons.worker.jobs import values
 from lessons.worker.programs import program_comparison, traced_result
 from lessons.worker.programs.traced_result import ResultTrace
@@ -47,6 +47,15 @@ def _compare(one: str, other: str, rtol: float | None = None, atol: float | None
         encoded = [values.encode(traced_result.plain(part)) for part in traced_result.parts(trace)]
         traces.append(ResultTrace(traced_result.joined(values.decode(*part) for part in encoded), trace.cut))
     return program_comparison.compare(traces[0], traces[1], rtol, atol)
+
+
+def _different(one: str, other: str) -> tuple[ComparedResult, ComparedResult]:
+    """Compare two programs, and return the results that differ first, of which each has one."""
+    difference = _compare(one, other).difference
+    assert difference is not None
+    assert difference.one is not None
+    assert difference.other is not None
+    return difference.one, difference.other
 
 
 def test_a_refactoring_agrees_whatever_its_names_and_views() -> None:
@@ -131,18 +140,14 @@ def test_nonsense_in_place_of_a_sketch_is_refused() -> None:
 
 def test_a_draw_in_the_shape_of_a_result_does_not_depend_on_its_numbers() -> None:
     code = f"{START}\nh = {{}}(x @ w)\nnoise = torch.randn_like(h)\ny = h + noise"
-    difference = _compare(code.format("torch.relu"), code.format("torch.tanh")).difference
-    assert difference is not None
-    assert difference.one is not None
-    assert difference.one.name == "h"
+    first, _ = _different(code.format("torch.relu"), code.format("torch.tanh"))
+    assert first.name == "h"
 
 
 def test_a_result_is_not_excused_by_a_later_one_that_hardly_depends_on_it() -> None:
     code = f"{START}\nh = {{}}(x @ w)\nbig = 1e6 + 1e-9 * h.sum()\ny = h * 2"
-    difference = _compare(code.format("torch.relu"), code.format("torch.tanh")).difference
-    assert difference is not None
-    assert difference.one is not None
-    assert difference.one.name == "h"
+    first, _ = _different(code.format("torch.relu"), code.format("torch.tanh"))
+    assert first.name == "h"
 
 
 LARGE = """
@@ -260,10 +265,8 @@ def test_a_transposed_end_is_no_difference() -> None:
 def test_what_agrees_by_coincidence_or_after_rounding_excuses_nothing(end: str) -> None:
     one = f"{START}\nh = x @ w * 2\nend = {end}"
     other = f"{START}\ng = x @ w * 3\nend = {end.replace('h.', 'g.').replace('(h', '(g')}"
-    difference = _compare(one, other).difference
-    assert difference is not None
-    assert difference.one is not None
-    assert difference.one.code == "x @ w * 2"
+    first, _ = _different(one, other)
+    assert first.code == "x @ w * 2"
 
 
 def test_a_wrong_operand_is_named_although_the_next_step_of_an_optimizer_hides_it() -> None:
@@ -276,29 +279,21 @@ loss = (g * g.detach().sign()).sum()
 loss.backward()
 optimizer.step()
 """
-    difference = _compare(code.format("h"), code.format("torch.tanh(x * 0.5 + h * 0.5)")).difference
-    assert difference is not None
-    assert difference.one is not None
-    assert difference.one.name == "g"
+    first, _ = _different(code.format("h"), code.format("torch.tanh(x * 0.5 + h * 0.5)"))
+    assert first.name == "g"
 
 
 def test_a_result_of_the_same_name_that_differs_is_told_although_what_follows_agrees() -> None:
     code = f"{START}\nh = x @ w\nh = {{}}\nend = (h * 1e-6).sum(dim=0)"
-    difference = _compare(code.format("0.5 * h * (1 + h.tanh())"), code.format("torch.sigmoid(h) * h")).difference
-    assert difference is not None
-    assert difference.one is not None
-    assert difference.other is not None
-    assert (difference.one.code, difference.other.code) == ("0.5 * h * (1 + h.tanh())", "torch.sigmoid(h) * h")
+    first, second = _different(code.format("0.5 * h * (1 + h.tanh())"), code.format("torch.sigmoid(h) * h"))
+    assert (first.code, second.code) == ("0.5 * h * (1 + h.tanh())", "torch.sigmoid(h) * h")
 
 
 def test_a_result_that_is_nearly_the_same_is_told_whatever_it_is_called() -> None:
     code = f"{START}\nh = x @ w\n{{}}\nend = (h * 1e-6).sum(dim=0)"
     one, other = "h = torch.nn.GELU()(h)", "g = torch.nn.functional.gelu(h, approximate='tanh')\nh = g * 1"
-    difference = _compare(code.format(one), code.format(other)).difference
-    assert difference is not None
-    assert difference.one is not None
-    assert difference.other is not None
-    assert (difference.one.name, difference.other.name) == ("h", "g")
+    first, second = _different(code.format(one), code.format(other))
+    assert (first.name, second.name) == ("h", "g")
 
 
 def test_what_one_program_computes_besides_is_told_where_it_ends() -> None:
@@ -314,10 +309,8 @@ def test_what_one_program_computes_besides_is_told_where_it_ends() -> None:
 
 
 def test_programs_that_both_go_elsewhere_are_shown_side_by_side_although_nothing_is_alike() -> None:
-    difference = _compare(f"{START}\ny = x @ w", f"{START}\nz = (x * 2).exp().flatten().max()").difference
-    assert difference is not None
-    assert difference.one is not None
-    assert difference.other is not None
+    first, second = _different(f"{START}\ny = x @ w", f"{START}\nz = (x * 2).exp().flatten().max()")
+    assert (first.name, second.name) == ("y", "x * 2")
 
 
 def test_a_factor_that_an_optimizer_cancels_is_told() -> None:
@@ -330,11 +323,8 @@ loss.backward()
 optimizer.step()
 """
     for one, other in ((1, 2), (2, 1)):
-        difference = _compare(code.format(one), code.format(other)).difference
-        assert difference is not None
-        assert difference.one is not None
-        assert difference.other is not None
-        assert (difference.one.code, difference.other.code) == (f"loss / {one}", f"loss / {other}")
+        first, second = _different(code.format(one), code.format(other))
+        assert (first.code, second.code) == (f"loss / {one}", f"loss / {other}")
 
 
 def test_a_trace_that_ends_early_leaves_out_nothing_that_the_other_one_goes_on_with() -> None:

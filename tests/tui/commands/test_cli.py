@@ -9,12 +9,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from lessons.learner.progress import Progress
+from lessons.reading.folders import TENSORS
 from lessons.reading.loader import load_course
 from lessons.results.result import WorkerError
 from tests.course import COURSE
@@ -221,6 +223,10 @@ def test_without_a_terminal_the_course_is_printed() -> None:
 
 
 def test_a_dumb_terminal_gets_linear_text() -> None:
+    # Of a lesson that was begun, only that lesson is printed, and the whole course takes seconds.
+    lesson = COURSE.lesson("one-query")
+    with closing(Progress.open()) as progress:
+        progress.set_position(lesson.id, lesson.steps[0].id)
     master, slave = pty.openpty()
     environ = {**os.environ, "TERM": "dumb"}
     with subprocess.Popen(COMMAND, cwd=ROOT, env=environ, stdin=slave, stdout=slave, stderr=slave) as running:
@@ -228,7 +234,7 @@ def test_a_dumb_terminal_gets_linear_text() -> None:
         sent = read_all(master)
         assert running.wait(60) == 0
     os.close(master)
-    assert f"Lesson {COURSE.lessons[0].number}: {COURSE.lessons[0].title}" in sent
+    assert f"Lesson {lesson.number}: {lesson.title}" in sent
     assert "\x1b" not in sent
 
 
@@ -236,9 +242,8 @@ def test_a_learner_in_the_middle_of_a_lesson_gets_that_lesson(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", "dumb")
-    progress = Progress.open()
-    progress.set_position("dropout", "ones")
-    progress.close()
+    with closing(Progress.open()) as progress:
+        progress.set_position("dropout", "ones")
     status, out, _ = command()
     assert status == 0
     assert "Lesson 6: Dropout on the weights" in out
@@ -258,8 +263,10 @@ def test_a_reader_that_stops_early() -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("arguments", [("list",), ("list", "--json"), ("lint", "--quick"), ("export", "-")])
-def test_a_full_disk_is_a_failure(arguments: Sequence[str], unbuffered: str) -> None:
+@pytest.mark.parametrize(
+    "arguments", [("list",), ("list", "--json"), ("lint", "--quick", TENSORS.path), ("export", "-")]
+)
+def test_a_full_disk_is_a_failure(arguments: Sequence[str | Path], unbuffered: str) -> None:
     """The error may come with a line or, if output is buffered, at the end."""
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.course import COURSE
+from tests.course import COURSE, TENSORS
 from tests.tui.commands.command_line import Command
 
 
@@ -37,10 +37,10 @@ def test_lint_of_a_name_that_is_too_long(command: Command) -> None:
 
 
 def test_lint_of_one_lesson(command: Command) -> None:
-    lesson = COURSE.lessons[1]
-    status, out, err = command("lint", "--quick", "--lesson", lesson.id)
+    lesson = TENSORS.lessons[1]
+    status, out, err = command("--course", "tensors", "lint", "--quick", "--lesson", lesson.id)
     assert (status, err) == (0, "")
     assert out.startswith(f"1 lesson, {len(lesson.steps)} steps, ")
-    status, _, err = command("lint", "--lesson", "no-such-lesson")
+    status, _, err = command("--course", "tensors", "lint", "--lesson", "no-such-lesson")
     assert status == 2
-    assert f"There is no lesson 'no-such-lesson'. The lessons are: {COURSE.lessons[0].id}, " in err
+    assert f"There is no lesson 'no-such-lesson'. The lessons are: {TENSORS.lessons[0].id}, " in err

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+import functools
+
+import pytest
+
 from lessons.reading.folders import BUILT_IN
 from tests.tui.commands.command_line import Command, document
+from tui.commands import list_texts
+
+READ_ONCE = functools.cache(list_texts.read)
+"""To read all texts takes longer than all else that is tested here."""
+
+
+@pytest.fixture(autouse=True)
+def _texts_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(list_texts, "read", READ_ONCE)
 
 
 def test_texts_of_a_group_are_printed_with_their_ids(command: Command) -> None:

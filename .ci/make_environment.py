@@ -224,8 +224,11 @@ def main() -> None:
     given = shlex.split(os.environ.get("PIP_ARGS", ""))
     common = ["--constraint", options.constraints, *given]
     # setuptools comes first and builds in the environment itself: pip would fetch another, unpinned one for a build of
-    # its own, and could not do so offline.
-    install(found, folder, ["--quiet", *common, "setuptools"], again)
+    # its own, and could not do so offline. With it comes a newer pip than Python brings along: the one of Python 3.11
+    # takes four times as long to choose from an index. In folders of wheels there is little to choose from, and there
+    # may be no pip.
+    tools = ["setuptools"] if "--no-index" in given else ["setuptools", "pip"]
+    install(found, folder, ["--quiet", "--no-compile", *common, *tools], again)
     # torch comes alone and before the rest, so that no other package can come from its index. What the rest asks for is
     # any build of the version of the constraints: `==2.13.0` matches 2.13.0+cpu.
     # Of torch and what it needs, most modules are never imported: to compile them all would take longer than the rest.
@@ -235,7 +238,9 @@ def main() -> None:
     alone = given if "==" in choice.requirement else common
     install(found, folder, [*alone, "--no-deps", "--no-compile", *choice.arguments], again, choice.missing)
     install(found, folder, [*common, "--no-compile", "torch"], again)
-    install(found, folder, [*common, "--no-build-isolation", "--editable", ".[dev]" if options.dev else "."], again)
+    # The same holds for what tests need. A learner would wait for the first screen instead, so theirs is compiled.
+    rest = ["--no-compile", "--editable", ".[dev]"] if options.dev else ["--editable", "."]
+    install(found, folder, [*common, "--no-build-isolation", *rest], again)
 
 
 if __name__ == "__main__":

@@ -169,15 +169,17 @@ def test_words_of_pip_are_shown_if_nobody_knows_what_they_mean(
     assert capfd.readouterr().err == "something new\n"
 
 
-def asked_of_pip(monkeypatch: pytest.MonkeyPatch, folder: Path, *options: str) -> list[list[str]]:
-    """Return what pip is asked for when an environment is made."""
+def asked_of_pip(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, *options: str, given: str = "--proxy here"
+) -> list[list[str]]:
+    """Return what pip is asked for when an environment is made; `given` are its arguments from whoever types make."""
     asked: list[list[str]] = []
     monkeypatch.setattr(Environment, "find", lambda _: Environment(folder / "python", folder))
     monkeypatch.setattr(make_environment, "install", lambda found, folder, arguments, *_: asked.append(arguments))
-    monkeypatch.setenv("PIP_ARGS", "--proxy here")
+    monkeypatch.setenv("PIP_ARGS", given)
     monkeypatch.setattr(sys, "argv", ["", ".venv", "--constraints", str(ROOT / "constraints.txt"), *options])
     make_environment.main()
-    assert all("--proxy" in arguments for arguments in asked)
+    assert all(given.split()[0] in arguments for arguments in asked)
     return asked
 
 
@@ -197,6 +199,22 @@ def test_an_exact_version_of_torch_has_no_constraint(tmp_path: Path, monkeypatch
     asked = asked_of_pip(monkeypatch, tmp_path)
     assert ["--constraint" in arguments for arguments in asked] == [True, False, True, True]
     assert asked[1][-1] == "torch==0.1.0+cpu"
+
+
+def test_a_newer_pip_comes_first_unless_there_are_only_folders_of_wheels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert asked_of_pip(monkeypatch, tmp_path)[0][-2:] == ["setuptools", "pip"]
+    folders = asked_of_pip(monkeypatch, tmp_path, given="--no-index --find-links wheels")
+    assert folders[0][-1] == "setuptools"
+    assert not any("pip" in arguments for arguments in folders)
+
+
+@pytest.mark.parametrize(("options", "compiles"), [([], True), (["--dev"], False)])
+def test_the_first_screen_of_a_learner_waits_for_no_compiler(
+    options: list[str], compiles: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ("--no-compile" not in asked_of_pip(monkeypatch, tmp_path, *options)[-1]) == compiles
 
 
 class Index(http.server.BaseHTTPRequestHandler):

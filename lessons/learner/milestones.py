@@ -134,6 +134,8 @@ def leave(progress: Progress, lesson: Lesson, step: Step) -> str:
             return say("question-skipped", "question skipped")
         case "experiment":
             return say("experiment-skipped", "experiment skipped")
+        case "find":
+            return say("find-skipped", "find skipped")
     return say("exercise-skipped", "exercise skipped")
 
 

@@ -24,18 +24,21 @@ def shape_text(tensor: Tensor) -> str:
     return "×".join(map(str, tensor.shape)) or say("scalar", "a single number")
 
 
-def tensor_lines(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
-    """Yield a tensor drawn the way its lesson asks for: as bars, or as a matrix with or without its storage."""
+def tensor_lines(tensor: Tensor, width: int = WIDTH, *, with_bars: bool = True) -> Iterator[str]:
+    """Yield a tensor drawn the way its lesson asks for: as bars, or as a matrix with or without its storage.
+
+    Without `with_bars`, what is drawn as bars is listed in the same way, one line per number, but nothing is drawn.
+    """
     if tensor.draw == "bars" and tensor.values:
-        yield from bars(tensor, width)
+        yield from bars(tensor, width, drawn=with_bars)
         return
     yield from matrix(tensor, width)
     if tensor.draw == "memory" and memory_text.drawable(tensor):
         yield from storage_lines(tensor)
 
 
-def bars(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
-    """Yield a tensor as bars, one line per number: label, number, bar."""
+def bars(tensor: Tensor, width: int = WIDTH, *, drawn: bool = True) -> Iterator[str]:
+    """Yield a tensor as bars, one line per number: label, number, and the bar if it is to be `drawn`."""
     yield f"{tensor.name}  {shape_text(tensor)}"
     form = number_format(tensor.dtype, tensor.kind, tensor.low, tensor.high, tensor.values)
     groups, labels = [[visible(text) for text in texts] for texts in (tensor.row_labels, tensor.col_labels)]
@@ -50,7 +53,7 @@ def bars(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
                 group = _right(groups[row] if groups and col == 0 else "", group_width)
                 label = _right(labels[col] if labels else "", label_width)
                 below, above = ruler.bar(value)
-                bar = f"{below}|{above}" if ruler.left else above
+                bar = "" if not drawn else f"{below}|{above}" if ruler.left else above
                 yield f"  {group}{'  ' if groups else ''}{label}  {form.text(value)}  {bar}".rstrip()
 
 

@@ -76,6 +76,10 @@ class ChangeCommands:
         """Change a number, and yield what came of it."""
         lesson, step = self._step()
         left, equals, value = text.partition("=")
+        if self.names_knob(text):
+            # What the screen has in one list is told apart here, by the name alone.
+            yield from self.knob(text)
+            return
         if not equals:
             raise Refused(
                 say("no-value", "Write the number and its value like this: set {cell} = 0.5", cell=self._cell)
@@ -130,6 +134,10 @@ class ChangeCommands:
             yield from self._apply(self._history().do(self._history().current.with_knob(lesson, knob.name, value)))
         except changes.ChangeError as error:
             raise Refused(str(error)) from None
+
+    def names_knob(self, text: str) -> bool:
+        """Return whether a text begins with the name of a knob."""
+        return self._listing.meant(text)[0] is not None
 
     def changes(self, _: str) -> Iterator[str]:
         """Yield what the learner has changed."""

@@ -160,6 +160,12 @@ TABLE: tuple[PlainCommand, ...] = (
         lambda: say("read", "print a matrix or a part of it in sentences, one for each row"),
     ),
     _command(
+        "sentences",
+        "",
+        _alone,
+        lambda: say("sentences", "have all matrices printed in sentences, and with the next sentences as tables again"),
+    ),
+    _command(
         "row",
         "t",
         lambda: say("row-form", "NAME[ROW]"),
@@ -257,7 +263,20 @@ TABLE: tuple[PlainCommand, ...] = (
         lambda: say("code", "write your code: lines, up to a line with a period alone, or with END"),
         ("task.edit",),
     ),
-    _command("draft", "", _alone, lambda: say("draft", "print your code as it is")),
+    _command(
+        "draft",
+        "",
+        _alone,
+        lambda: say("draft", "print your code as it is"),
+    ),
+    _command(
+        "line",
+        "",
+        lambda: say("line-form", "NUMBER [CODE]"),
+        lambda: say(
+            "line", "print a line of your code, or write another in its place, which is indented as the old one is"
+        ),
+    ),
     _command(
         "starter",
         "",
@@ -308,7 +327,18 @@ TABLE: tuple[PlainCommand, ...] = (
     ),
     # Trainings and the prompt
     _command(
-        "train", "g", _alone, lambda: say("train", "train the model; Ctrl+C stops it"), ("training.go", "tutor.stop")
+        "train",
+        "g",
+        _alone,
+        lambda: say("train", "train the model; Ctrl+C pauses it, and train goes on"),
+        ("training.go",),
+    ),
+    _command("stop", "", _alone, lambda: say("stop", "end a paused training"), ("tutor.stop",)),
+    _command(
+        "curves",
+        "",
+        lambda: say("curves-form", "[POINTS]"),
+        lambda: say("curves", "say how the curves of the training go, in a few numbers each, or in so many"),
     ),
     _command(
         "snapshot",

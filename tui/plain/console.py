@@ -17,6 +17,12 @@ NARROWEST = 20
 
 PROMPT = "> "
 
+SENTENCES = "ATTN_TUTOR_SENTENCES"
+"""The environment variable that has matrices printed in sentences."""
+
+KEPT_SPACE = "\u00a0"
+"""A space at which no line is broken, such as that between a label and its number."""
+
 
 class Console:
     """The two streams of a dialogue.
@@ -24,6 +30,7 @@ class Console:
     Attributes:
         width: the columns of a line.
         unicode: whether characters that are not ASCII may be written.
+        sentences: whether matrices are printed in sentences, not as tables.
     """
 
     def __init__(
@@ -32,6 +39,7 @@ class Console:
         self._given, self._out = given, out
         self.width, self.unicode = max(NARROWEST, width), unicode
         self.interrupts = interrupts or Interrupts()
+        self.sentences = False
         # A script does not see what it types, but whoever reads the log wants to.
         self._echoes = not given.isatty()
 
@@ -50,8 +58,9 @@ class Console:
                 return
 
     def wrapped(self, text: str) -> Iterator[str]:
-        """Yield a sentence in lines that fit."""
-        yield from textwrap.wrap(text, self.width)
+        """Yield a sentence in lines that fit, none of which ends at a `KEPT_SPACE`."""
+        for line in textwrap.wrap(text, self.width):
+            yield line.replace(KEPT_SPACE, " ")
 
     def ask(self, prompt: str = PROMPT) -> str | None:
         """Return the next line of input without its end; None at the end of the input.

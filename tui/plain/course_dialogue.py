@@ -81,7 +81,8 @@ class CourseDialogue:
         self, lesson: Lesson, index: int, *, purpose: Purpose = Purpose.WORK, history: ChangeHistory | None = None
     ) -> Iterator[str]:
         """Open a step, and yield it."""
-        self.current.stop()
+        if ended := self.current.stop():
+            yield from self._console.wrapped(f"({ended})")
         is_new = lesson is not self.lesson
         if is_new:
             self._learner_changes = LearnerChanges(history or ChangeHistory())

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from lessons.engine.session import Session
 from lessons.learner.exports import export_to_temporary_file
 from lessons.learner.progress import Progress
+from lessons.render.numbers import truncated, visible
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from lessons.what_if.changes import ChangeError
 from tui.plain.command_table import COMMANDS, Handlers, PlainCommand, word_of
-from tui.plain.console import Console
+from tui.plain.console import SENTENCES, Console
 from tui.plain.course_dialogue import CourseDialogue
 from tui.plain.keep_commands import KeepCommands
 from tui.plain.plain_state import PlainState
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from lessons.reading.folders import CourseFolder
 
 say = Wording("plain/dialogue")
+
+LONGEST_ECHO = 60
+"""Characters that are repeated of what a learner has typed."""
 
 
 class Dialogue:
@@ -68,7 +72,7 @@ class Dialogue:
     def handlers(self) -> Handlers:
         """The commands that apply now."""
         own: Handlers = {"courses": self._courses, "course": self._open_course, "export": self._export}
-        own["keep"] = self._keeping.keep
+        own |= {"keep": self._keeping.keep, "sentences": self._sentences}
         return self.course.handlers | own | {"help": self._help, "quit": self._quit}
 
     def begin(self) -> None:
@@ -117,9 +121,9 @@ class Dialogue:
             first, rest = "follow", first
         if first in letters(self.course.step) and not rest and "answer" in handlers:
             raise Refused(self._letter_alone(first, handlers))
-        word = word_of(first)
+        word = word_of(first) or self._begun(first, handlers)
         if word is None or word not in handlers:
-            raise Refused(self._unknown(first, word, handlers))
+            raise Refused(self._unknown(line.strip(), word, handlers))
         yield from handlers[word](rest.strip())
 
     def _letter_alone(self, letter: str, handlers: Handlers) -> str:
@@ -131,14 +135,31 @@ class Dialogue:
             )
         return say("answer-first", "To answer, type answer {letter}.", letter=letter)
 
-    def _unknown(self, text: str, word: str | None, handlers: Handlers) -> str:
-        """Say that something is no command, or none here, and what to type instead."""
+    def _begun(self, text: str, handlers: Handlers) -> str | None:
+        """Return the only command that applies and begins with a text, None if there is none. Raises `Refused`."""
+        found = [word for word in handlers if word.startswith(text.casefold())] if len(text) > 1 else []
+        if len(found) > 1:
+            raise Refused(
+                say("several", "{text} may be each of these: {words}. Type more of it.",
+                    text=text, words=", ".join(found))
+            )  # fmt: skip
+        return found[0] if found else None
+
+    def _unknown(self, line: str, word: str | None, handlers: Handlers) -> str:
+        """Say that a line begins with no command, or with none that does something here, and what to type instead."""
         if word is not None:
+            if reason := self.course.current.why_not(word):
+                return reason
             return say("not-here", "The command {word} does nothing here. Type help to see what you can do.", word=word)
+        if meant := self.course.current.command_for(line):
+            return say("meant", "Do you mean this? {command}", command=truncated(meant, LONGEST_ECHO, "..."))
+        text = line.partition(" ")[0]
+        shown = truncated(visible(text), LONGEST_ECHO, "...")
         close = difflib.get_close_matches(text.casefold(), handlers, 1)
+        close = close or difflib.get_close_matches(text.casefold(), COMMANDS, 1)
         if close:
-            return say("similar", "There is no command {text}. Do you mean {similar}?", text=text, similar=close[0])
-        return say("unknown", "There is no command {text}. Type help to see what you can do.", text=text)
+            return say("similar", "There is no command {text}. Do you mean {similar}?", text=shown, similar=close[0])
+        return say("unknown", "There is no command {text}. Type help to see what you can do.", text=shown)
 
     # Other courses ---------------------------------------------------------------------------------------------------
 
@@ -188,6 +209,20 @@ class Dialogue:
     def _help_of(self, command: PlainCommand) -> str:
         """Return the sentence for the help on a command."""
         return command.help()
+
+    def _sentences(self, _: str) -> Iterator[str]:
+        """Switch between sentences and tables."""
+        self._console.sentences = not self._console.sentences
+        yield from self._console.wrapped(
+            say(
+                "sentences",
+                "Matrices are printed in sentences from now on. sentences again prints tables. If the environment has "
+                "{variable}=1, there are sentences from the beginning.",
+                variable=SENTENCES,
+            )
+            if self._console.sentences
+            else say("tables", "Matrices are printed as tables from now on.")
+        )
 
     def _export(self, _: str) -> Iterator[str]:
         """Save the learner's progress and code to a file."""

@@ -18,7 +18,7 @@ from lessons.results.result import AnswerComparison, Judgement, StepResult, Work
 from lessons.texts.wording import Wording
 from tui.plain.command_table import Handlers
 from tui.plain.flow_commands import FlowPlace
-from tui.plain.matrix_commands import brief
+from tui.plain.matrix_commands import drawer, drawn
 from tui.plain.plain_state import PlainState
 from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
@@ -60,7 +60,13 @@ class ExerciseDialogue(StepDialogue):
     @property
     def handlers(self) -> Handlers:
         """The commands that apply at the exercise now."""
-        found = super().handlers | {"code": self.code, "draft": self.draft, "check": self.check, "run": self.run}
+        found = super().handlers | {
+            "code": self.code,
+            "draft": self.draft,
+            "line": self.line,
+            "check": self.check,
+            "run": self.run,
+        }
         found |= {"starter": self.starter, "edit": self.edit, "solution": self.solution}
         if self._help.hints_left and not self._help.solution_is_open:
             found["hint"] = self.hint
@@ -76,6 +82,16 @@ class ExerciseDialogue(StepDialogue):
         if self._scratch is None:
             return Subject(())
         return Subject(self._scratch.tensors, CodeUnit.step(STEP))
+
+    def why_not(self, word: str) -> str:
+        """See `StepDialogue`."""
+        if self._scratch is None and word in ("show", "read", "row", "explain", "overview", "flow", "open", "box"):
+            return say("not-run", "Your code has not run yet, so there are no numbers. Type run to run it.")
+        if word == "hint" and self._help.solution_is_open:
+            return say("no-hint", "You need no more hints here. Type solution to read the solution.")
+        if word in ("set", "knob", "python"):
+            return say("not-changed", "There is nothing to change here but your code.")
+        return super().why_not(word)
 
     def _flow_place(self) -> FlowPlace:
         return FlowPlace(self._with_code, STEP, None if self._scratch is None else CodeUnit.step(STEP))
@@ -121,7 +137,11 @@ class ExerciseDialogue(StepDialogue):
                 if other.why == DAMAGED
                 else say("other-code", "Another session of yours wrote other code; type starter to switch to it.")
             )
-        how = say("how", "Type code to write your code here, or check and the name of a file. run runs it.")
+        how = say(
+            "how",
+            "Type code to write your code here, line to replace one line of it, or check and the name of a file. "
+            "run runs it.",
+        )
         yield from self._paragraphs(how)
 
     @property
@@ -145,18 +165,40 @@ class ExerciseDialogue(StepDialogue):
             say("write", "Write your code. A line with {end} alone ends it; Ctrl+C forgets it.", end=end)
         )
         try:
-            lines, _ended = self._console.ask_until(end, CONTINUED)
+            lines, ended = self._console.ask_until(end, CONTINUED)
         except KeyboardInterrupt:
             self._console.end_line()
             raise Refused(say("forgotten", "Your code is as it was.")) from None
         if not any(line.strip() for line in lines):
             raise Refused(say("nothing-written", "Nothing was written. Your code is as it was."))
-        self._save("\n".join(lines) + "\n")
+        self._save("\n".join(lines) + "\n", replaces=True)
+        if not ended:
+            yield from self._console.wrapped(say("no-end", "The input ended before a line with {end}.", end=end))
         yield from self._console.wrapped(
             say.count("kept", len(lines), "{count} line is saved. Type check.", "{count} lines are saved. Type check.")
         )
 
-    def _save(self, code: str) -> None:
+    def line(self, text: str) -> Iterator[str]:
+        """Yield a line of the code by its number, or write another one in its place, with the same indentation."""
+        number, _, written = text.partition(" ")
+        lines = self._code.splitlines()
+        if not number.isdecimal() or not 1 <= int(number) <= len(lines):
+            raise Refused(
+                say.count("no-line", len(lines), "Your code has one line: line 1.",
+                          "Say which line, from 1 to {count}: line 1, or line 1 and code to write in its place.")
+            )  # fmt: skip
+        at = int(number) - 1
+        if written.strip():
+            old = lines[at]
+            lines[at] = old[: len(old) - len(old.lstrip())] + written.strip()
+            self._save("\n".join(lines) + "\n", replaces=True)
+        yield clean(f"{at + 1}: {lines[at]}")
+
+    def _save(self, code: str, *, replaces: bool = False) -> None:
+        """Save the code; what it `replaces` is kept, if that is no starter."""
+        before = self._code.strip()
+        if replaces and before not in ("", self._exercise.starter.strip(), code.strip()):
+            self._drafts.archive(self._exercise.exercise, self._code)
         self._code = code
         self._help.gives_up_next = False
         self._drafts.save(self._exercise.exercise, code)
@@ -219,7 +261,7 @@ class ExerciseDialogue(StepDialogue):
         """Have the code judged, that in a file if one is named, and yield the verdict."""
         step, progress = self._exercise, self._state.progress
         if text:
-            self._save(self._read(text))
+            self._save(self._read(text), replaces=True)
         self._help.gives_up_next = False
         judgement = self._state.session.check(step, self._code)
         shown, held_back = symptoms.of_first_check(progress, step, judgement)
@@ -247,7 +289,9 @@ class ExerciseDialogue(StepDialogue):
         self._flow.forget()
         width = self._console.width
         # Each result begins with an empty line.
-        lines = list(linear_text.result_lines(self._with_code.step(STEP), result, width, draw=brief))[1:]
+        lines = list(linear_text.result_lines(self._with_code.step(STEP), result, width, draw=drawer(self._console)))[
+            1:
+        ]
         yield from lines or self._console.wrapped(say("nothing", "It has run, and makes no matrices."))
 
     def difference(self, _: str) -> Iterator[str]:
@@ -257,10 +301,10 @@ class ExerciseDialogue(StepDialogue):
             raise Refused(exercise_text.nothing_to_compare(judgement))
         difference = judgement.difference
         yield say("yours", "Yours:")
-        yield from brief(difference.yours, self._console.width)
+        yield from drawn(self._console, difference.yours)
         if difference.expected is not None:
             yield say("expected", "Expected:")
-            yield from brief(difference.expected, self._console.width)
+            yield from drawn(self._console, difference.expected)
 
     # Help ------------------------------------------------------------------------------------------------------------
 

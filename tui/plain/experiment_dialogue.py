@@ -43,6 +43,12 @@ class ExperimentDialogue(StepDialogue):
             found |= {"hint": self.hint, "solution": self.solution}
         return found
 
+    def why_not(self, word: str) -> str:
+        """See `StepDialogue`."""
+        if word in ("answer", "point", "hint", "solution") and not self._help.is_open:
+            return say("is-over", "You have done this task. Type next to go on.")
+        return super().why_not(word)
+
     @property
     def _hints_read(self) -> tuple[str, ...]:
         return self._experiment.hints[: self._help.hints]

@@ -14,7 +14,7 @@ from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, box_unit
 from lessons.texts.wording import Wording
 from tui.plain.command_table import Handlers
 from tui.plain.console import Console
-from tui.plain.matrix_commands import brief
+from tui.plain.matrix_commands import drawn
 from tui.plain.refused import Refused
 from tui.plain.subject import Subject
 from tui.plain.waiting_session import WaitingSession
@@ -106,7 +106,7 @@ class FlowCommands:
         tensor = self._session.ask(BoxQuestion(box.id, self._opened, place.unit))
         tensor = labeled(place.lesson, place.step, tensor)
         self._box = tensor, box_unit(place.unit, box.id)
-        yield from brief(tensor, self._console.width)
+        yield from drawn(self._console, tensor)
 
     def _named(self, flow: Flow, text: str, fits: Callable[[FlowBox], bool]) -> FlowBox:
         """Return the box of a name, if it fits. Raises `Refused`."""

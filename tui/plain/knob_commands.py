@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from lessons.format.knobs.knob import Knob
@@ -19,6 +20,9 @@ say = Wording("plain/change")
 
 MOST_LISTED = 20
 """Knobs that are listed when nobody has asked for all of them."""
+
+QUOTED = re.compile(r'"([^"]+)"\s*(.*)')
+"""A label in quotes, and what follows it."""
 
 ALL = "all"
 """What a learner types to have all of them listed."""
@@ -88,14 +92,19 @@ class KnobCommands:
         yield from self._console.wrapped(line)
 
     def meant(self, text: str) -> tuple[Knob | None, str]:
-        """Return the knob that a text begins with, by its name or as the only one that the code calls so, and the rest.
+        """Return the knob that a text begins with, and the rest.
+
+        It is found by its name, by its label, which may be in quotes, or as the only one that the code calls so.
 
         Names of several words, such as those of another file, are read whole. Returns None if there is no such knob.
         """
+        if (quoted := QUOTED.fullmatch(text)) is not None:
+            text = f"{quoted[1]} {quoted[2]}"
         names = [(knob, knob.name) for knob in self._knobs()]
+        labels = [(knob, knob.label) for knob in self._knobs()]
         literals = [knob for knob in self._knobs() if isinstance(knob, LiteralKnob)]
         called = [(knob, knob.called) for knob in literals if knob_list.is_all_of(self._step()[0], knob)]
-        for among in (names, called):
+        for among in (names, called, labels):
             found = [(len(name), knob) for knob, name in among if name and _follows(name, text) is not None]
             longest = [knob for length, knob in found if length == max(length for length, _ in found)]
             if len(longest) == 1:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-import textwrap
 from collections.abc import Callable, Generator, Iterator
 
 from lessons.render import linear_matrix
@@ -14,10 +14,11 @@ from lessons.results.tensor_questions import BlocksQuestion, RowQuestion
 from lessons.texts.wording import Wording
 from tui.plain import subject as subjects
 from tui.plain.command_table import Handlers
-from tui.plain.console import Console
+from tui.plain.console import KEPT_SPACE, Console
 from tui.plain.refused import Refused
 from tui.plain.subject import Part, Subject
 from tui.plain.waiting_session import WaitingSession
+from tui.render import linear_text
 from tui.render.row_text import row_text
 
 say = Wording("plain/matrix")
@@ -35,15 +36,72 @@ ROOM = 400
 """Characters of the summary of a row, which is wrapped."""
 
 
-def brief(tensor: Tensor, width: int, most: int = MOST_LINES) -> Iterator[str]:
-    """Yield a tensor as a table, as `linear_matrix.tensor_lines` does, but at most so many lines of it."""
-    for number, line in enumerate(linear_matrix.tensor_lines(tensor, width)):
+def drawer(console: Console) -> linear_text.Drawer:
+    """Return what draws the tensors of a step: see `drawn`."""
+    return lambda tensor, width: drawn(console, tensor)
+
+
+def drawn(console: Console, tensor: Tensor, most: int = MOST_LINES) -> Iterator[str]:
+    """Yield a tensor as a table or in sentences, whichever the learner wants, but at most so many lines of it."""
+    lines = spoken(console, tensor) if console.sentences else tables(console, tensor)
+    yield from cut_off(console, tensor, lines, most, "read" if console.sentences else "show")
+
+
+def tables(console: Console, tensor: Tensor) -> Iterator[str]:
+    """Yield a tensor as aligned tables, in which nothing is drawn."""
+    return linear_matrix.tensor_lines(tensor, console.width, with_bars=False)
+
+
+def cut_off(console: Console, tensor: Tensor, lines: Iterator[str], most: int, word: str) -> Iterator[str]:
+    """Yield at most so many lines of a tensor, and which command goes on."""
+    for number, line in enumerate(lines):
         if number == most:
-            more = say("more", "{name} goes on. Type show and a part of it: show {example}", name=tensor.name,
-                       example=f"{tensor.name}[{'0, ' * len(tensor.lead_shape)}0:8]")  # fmt: skip
-            yield from textwrap.wrap(more, width)
+            more = say("more", "{name} goes on. Type {word} and a part of it: {word} {example}", name=tensor.name,
+                       word=word, example=f"{tensor.name}[{'0, ' * len(tensor.lead_shape)}0:8]")  # fmt: skip
+            yield from console.wrapped(more)
             return
         yield line
+
+
+def spoken(console: Console, tensor: Tensor) -> Iterator[str]:
+    """Yield a tensor in sentences, as far as its numbers are known."""
+    if tensor.shape:
+        yield from console.wrapped(heading(tensor, tensor.name))
+    rows, columns = tensor.matrix_shape
+    window = tensor.window
+    if tensor.values is None and window is not None:
+        for row, values in enumerate(window.rows, window.top):
+            yield from console.wrapped(row_sentence(tensor, window.lead, row, window.left, tuple(values)))
+        yield from console.wrapped(say("corner", "Those are the first numbers of it. read and a part reads others."))
+        return
+    for lead in itertools.product(*map(range, tensor.lead_shape)):
+        for row in range(rows):
+            yield from console.wrapped(
+                row_sentence(tensor, lead, row, 0, tuple(tensor.row(lead, row, 0, columns) or ()))
+            )
+
+
+def heading(tensor: Tensor, label: str) -> str:
+    """Return what a tensor is called, and what its axes count: `weights has 6 rows (query) and 6 columns (key).`"""
+    counted = [
+        (size, f" ({axis})" if axis != "index" else "")
+        for size, axis in zip(tensor.shape, (*tensor.axes, *["index"] * len(tensor.shape)), strict=False)
+    ]
+    match counted:
+        case []:
+            return say("reading-number", "{name} is a single number.", name=label)
+        case [(size, axis)]:
+            text = say("vector", "{size} numbers{axis}", size=size, axis=axis)
+        case [(rows, row_axis), (columns, column_axis)]:
+            text = say("matrix", "{rows} rows{row_axis} and {columns} columns{column_axis}",
+                       rows=rows, row_axis=row_axis, columns=columns, column_axis=column_axis)  # fmt: skip
+        case _:
+            axes = ", ".join(axis for axis in tensor.axes if axis != "index")
+            text = say("more-axes", "the shape {shape}", shape=linear_matrix.shape_text(tensor))
+            text += f" ({axes})" if axes else ""
+    if label != tensor.name:
+        return say("part-has", "{label}. {name} has {what}.", label=label, name=tensor.name, what=text)
+    return say("has", "{name} has {what}.", name=tensor.name, what=text)
 
 
 class MatrixCommands:
@@ -87,7 +145,7 @@ class MatrixCommands:
         subject, part = self._part(text)
         tensor = part.tensor
         if part.is_all:
-            yield from brief(tensor, self._console.width, MOST_ASKED)
+            yield from cut_off(self._console, tensor, tables(self._console, tensor), MOST_ASKED, "show")
             return
         yield from self._prepared(text)
         lines = self._tables(subject, part)
@@ -125,16 +183,11 @@ class MatrixCommands:
         yield from self._prepared(text)
         subject, part = self._part(text)
         tensor, left = part.tensor, MOST_ASKED
-        shape = linear_matrix.shape_text(tensor)
-        yield from self._console.wrapped(
-            say("reading", "{name}, of the shape {shape}.", name=part.label, shape=shape)
-            if tensor.shape
-            else say("reading-number", "{name} is a single number.", name=tensor.name)
-        )
+        yield from self._console.wrapped(heading(tensor, part.label))
         for lead in part.leads:
             numbers = subjects.values(self._session, subject, part, lead)
             for row, values in zip(part.rows, numbers, strict=True):
-                lines = textwrap.wrap(row_sentence(tensor, lead, row, part.columns.start, values), self._console.width)
+                lines = list(self._console.wrapped(row_sentence(tensor, lead, row, part.columns.start, values)))
                 left -= len(lines)
                 if left < 0:
                     yield from self._console.wrapped(say("less", "There is more of it. Ask for a smaller part."))
@@ -204,7 +257,11 @@ def row_sentence(tensor: Tensor, lead: subjects.Index, row: int, left: int, valu
     columns = tensor.col_labels[left : left + len(values)]
     bare = all(text == str(left + at) for at, text in enumerate(columns))
     numbers = [_spoken(tensor, form.text(value).strip()) for value in values]
-    cells = numbers if bare else [f"{visible(text)} {number}" for text, number in zip(columns, numbers, strict=True)]
+    cells = (
+        numbers
+        if bare
+        else [f"{visible(text)}{KEPT_SPACE}{number}" for text, number in zip(columns, numbers, strict=True)]
+    )
     words = ", ".join(cells)
     start = [subjects.lead_words(tensor, lead)] if lead else []
     if len(tensor.shape) == 1:
@@ -212,6 +269,8 @@ def row_sentence(tensor: Tensor, lead: subjects.Index, row: int, left: int, valu
     label = visible(tensor.row_labels[row]) if row < len(tensor.row_labels) else ""
     name = say("row", "row {row}", row=row)
     start += [name] if label in ("", str(row)) else [name, label]
+    # A label keeps its letters.
+    start[0] = start[0][:1].upper() + start[0][1:]
     if tensor.kind == "weight" and tensor.axes[-2:] == ("query", "key") and not bare:
         return say("gives", "{start} gives: {cells}.", start=", ".join(start), cells=words)
     return f"{', '.join(start)}: {words}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from lessons.engine.session import Session
 from lessons.learner.progress import Progress
 from lessons.learner.renames import renames_of
 from lessons.reading.folders import option_about
-from tui.plain.console import Console
+from tui.plain.console import SENTENCES, Console
 from tui.plain.dialogue import Dialogue
 from tui.state.unsaved_progress import farewell
 
@@ -55,6 +56,7 @@ def converse(make: Callable[[Console], Dialogue], columns: int | None, *, unicod
     # No line reaches the last column, where some terminals wrap.
     width = columns or shutil.get_terminal_size().columns - 1
     console = Console(given, sys.stdout, width, unicode=unicode)
+    console.sentences = os.environ.get(SENTENCES, "") not in ("", "0")
     dialogue = make(console)
     try:
         with console.interrupts.installed():

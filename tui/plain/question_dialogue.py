@@ -15,7 +15,7 @@ from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Judgement, StepResult, WorkerError
 from lessons.texts.wording import Wording
 from tui.plain.command_table import Handlers
-from tui.plain.matrix_commands import brief
+from tui.plain.matrix_commands import drawer
 from tui.plain.plain_state import PlainState
 from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
@@ -61,6 +61,12 @@ class QuestionDialogue(StepDialogue):
     @property
     def _is_answered(self) -> bool:
         return not self._state_of_question.is_open
+
+    def why_not(self, word: str) -> str:
+        """See `StepDialogue`."""
+        if word in ("answer", "point", "hint", "solution") and not self._state_of_question.is_open:
+            return say("is-over", "You have done this task. Type next to go on.")
+        return super().why_not(word)
 
     @property
     def _hints_read(self) -> tuple[str, ...]:
@@ -148,7 +154,9 @@ class QuestionDialogue(StepDialogue):
         result = self.content.result
         revealed = tuple(tensor for tensor in self.subject.tensors if tensor.name not in before)
         shown = replace(result, stdout="", error=None, notes=(), tensors=revealed)
-        yield from linear_text.result_lines(self.step, shown, self._console.width, answered=True, draw=brief)
+        yield from linear_text.result_lines(
+            self.step, shown, self._console.width, answered=True, draw=drawer(self._console)
+        )
 
     def point(self, text: str) -> Iterator[str]:
         """Answer with a cell, or with a numbered operand of the last explanation."""
@@ -162,7 +170,14 @@ class QuestionDialogue(StepDialogue):
         last = self._explaining.last
         if text.isdecimal() and last is not None:
             if not 1 <= int(text) <= len(last.operands):
-                raise Refused(say("no-operand", "The explanation has no number {number}.", number=text))
+                raise Refused(
+                    say("no-operand", "The explanation has no number {number}.", number=text)
+                    if last.operands
+                    else say(
+                        "no-operands",
+                        "This number was computed from nothing else. To answer with it, type point alone.",
+                    )
+                )
             cell = pointed_cell(step, last, int(text) - 1)
         elif not text and last is not None:
             cell = pointed_cell(step, last, None)

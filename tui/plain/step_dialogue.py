@@ -8,19 +8,19 @@ from dataclasses import replace
 
 from lessons.format import main_path, template
 from lessons.format.knobs.knob import Knob
-from lessons.format.lesson import Lesson, Step
+from lessons.format.lesson import FindStep, Lesson, Step
 from lessons.render.source_text import names_of_steps
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from lessons.what_if.changes import ChangeHistory, Changes
-from tui.plain import change_commands, key_words
+from tui.plain import change_commands, key_words, not_here
 from tui.plain.change_commands import ChangeCommands
 from tui.plain.command_table import Handlers
 from tui.plain.explain_commands import ExplainCommands
 from tui.plain.flow_commands import FlowCommands, FlowPlace
-from tui.plain.matrix_commands import MatrixCommands, brief
+from tui.plain.matrix_commands import MatrixCommands, drawer
 from tui.plain.plain_state import PlainState
 from tui.plain.prompt_dialogue import PromptDialogue
 from tui.plain.refused import Refused
@@ -119,6 +119,20 @@ class StepDialogue:
             found |= self._changing.handlers | {"python": self.python}
         return found
 
+    def why_not(self, word: str) -> str:
+        """Return why a command does not apply now, "" if there is nothing to be said about it."""
+        return not_here.reason(word)
+
+    def command_for(self, line: str) -> str:
+        """Return the command that a line means which leaves out its word, as `weights[1,0]` does; "" for none."""
+        left, equals, _ = line.partition("=")
+        handlers = self.handlers
+        if typed(left, [tensor.name for tensor in self._subject_of_numbers().tensors])[0]:
+            return f"set {line}" if equals and "set" in handlers else "" if equals else f"show {line}"
+        if "knob" in handlers and self._changing.names_knob(line):
+            return f"knob {line}"
+        return ""
+
     def _flow_place(self) -> FlowPlace:
         unit = None if self.runner is Runner.ON_REQUEST else CodeUnit.step(self.step.id)
         return FlowPlace(self.lesson, self.step.id, unit)
@@ -153,7 +167,7 @@ class StepDialogue:
         position = main_path.position_of(self.lesson.steps, step.id)
         shown = self._shown_content
         yield from linear_text.step_lines(
-            self._printed_step, shown.result, position, width, answered=self._is_answered, draw=brief
+            self._printed_step, shown.result, position, width, answered=self._is_answered, draw=drawer(self._console)
         )
         for beside in () if step.side else self.lesson.side_steps_of(step.id):
             yield from self._paragraphs(
@@ -166,8 +180,7 @@ class StepDialogue:
                 say("large", "{name} is large. For its overview, type overview {name}", name=large)
             )
         yield from self._below()
-        here = key_words.translated(step, self._hints_read, self.handlers, self._example, self._target)
-        yield from self._paragraphs(*here)
+        yield from self._paragraphs(*key_words.translated(step, self._hints_read, self.here))
 
     @property
     def _printed_step(self) -> Step:
@@ -190,11 +203,13 @@ class StepDialogue:
         return ()
 
     @property
-    def _example(self) -> str:
-        """A cell of the step, for examples; "" if it shows none."""
-        for tensor in self.subject.tensors:
-            return f"{tensor.name}[{','.join('0' for _ in tensor.shape)}]" if tensor.shape else tensor.name
-        return ""
+    def here(self) -> key_words.Here:
+        """What the learner can do here."""
+        handlers = self.handlers
+        tensors = [tensor for tensor in self.subject.tensors if tensor.name != self.subject.hidden]
+        knobs = self.knobs if "knob" in handlers else ()
+        start = self.step.start if isinstance(self.step, FindStep) else ""
+        return key_words.Here(handlers, tensors, knobs, self._target, start.replace(" ", ""))
 
     @property
     def _target(self) -> str:
@@ -251,7 +266,7 @@ class StepDialogue:
     def _result(self) -> Iterator[str]:
         """Yield the results of the step without its text."""
         lines = linear_text.result_lines(
-            self.step, self.content.result, self._console.width, answered=self._is_answered, draw=brief
+            self.step, self.content.result, self._console.width, answered=self._is_answered, draw=drawer(self._console)
         )
         # Each result begins with an empty line.
         if next(lines, None) is None:
@@ -299,5 +314,6 @@ class StepDialogue:
         prompt = PromptDialogue(self._state, self.lesson, self.step, self.changes, self._names_of_steps())
         yield from prompt.talk()
 
-    def stop(self) -> None:
-        """End what belongs to the step, which the learner leaves."""
+    def stop(self) -> str:
+        """End what belongs to the step, which the learner leaves; return what is to be said of that, "" for nothing."""
+        return ""

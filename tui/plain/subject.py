@@ -126,7 +126,13 @@ def position(tensor: Tensor, axis: int, text: str) -> int:
     same = [at for at, each in enumerate(labels) if normalize_text(each) == normalize_text(wanted)]
     if len(same) != 1:
         raise Refused(
-            say("twice", "{label} stands there {count} times: write its index.", label=wanted, count=len(same))
+            say(
+                "twice",
+                '"{label}" is there {count} times. Type one of these numbers instead: {numbers}.',
+                label=wanted,
+                count=len(same),
+                numbers=", ".join(map(str, same)),
+            )
             if same
             else say("no-label", "{name} has nothing called {label} along that axis.", name=tensor.name, label=wanted)
         )

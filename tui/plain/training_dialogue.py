@@ -1,16 +1,16 @@
-"""Trainings in the dialogue: a line for each snapshot, Ctrl+C to stop, and the matrices of any snapshot."""
+"""Trainings in the dialogue: a line for each snapshot, Ctrl+C to pause, curves in numbers, and any snapshot."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from lessons.format.lesson import Lesson, Step, TrainStep
 from lessons.results.result import Failure, Training, TrainingSnapshot, WorkerError
 from lessons.texts.wording import Wording
 from tui.drawings import training_status
 from tui.plain.command_table import Handlers
-from tui.plain.matrix_commands import brief
+from tui.plain.matrix_commands import drawn
 from tui.plain.plain_state import PlainState
 from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
@@ -19,6 +19,9 @@ from tui.state.purpose import Purpose
 from tui.state.training_replay import TrainingReplay
 
 say = Wording("plain/training")
+
+MOST_POINTS = 11
+"""Numbers of a curve that are listed if nobody says how many."""
 
 
 class TrainingDialogue(StepDialogue):
@@ -31,6 +34,7 @@ class TrainingDialogue(StepDialogue):
         self._training = step
         # The position of the snapshot that was printed last.
         self._looked_at = -1
+        self._paused: TrainingReplay | None = None
         super().__init__(state, lesson, step, learner_changes, purpose)
 
     @property
@@ -38,7 +42,9 @@ class TrainingDialogue(StepDialogue):
         """The commands that apply at the training now."""
         found = super().handlers | {"train": self.train}
         if self._replay.snapshots:
-            found["snapshot"] = self.snapshot
+            found |= {"snapshot": self.snapshot, "curves": self.curves}
+        if self._paused is not None:
+            found["stop"] = self.end
         return found
 
     @property
@@ -48,9 +54,21 @@ class TrainingDialogue(StepDialogue):
     def _below(self) -> Iterator[str]:
         yield from super()._below()
         replay = self._replay
-        if replay.untouched:
+        if self._paused is not None:
+            yield from self._paragraphs(self._paused_text(self._paused))
+        elif replay.untouched:
             yield from self._paragraphs(
                 say("not-trained", "Nothing has been trained here yet. Type train to train it, snapshot to look ahead.")
+            )
+        elif replay.state in ("stopped", "failed"):
+            yield from self._paragraphs(
+                say(
+                    "ended-early",
+                    "Your training ended after {done} of {total} steps, so it is not kept. Type train to train again, "
+                    "curves or snapshot to look back.",
+                    done=replay.done,
+                    total=replay.total,
+                )
             )
         elif replay.state == "recorded":
             yield from self._paragraphs(
@@ -62,26 +80,49 @@ class TrainingDialogue(StepDialogue):
             )
 
     def train(self, _: str) -> Iterator[str]:
-        """Train the model, and yield a line for each snapshot until the end."""
-        step, changes = self._training, self.changes
-        replay = self._state.replays.begin(self.lesson, step, changes)
-        yield from self._console.wrapped(say("started", "The training begins. Ctrl+C stops it."))
+        """Train the model, or go on with it, and yield a line for each snapshot until the end or Ctrl+C."""
+        session, replay = self._state.session, self._paused
+        if replay is not None:
+            yield from self._console.wrapped(say("resumed", "The training goes on. Ctrl+C pauses it."))
+            replay.resume()
+            yield from self._ended(replay, session.resume)
+            return
+        replay = self._state.replays.begin(self.lesson, self._training, self.changes)
+        yield from self._console.wrapped(say("started", "The training begins. Ctrl+C pauses it."))
+        changes, step = self.changes, self._training
         lock = threading.Lock()
 
         def take(snapshot: TrainingSnapshot) -> None:
             # Called from the thread that waits for the worker; the dialogue itself waits meanwhile.
             with lock:
+                is_watched = replay.state in ("starting", "running")
                 replay.add(snapshot)
                 line = training_status.line(replay, snapshot, step.curves)
-                self._console.write(self._console.wrapped(line.replace(training_status.GAP, ", ")))
+                if is_watched:
+                    self._console.write(self._console.wrapped(line.replace(training_status.GAP, ", ")))
 
-        outcome = Training((), stopped=True)
+        def stopped() -> None:
+            self._paused = None
+            self._state.replays.end(replay, Training((), stopped=True))
+
+        yield from self._ended(replay, lambda: session.train(self.lesson, step.id, take, changes, stopped))
+
+    def _ended(self, replay: TrainingReplay, work: Callable[[], Training | None]) -> Iterator[str]:
+        """Yield how a training has ended, or that it is paused."""
+        self._paused = None
         try:
-            outcome = self._state.session.train(self.lesson, step.id, take, changes)
+            outcome = work()
         except WorkerError as error:
             outcome = Training((), Failure("crash", str(error)))
-        finally:
-            self._state.replays.end(replay, outcome)
+        except BaseException:
+            self._state.replays.end(replay, Training((), stopped=True))
+            raise
+        if outcome is None:
+            self._paused = replay
+            replay.pause()
+            yield from self._console.wrapped(self._paused_text(replay))
+            return
+        self._state.replays.end(replay, outcome)
         seconds = training_status.seconds(replay.seconds)
         match replay.state:
             case "trained":
@@ -97,6 +138,52 @@ class TrainingDialogue(StepDialogue):
                 )
             case _:
                 yield from self._console.wrapped(say("stopped", "Stopped. What was trained so far is not kept."))
+
+    def _paused_text(self, replay: TrainingReplay) -> str:
+        start = (
+            say("paused", "The training is paused after {done} of {total} steps.", done=replay.done, total=replay.total)
+            if replay.total
+            else say("paused-early", "The training is paused before its first step.")
+        )
+        how = say("go-on", "Type train to go on, or stop to end it. Whatever else has to run ends it, too.")
+        return f"{start} {how}"
+
+    def end(self, _: str) -> Iterator[str]:
+        """End the paused training."""
+        self._state.session.stop_training()
+        yield from self._console.wrapped(say("stopped", "Stopped. What was trained so far is not kept."))
+
+    def stop(self) -> str:
+        """See `StepDialogue`."""
+        if self._paused is None:
+            return ""
+        self._state.session.stop_training()
+        return say("left", "The paused training has ended, and is not kept.")
+
+    def why_not(self, word: str) -> str:
+        """See `StepDialogue`."""
+        if word in ("curves", "snapshot"):
+            return say("no-snapshots", "There is no snapshot yet.")
+        return super().why_not(word)
+
+    def curves(self, text: str) -> Iterator[str]:
+        """Yield each curve of the training in numbers, as far as the training has been seen."""
+        if text and (not text.isdecimal() or int(text) < 2):
+            raise Refused(say("points", "POINTS is how many numbers of each curve you want, from 2."))
+        shown = self._replay.unrolled
+        places = _spread(len(shown), int(text) if text else MOST_POINTS)
+        for curve in self._training.curves:
+            known = [shown[at] for at in places if curve.name in shown[at].numbers]
+            numbers = (
+                say("point", "{number:.4g} at step {step}", number=each.numbers[curve.name], step=each.done)
+                for each in known
+            )
+            if known:
+                yield from self._console.wrapped(f"{curve.label}: {'; '.join(numbers)}.")
+        if self._replay.untouched:
+            yield from self._console.wrapped(
+                say("start-only", "That is the start. Type train to train it, or snapshot to look ahead.")
+            )
 
     def snapshot(self, text: str) -> Iterator[str]:
         """Yield the next snapshot of the training, or that of a number from 1."""
@@ -130,4 +217,11 @@ class TrainingDialogue(StepDialogue):
                 yield from self._console.wrapped(f"{curve.label}: {current.numbers[curve.name]:.4g}")
         for tensor in current.tensors:
             yield ""
-            yield from brief(tensor, self._console.width)
+            yield from drawn(self._console, tensor)
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """Return at most so many positions from 0 to `count` - 1, the first and the last among them, evenly spread."""
+    if count <= most:
+        return list(range(count))
+    return [round(at * (count - 1) / (most - 1)) for at in range(most)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
 
 from lessons.engine import scratch_run
 from lessons.engine.prompt import Prompt
@@ -34,6 +35,14 @@ SLICE = 0.25
 """Seconds of one wait. Python hears of a signal that came just before a wait, or in another thread, only after it."""
 
 
+class HeldTraining(NamedTuple):
+    """A training that runs, or that is paused: how it is controlled, and what is to be done if it is stopped."""
+
+    control: Control
+    future: Future[Training]
+    on_stopped: Callable[[], None]
+
+
 class WaitingSession:
     """A session whose calls return when they are done. At most one run of a lesson is kept alive."""
 
@@ -43,6 +52,7 @@ class WaitingSession:
         self._jobs = JobThread("jobs")
         self.kept_run: Run | None = None
         """The last run of a lesson or of the learner's code."""
+        self._held: HeldTraining | None = None
 
     @property
     def ready(self) -> bool:
@@ -82,18 +92,62 @@ class WaitingSession:
         return self._wait(lambda: self._session.compare(exercise, source))
 
     def train(
-        self, lesson: Lesson, step: str, on_snapshot: Callable[[TrainingSnapshot], None], changes: Changes = UNCHANGED
-    ) -> Training:
-        """Train the model of a step, until Ctrl+C; `on_snapshot` is called from another thread.
+        self,
+        lesson: Lesson,
+        step: str,
+        on_snapshot: Callable[[TrainingSnapshot], None],
+        changes: Changes = UNCHANGED,
+        on_stopped: Callable[[], None] = lambda: None,
+    ) -> Training | None:
+        """Train the model of a step; return None if Ctrl+C has paused the training, which `resume` continues.
 
-        Raises `WorkerError`, or `ChangeError` for a change that cannot be made.
+        `on_snapshot` is called from another thread, and `on_stopped` if a paused training ends because something else
+        is to run. Raises `WorkerError`, or `ChangeError` for a change that cannot be made.
         """
+        self.stop_training()
         control = Control()
+        future = self._jobs.submit(self._session.train, lesson, step, on_snapshot, control, changes)
+        return self._watch(HeldTraining(control, future, on_stopped))
 
-        def trained() -> Training:
-            return self._session.train(lesson, step, on_snapshot, control, changes)
+    def resume(self) -> Training | None:
+        """Continue the paused training; return None if it is paused again, or if there is none."""
+        held = self._held
+        if held is None:
+            return None
+        held.control.resume()
+        return self._watch(held)
 
-        return self._wait(trained, control.stop, quiet=True)
+    def stop_training(self) -> None:
+        """End the paused training, if there is one, without keeping anything."""
+        held, self._held = self._held, None
+        if held is not None:
+            held.control.stop()
+            held.on_stopped()
+
+    def _watch(self, held: HeldTraining) -> Training | None:
+        """Wait until a training ends; Ctrl+C pauses it."""
+        self._held = held
+        until = time.monotonic() + PATIENCE
+        try:
+            while True:
+                with self._console.interrupts.heard():
+                    try:
+                        trained = held.future.result(SLICE)
+                    except FutureTimeout:
+                        if held.future.done():
+                            raise
+                    else:
+                        self._held = None
+                        return trained
+                if time.monotonic() > until and not self._session.ready:
+                    until = math.inf
+                    self._console.write([self._meanwhile()])
+        except KeyboardInterrupt:
+            held.control.pause()
+            return None
+        except BaseException:
+            self._held = None
+            raise
 
     def open_prompt(self, lesson: Lesson, step: str, changes: Changes = UNCHANGED) -> Prompt:
         """Open a prompt on a step, in a run of its own. Raises `WorkerError` or `ChangeError`."""
@@ -119,8 +173,18 @@ class WaitingSession:
             raise Refused(reply.reason)
         return reply
 
+    @contextmanager
+    def about(self, run: Run | None) -> Iterator[None]:
+        """Have questions be about another run inside the block, such as that of a prompt."""
+        before, self.kept_run = self.kept_run, run
+        try:
+            yield
+        finally:
+            self.kept_run = before
+
     def close(self) -> None:
         """Stop the worker and everything that it has started."""
+        self.stop_training()
         self._session.close()
         if self.kept_run is not None:
             self.kept_run.close()
@@ -132,10 +196,11 @@ class WaitingSession:
             before.close()
         return run
 
-    def _wait(self, work: Callable[[], T], stop: Callable[[], None] = lambda: None, *, quiet: bool = False) -> T:
+    def _wait(self, work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
         """Wait for work in the thread. Ctrl+C stops it: then it returns what it has, or raises `WorkerError`."""
+        self.stop_training()
         future: Future[T] = self._jobs.submit(work)
-        until = math.inf if quiet else time.monotonic() + PATIENCE
+        until = time.monotonic() + PATIENCE
         while True:
             try:
                 with self._console.interrupts.heard():

@@ -86,6 +86,13 @@ def test_a_step_is_explored_and_a_task_is_helped(session: Session) -> None:
     said = learner.type("python", "table[0,0] + 1", "for i in range(2):", "    print(i)", "", ".")
     assert "6.0000" in said
     assert "... \n0\n1\n>>> .\nBack where you were" in said
+    # In the prompt, numbers are explained: those of the step, and those that an input has made.
+    said = learner.type("python", "explain table[0,1]", "y = table * 3", "explain y[1,1]", "1", "up", "read y[0]", ".")
+    assert ">>> explain table[0,1]\ntable[0,1] = 2" in said
+    assert "y[1,1] = 12   line " in said
+    assert ">>> 1\ntable[1,1] = 4" in said
+    assert ">>> up\ny[1,1] = 12" in said
+    assert ">>> read y[0]\ny[0]. y has 2 rows and 2 columns." in said
     # An exercise: help comes first, then giving up, which can be taken back.
     learner.type("go doubling")
     assert learner.say("solution").startswith("This gives up")

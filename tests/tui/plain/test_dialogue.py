@@ -12,7 +12,7 @@ from lessons.learner.progress import Progress
 from tests.course import COURSE, EVERY_COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.plain.conversation import Conversation
-from tui.plain import key_words
+from tui.plain import key_words, not_here
 from tui.plain.command_table import COMMANDS, LETTERS, TABLE
 
 FIRST, SECOND = COURSE.lessons[:2]
@@ -71,8 +71,51 @@ def test_what_is_no_command_is_answered_with_one_that_works(learner: Conversatio
     learner.begin()
     assert learner.say("nxt") == "There is no command nxt. Do you mean next?"
     assert learner.say("zzzz") == "There is no command zzzz. Type help to see what you can do."
-    assert learner.say("train") == "The command train does nothing here. Type help to see what you can do."
+    assert learner.say("undoo") == "There is no command undoo. Do you mean undo?"
     assert learner.say("") == ""
+    said = learner.say("x" * 1000)
+    assert len(said) < 150
+    assert said.startswith("There is no command xxx")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("train", "Nothing is trained at this step."),
+        ("redo", "There is no change that you have undone."),
+        ("follow 1", "Nothing is explained yet. Type explain and the name of a number first."),
+        ("draft", "There is no code to write here."),
+        ("stop", "No training is paused. Ctrl+C stops what is running."),
+        ("weights[1, 2]", "Do you mean this? show weights[1, 2]"),
+        ("weights[1,2] = 3", "Do you mean this? set weights[1,2] = 3"),
+        ("words a b c", "Do you mean this? knob words a b c"),
+        ("re", "re may be each of these: read, review. Type more of it."),
+    ],
+)
+def test_a_command_that_does_nothing_says_why_and_a_line_without_one_which_is_meant(
+    learner: Conversation, line: str, said: str
+) -> None:
+    learner.begin()
+    assert learner.say(line) == said
+
+
+def test_a_command_may_be_cut_short_as_long_as_it_is_told_from_others(learner: Conversation) -> None:
+    learner.begin()
+    assert learner.type("expl weights[1,2]").startswith("weights[1,2] = ")
+    assert learner.type("Gloss softmax").startswith("softmax")
+
+
+def test_a_knob_is_turned_by_its_name_or_its_label(learner: Conversation) -> None:
+    learner.begin()
+    for line in ("knob words a b a", 'knob "Your own words" a b a', "knob your own words a b a", "set words = a b a"):
+        assert learner.say(line).startswith("Changed: Your own words: a b a."), line
+        learner.type("reset")
+
+
+def test_commands_for_every_command_have_a_reason_where_they_may_not_apply(learner: Conversation) -> None:
+    learner.begin()
+    for word in set(COMMANDS) - set(learner.dialogue.handlers) - {"call"}:
+        assert not_here.reason(word), word
 
 
 def test_a_file_that_cannot_be_an_answer_is_refused_at_once(learner: Conversation, tmp_path: Path) -> None:
@@ -110,11 +153,34 @@ def test_matrices_are_shown_as_tables_and_read_as_sentences(learner: Conversatio
     assert "journey" in learner.type("show weights[1:3, 2]").splitlines()[2]
     assert learner.type("show weights[1:3, 2]").startswith("weights[1:3,2]  2×1  rows: query, columns: key")
     assert learner.say("read weights[journey]").startswith(
-        "weights[1], of the shape 6×6. row 1, journey gives: Your 0.1385,"
+        "weights[1]. weights has 6 rows (query) and 6 columns (key). Row 1, journey gives: Your 0.1385,"
     )
+    learner.say("sentences")
+    again = learner.type("again")
+    assert "Row 1, journey gives: Your 0.1385," in again
+    assert "rows: query" not in again
+    learner.say("sentences")
+    assert "rows: query" in learner.type("run")
     assert learner.say("read weights[9]") == "weights has no 9 along its axis 0: that goes from 0 to 5."
     assert learner.say("show wieghts") == "Nothing here is called wieghts. Do you mean weights?"
     assert learner.say("row weights[1]").startswith("weights, row journey: journey 0.24, starts 0.23")
+
+
+def test_a_label_stays_on_the_line_of_its_number() -> None:
+    learner = Conversation(width=40)
+    learner.begin()
+    lines = learner.type("read weights").splitlines()
+    assert not [line for line in lines if line.endswith(("journey", "starts", "with", "one"))]
+    assert any(line.endswith("with 0.1462, one 0.1263, step 0.1720.") for line in lines)
+    learner.close()
+
+
+def test_what_is_drawn_as_bars_is_listed(learner: Conversation) -> None:
+    learner.begin()
+    said = learner.type("go one-query similarity")
+    assert "overlap" in said
+    assert "##" not in said
+    assert "##" not in learner.type("show overlap")
 
 
 def test_an_explanation_is_followed_by_numbers(learner: Conversation) -> None:
@@ -199,6 +265,7 @@ def test_a_narrow_ascii_dialogue_has_no_wide_line_and_no_other_character() -> No
 
 def test_keys_of_a_text_are_told_as_commands() -> None:
     assert list(key_words.keys_in("Press Enter on it, then press `w`. Press `]` for more.")) == ["Enter", "w", "]"]
+    assert list(key_words.keys_in("`f6` runs it. The knob with `w`: look at `f1`.")) == ["f6", "w"]
     assert key_words.commands_for("Enter") == ("explain",)
     assert key_words.commands_for("w") == ("set", "knob")
     assert key_words.commands_for("]") == ("show",)
@@ -206,6 +273,44 @@ def test_keys_of_a_text_are_told_as_commands() -> None:
         for step in lesson.steps:
             for key in key_words.keys_in(step.prose):
                 assert key == "Tab" or key.casefold() == "tab" or key_words.commands_for(key), (lesson.id, step.id, key)
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ("0 why", "There is no cursor here: name a cell instead, such as weights[0,0] or weights[Your,Your]."),
+        ("0 why", "On the screen, a greater number has a brighter color. row weights[0] names the greatest numbers"),
+        ("0 follow-down", "for Enter, explain weights[1,2]; for a, point inputs[0,0]."),
+        ("0 follow-down", "To choose one of these, type its number."),
+        ("0 same-word-twice", "for w, set weights[0,0] = 0.5 or knob words and a value."),
+        ("0 self-attention", "for Tab, show context; for Enter, explain context[0,0]."),
+        ("0 translate", "line to replace one line of it"),
+        ("all-queries speed", "What to type here: for r, run."),
+    ],
+)
+def test_what_a_text_has_a_learner_do_on_the_screen_is_told_as_a_command(
+    learner: Conversation, step: str, said: str
+) -> None:
+    learner.begin()
+    assert said in learner.say(f"go {step}")
+
+
+def test_a_line_of_code_is_replaced_and_what_was_replaced_comes_back(learner: Conversation, tmp_path: Path) -> None:
+    learner.begin()
+    learner.type("go 0 translate")
+    assert learner.say("line 2") == "2: english = ..."
+    assert learner.say("line 2 english = [table[word] for word in german]").startswith("2: english = [table")
+    mine = "def translate(german, table):\n    english = [table[word] for word in german]\n    return english\n"
+    assert learner.progress.draft("translate") == mine
+    assert "from 1 to 3" in learner.say("line 4 x")
+    assert "from 1 to 3" in learner.say("line")
+    # Code that takes the place of other code does not lose it: pasted, with its input cut off, or in a file.
+    said = learner.type("code", "\tpasted = 1")
+    assert "The input ended before a line with ." in said
+    assert learner.progress.draft("translate") == "\tpasted = 1\n"
+    (tmp_path / "answer.py").write_text("filed = 1\n")
+    learner.type(f"check {tmp_path / 'answer.py'}")
+    assert [kept.code for kept in learner.progress.archived("translate")] == [mine, "\tpasted = 1\n"]
 
 
 def test_a_matrix_and_what_was_read_are_kept_as_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,13 +7,14 @@ from textual.binding import Binding
 
 from lessons.engine import question_facts
 from lessons.format.knobs.knob import Knob
-from lessons.format.lesson import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
+from lessons.format.lesson import ExerciseStep, ExperimentStep, Lesson, Question, RunningStep, Step, TrainStep
 from lessons.what_if import relevance
 from lessons.what_if.changes import UNCHANGED
 from tests.course import COURSE
 from tests.tui.plain.conversation import Conversation
 from tui.actions.table import ACTIONS, of_context
 from tui.controllers.step_kinds import VIEWS
+from tui.plain import key_words
 from tui.plain.command_table import COMMANDS, TABLE
 from tui.plain.step_dialogue import StepDialogue
 from tui.plain.step_dialogues import STEP_DIALOGUES
@@ -76,6 +77,7 @@ LATER = {
     "knob": "a knob that matters to the step",
     "side": "a side step",
     "hint": "a hint that was not read",
+    "stop": "a training that was paused",
 }
 """Commands that apply only after something else, or where there is something."""
 
@@ -155,6 +157,7 @@ def test_every_step_offers_in_the_dialogue_what_it_offers_on_the_screen(monkeypa
             check_numbers(there, where)
             check_changes(there, where)
             check_tasks(there, where)
+            check_keys(there, where)
             assert ("side" in offered) == bool(not step.side and lesson.side_steps_of(step.id)), where
     learner.close()
 
@@ -169,6 +172,15 @@ def check_numbers(there: StepDialogue, where: str) -> None:
     assert there.subject.tensors == shown, where
     assert {"show", "read", "row", "explain"} <= set(there.handlers) or not shown, where
     assert ("flow" in there.handlers) == (not isinstance(step, ExerciseStep)), where
+
+
+def check_keys(there: StepDialogue, where: str) -> None:
+    """Each key that the text tells a learner to press has a command beside it."""
+    said = " ".join(key_words.translated(there.step, (), there.here))
+    for key in key_words.keys_in(there.step.prose):
+        is_end_of_typing = key == "Enter" and isinstance(there.step, ExperimentStep)
+        is_only_pane = key.casefold() == "tab" and len(there.here.tensors) < 2
+        assert f"for {key}, " in said or is_end_of_typing or is_only_pane, (where, key, said)
 
 
 def check_changes(there: StepDialogue, where: str) -> None:

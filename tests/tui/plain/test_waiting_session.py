@@ -18,6 +18,8 @@ from tests.lessons.processes import wait_until
 from tui.plain.console import Console
 from tui.plain.waiting_session import WaitingSession
 
+LESSON = lesson_of(code_step("numbers", "a = 1"))
+
 
 class Endless(Session):
     """A session whose training goes on until it is cancelled, and which is interrupted in its own thread."""
@@ -47,7 +49,9 @@ def test_ctrl_c_that_does_not_wake_the_first_thread_stops_what_runs() -> None:
     console = Console(io.StringIO(), io.StringIO(), 79, unicode=True)
     waiting = WaitingSession(Endless(), console)
     with console.interrupts.installed(), pytest.raises(WorkerError, match="Stopped by you"):
-        waiting.train(lesson_of(code_step("numbers", "a = 1")), "training", lambda snapshot: None)
+        waiting.call_with_session(
+            lambda session: session.train(LESSON, "training", lambda snapshot: None), lambda: None
+        )
     waiting.close()
 
 

@@ -1,0 +1,51 @@
+"""Why a command does nothing at the moment, and which one does something."""
+
+from __future__ import annotations
+
+from lessons.texts.wording import Wording
+
+say = Wording("plain/not-here")
+
+
+def reason(word: str) -> str:
+    """Return why a command does not apply at a step, "" if there is nothing to be said about it."""
+    match word:
+        case "side":
+            return say("side", "This step has no side step.")
+        case "return":
+            return say("return", "You have not jumped anywhere. To go to the step before, type back.")
+        case "show" | "read" | "row" | "explain" | "box" | "flow" | "open":
+            return say("numbers", "There are no numbers here.")
+        case "overview":
+            return say("overview", "No matrix here is large enough for an overview. show prints it whole.")
+        case "follow":
+            return say("follow", "Nothing is explained yet. Type explain and the name of a number first.")
+        case "up":
+            return say("up", "There is no explanation before this one.")
+        case "set" | "python":
+            return say("set", "This step runs as it was written, so nothing can be changed here.")
+        case "knob":
+            return say("knob", "No knob changes anything here.")
+        case "changes" | "compare" | "reset" | "undo":
+            return say("changes", "Nothing is changed.")
+        case "redo":
+            return say("redo", "There is no change that you have undone.")
+        case "answer" | "point":
+            return say("answer", "Nothing is asked here.")
+        case "code" | "line" | "draft" | "starter" | "edit" | "check":
+            return say("code", "There is no code to write here.")
+        case "difference":
+            return say("difference", "No difference is known. Type check first, which looks for one.")
+        case "hint":
+            return say("hint", "There are no more hints.")
+        case "solution":
+            return say("solution", "There is nothing to solve here.")
+        case "retract":
+            return say("retract", "You have not given up on this step.")
+        case "train" | "snapshot" | "curves":
+            return say("train", "Nothing is trained at this step.")
+        case "stop":
+            return say("stop", "No training is paused. Ctrl+C stops what is running.")
+        case "run":
+            return say("run", "There is no code to run here.")
+    return ""

@@ -388,3 +388,8 @@ def word_of(text: str) -> str | None:
     """Return the word of the command that a text means, by its word or its letter; None if it means none."""
     text = text.casefold()
     return text if text in COMMANDS else LETTERS.get(text)
+
+
+def as_typed(word: str, rest: str) -> str:
+    """Return a command as a learner types it."""
+    return f"{word} {rest}"

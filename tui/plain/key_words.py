@@ -12,7 +12,7 @@ from lessons.render.numbers import visible
 from lessons.results.result import Tensor
 from lessons.texts.wording import Wording
 from tui.actions.table import TABLE as ACTIONS
-from tui.plain.command_table import TABLE
+from tui.plain.command_table import TABLE, as_typed
 
 say = Wording("plain/keys")
 
@@ -83,7 +83,7 @@ def translated(step: Step, hints: Sequence[str], here: Here) -> Iterator[str]:
             if typed := [_typed(word, text, here) for word in words]:
                 found[key] = say("or", " or ").join(typed)
             elif key.casefold() == "tab" and len(here.tensors) > 1:
-                found[key] = f"show {_mentioned(text, here.tensors[1:]).name}"
+                found[key] = as_typed("show", _mentioned(text, here.tensors[1:]).name)
     if PANEL.search(text) and "knob" in here.offered and not any("knob" in typed for typed in found.values()):
         found[say("panel", "the panel")] = _typed("knob", text, here)
     if found:
@@ -176,19 +176,19 @@ def _typed(word: str, text: str, here: Here) -> str:
     if word == "knob":
         return _knob(text, here.knobs)
     if word == "point" and here.target:
-        return f"point {here.target}"
+        return as_typed(word, here.target)
     if not here.tensors:
         return word
     cell = _cell(text, here.tensors)
     match word:
         case "explain":
             # What is to be explained stands behind the key.
-            return f"explain {here.start or _cell(text[text.find('Enter') :] + text, here.tensors)}"
+            return as_typed(word, here.start or _cell(text[text.find("Enter") :] + text, here.tensors))
         case "set":
-            return f"set {_cell(text[text.find('cursor') :] + text, here.tensors)} = 0.5"
+            return as_typed(word, f"{_cell(text[text.find('cursor') :] + text, here.tensors)} = 0.5")
         case "show":
             name = cell.partition("[")[0]
-            return f"show {name}" + ("[1]" if cell.count(",") > 1 else "")
+            return as_typed(word, name + ("[1]" if cell.count(",") > 1 else ""))
         case "row" | "overview":
             return f"{word} {cell.partition('[')[0]}"
     return word

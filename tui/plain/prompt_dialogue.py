@@ -83,7 +83,7 @@ class PromptDialogue:
                     if (word := self._command(code)) is not None:
                         yield from self._obey(prompt, word, code.strip())
                     else:
-                        yield from self._shown(self._entered(prompt, code))
+                        yield from self._outcome(self._entered(prompt, code))
                 except (WorkerError, Refused) as error:
                     yield from self._console.wrapped(str(error))
             yield from self._console.wrapped(say("left", "Back where you were. Nothing there has changed."))
@@ -102,7 +102,7 @@ class PromptDialogue:
             self._made[tensor.name] = tensor, CodeUnit.parse(result.id)
         return result
 
-    def _shown(self, result: PromptResult) -> Iterator[str]:
+    def _outcome(self, result: PromptResult) -> Iterator[str]:
         """Yield what an input has led to."""
         yield from clean(result.stdout).splitlines()
         if result.error is not None:
@@ -137,7 +137,7 @@ class PromptDialogue:
         if name is not None and word != "follow" and name[0] not in self._made:
             result = self._entered(prompt, name[0])
             if not result.tensors:
-                yield from self._shown(result)
+                yield from self._outcome(result)
                 return
         if word not in self._handlers:
             raise Refused(say("not-now", "{word} does nothing yet: {help}.", word=word, help=COMMANDS[word].help()))

@@ -17,7 +17,7 @@ from lessons.texts.wording import Wording
 from lessons.what_if.changes import ChangeHistory, Changes
 from tui.plain import change_commands, key_words, not_here
 from tui.plain.change_commands import ChangeCommands
-from tui.plain.command_table import Handlers
+from tui.plain.command_table import Handlers, as_typed
 from tui.plain.explain_commands import ExplainCommands
 from tui.plain.flow_commands import FlowCommands, FlowPlace
 from tui.plain.matrix_commands import MatrixCommands, drawer
@@ -128,9 +128,10 @@ class StepDialogue:
         left, equals, _ = line.partition("=")
         handlers = self.handlers
         if typed(left, [tensor.name for tensor in self._subject_of_numbers().tensors])[0]:
-            return f"set {line}" if equals and "set" in handlers else "" if equals else f"show {line}"
+            word = "set" if equals else "show"
+            return as_typed(word, line) if word in handlers else ""
         if "knob" in handlers and self._changing.names_knob(line):
-            return f"knob {line}"
+            return as_typed("knob", line)
         return ""
 
     def _flow_place(self) -> FlowPlace:

@@ -76,8 +76,10 @@ def _head(comparison: RunComparison, names: tuple[str, str]) -> str:
 def _difference(value: RunDifference, names: tuple[str, str], here: str, width: int) -> Iterator[str]:
     yield say("first", "The first difference:") if value.one and value.other else say("more-first", "First of that:")
     yield ""
+    # Where both have the same code, it matters who called it.
+    is_same = value.one is not None and value.other is not None and value.one.code == value.other.code
     blocks = [
-        list(_side(name, result, here, (width - GAP - 2) // 2 if width >= WIDE else width - 2))
+        list(_side(name, result, here, (width - GAP - 2) // 2 if width >= WIDE else width - 2, is_same))
         for name, result in zip(names, (value.one, value.other), strict=True)
     ]
     if width >= WIDE:
@@ -97,7 +99,9 @@ def _difference(value: RunDifference, names: tuple[str, str], here: str, width: 
     if value.cells:
         kind = say("sampled", " that were compared one by one") if value.sampled else ""
         yield from _wrapped(
-            say.count(
+            say("number", "They differ by {largest}:", largest=short(value.largest))
+            if value.size == 1
+            else say.count(
                 "cells", value.count,
                 "One of {size:,} numbers{kind} differs, by {largest}:",
                 "{count:,} of {size:,} numbers{kind} differ, by up to {largest}:",
@@ -118,7 +122,7 @@ def _difference(value: RunDifference, names: tuple[str, str], here: str, width: 
         )  # fmt: skip
 
 
-def _side(name: str, result: ComparedResult | None, here: str, width: int) -> Iterator[str]:
+def _side(name: str, result: ComparedResult | None, here: str, width: int, with_callers: bool) -> Iterator[str]:
     if result is None:
         yield from _wrapped(say("nothing", "{name}: nothing in this place", name=name), width)
         return
@@ -126,6 +130,9 @@ def _side(name: str, result: ComparedResult | None, here: str, width: int) -> It
     yield from _wrapped(f"{name}, {where}" if where else name, width)
     code = f"{result.name} = {result.code}" if result.named and result.code else result.code or result.name
     yield from (f"  {line}" for line in _wrapped(code, width - 2))
+    if with_callers and result.callers:
+        places = ", ".join(source(file, line, here) for file, line in result.callers)
+        yield from (f"  {line}" for line in _wrapped(say("called", "called from {places}", places=places), width - 2))
     yield f"  {shape_text(result.shape)} {result.dtype}"
 
 

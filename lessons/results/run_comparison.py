@@ -18,6 +18,7 @@ class ComparedResult:
         name: the variable that it was assigned to (`named`), or the code that computed it.
         file, line, code: where it was computed; "" and None if that is not known.
         op: the operation, as PyTorch calls it.
+        callers: files and lines from which the function was called that computed it, the innermost first.
     """
 
     name: str
@@ -28,6 +29,7 @@ class ComparedResult:
     op: str
     shape: tuple[int, ...]
     dtype: str
+    callers: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,4 +121,5 @@ def _clean(result: ComparedResult) -> ComparedResult:
     name, file, code, op, dtype = (
         clean(text, keep="") for text in (result.name, result.file, result.code, result.op, result.dtype)
     )
-    return replace(result, name=name, file=file, code=code, op=op, dtype=dtype)
+    callers = tuple((clean(caller, keep=""), line) for caller, line in result.callers)
+    return replace(result, name=name, file=file, code=code, op=op, dtype=dtype, callers=callers)

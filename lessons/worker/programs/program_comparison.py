@@ -116,6 +116,8 @@ class _Comparison:
         """Return the first result that one of the runs lacks, and the one in its place; None for both if they agree."""
         first = self._first_lacking(self.one, self.ones, self.other)
         second = self._first_lacking(self.other, self.others, self.one)
+        first = None if first is not None and second is None and _counts_steps(self.one[first]) else first
+        second = None if second is not None and first is None and _counts_steps(self.other[second]) else second
         if first is not None and second is not None:
             # Single whole numbers, zeros and the like are told if there is nothing else.
             told = is_telling(self.one[first]), is_telling(self.other[second])
@@ -136,8 +138,28 @@ class _Comparison:
         beside = self._beside(first, self.one, self.other, self.ones, self.others)
         if beside is not None:
             return first, beside
+        namesakes = self._namesakes(first)
+        if namesakes is not None:
+            return namesakes
         beside = self._beside(second, self.other, self.one, self.others, self.ones)
         return first if beside is None else beside, second
+
+    def _namesakes(self, first: int) -> tuple[int, int] | None:
+        """Return what a line computes that has a result which the other run lacks, and the same variable there.
+
+        Both have been assigned to as often, and differ; it does not matter what other results the latter may be like.
+        """
+        line = (self.one[first].file, self.one[first].line)
+        at = next((at for at in range(first, len(self.one)) if (self.one[at].file, self.one[at].line) != line), None)
+        at = (len(self.one) if at is None else at) - 1
+        item = self.one[at]
+        if not item.named or at in self.ones:
+            return None
+        turn = _assignments(self.one, item.name).index(at)
+        index = next(iter(_assignments(self.other, item.name)[turn:]), None)
+        if index is None or self.other[index].shape != item.shape or self.pairs.of(at, index) == "same":
+            return None
+        return at, index
 
     def _twins(self, until: int) -> tuple[int, int] | None:
         """Return the first results up to one that are computed from the same in both runs, but not quite to the same.
@@ -202,9 +224,10 @@ class _Comparison:
         With `ends`, those are left out as well that lead there and somewhere else besides.
         """
         bypassed = _bypassed(results, known, ends=ends)
+        read = {parent for item in results for parent in item.parents}
         masks = [item for item in others if is_mask(item.value)]
         for at, item in enumerate(results):
-            if at in known or bypassed[at]:
+            if at in known or bypassed[at] or (at not in read and _is_passing(item, results, known, bypassed)):
                 continue
             if is_mask(item.value) and any(
                 item.size == mask.size and hide_the_same(item.value, mask.value) for mask in masks
@@ -277,6 +300,25 @@ def _origins(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[
         origin = frozenset(known[at] for at in item.parents if at in known).union(*(found[at] for at in between))
         found.append(origin if len(origin) <= MOST_ORIGINS and all(found[at] for at in between) else frozenset())
     return found
+
+
+def _assignments(results: Sequence[TracedResult], name: str) -> list[int]:
+    """List the results that a variable was assigned to: of those that one line computes for it, the last."""
+    named = [at for at, item in enumerate(results) if item.named and item.name == name]
+    return [at for at in named if at + 1 not in named or results[at + 1].line != results[at].line]
+
+
+def _is_passing(
+    item: TracedResult, results: Sequence[TracedResult], known: Mapping[int, int], bypassed: Sequence[bool]
+) -> bool:
+    """Return whether a result only shows known numbers otherwise, on the way inside of an operation."""
+    shown = item.view and not item.named and item.parents
+    return bool(shown) and all(at in known or bypassed[at] or results[at].view for at in item.parents)
+
+
+def _counts_steps(item: TracedResult) -> bool:
+    """Return whether a result is the count that an optimizer keeps of its steps."""
+    return item.shape == () and not item.named and item.name.endswith(".step()") and not is_telling(item)
 
 
 def _is_near(one: TracedResult, other: TracedResult) -> bool:

@@ -24,6 +24,10 @@ MOST_PENDING = 64 << 20
 """Bytes of tensors that are kept alive because more may be written to them."""
 
 MOST_AXES = 6
+MOST_CALLERS = 3
+
+GIVEN = "lift_fresh"
+"""The operation that turns numbers of the code into a tensor, in the memory where it found them."""
 
 Read = Callable[[Region], torch.Tensor | None]
 """Returns what a region holds after the operation that is being logged; None if that is not known any more."""
@@ -41,6 +45,7 @@ class _Source:
     file: str
     line: int | None
     code: str
+    callers: tuple[tuple[str, int], ...]
 
 
 class ResultLog:
@@ -127,7 +132,7 @@ class ResultLog:
         results.append(item)
         read_from = {one.memory for one in operands}
         for out in event.outs:
-            if event.info.written or out.memory not in read_from:
+            if event.info.written or out.memory not in read_from or event.op == GIVEN:
                 self._wrote[out.memory] = len(results) - 1
             elif _view(out) not in set(map(_view, operands)):
                 # A view makes nothing: what reads the same parameter later does not depend on it.
@@ -163,7 +168,10 @@ class ResultLog:
             assigned = positions.assigned(site)
             name = (assigned or positions.code(site) or event.op)[:LONGEST_NAME]
             location = source_location.locate(positions, event)
-            found = _Source(name, bool(assigned), location.file, positions.line(site), location.code)
+            outer = event.sites[1 : 1 + MOST_CALLERS]
+            lines = ((positions.file_of(caller[0].co_filename).strip("<>"), positions.line(caller)) for caller in outer)
+            callers = tuple((file, line) for file, line in lines if line is not None)
+            found = _Source(name, bool(assigned), location.file, positions.line(site), location.code, callers)
             self._sources[event.sites] = found
         return found
 
@@ -182,6 +190,7 @@ def _result(source: _Source, op: str, region: Region, value: torch.Tensor) -> Tr
         shape=region.shape,
         dtype=str(region.dtype).removeprefix("torch."),
         sketch=sketch(value) if every else None,
+        callers=source.callers,
     )
 
 

@@ -34,6 +34,7 @@ class TracedResult:
         shape, dtype: of the whole result.
         parents: the indices of the earlier results that it was computed from.
         view: whether nothing was computed: it shows numbers that were there before.
+        callers: files and lines from which the function was called that computed it, the innermost first.
     """
 
     name: str
@@ -48,6 +49,7 @@ class TracedResult:
     dtype: str = ""
     sketch: Sketch | None = None
     view: bool = False
+    callers: tuple[tuple[str, int], ...] = ()
 
     @property
     def size(self) -> int:
@@ -67,7 +69,8 @@ class TracedResult:
     @property
     def compared(self) -> ComparedResult:
         """What a reader is told of it."""
-        return ComparedResult(self.name, self.named, self.file, self.line, self.code, self.op, self.shape, self.dtype)
+        told = self.name, self.named, self.file, self.line, self.code, self.op, self.shape, self.dtype
+        return ComparedResult(*told, callers=self.callers)
 
 
 @dataclass(slots=True)
@@ -98,6 +101,7 @@ def plain(results: Sequence[TracedResult]) -> list[Any]:
             *(item.name, item.named, item.line, item.value, item.op, item.file, item.code),
             *(" ".join(map(str, sorted(item.parents))), " ".join(map(str, item.shape)), item.dtype, item.view),
             list(item.sketch.tensors) if item.sketch is not None else None,
+            "\n".join(f"{line} {file}" for file, line in item.callers),
         ]
         for item in results
     ]  # fmt: skip
@@ -106,7 +110,7 @@ def plain(results: Sequence[TracedResult]) -> list[Any]:
 def of_plain(data: Any, before: int) -> list[TracedResult]:
     """Return results from plain values, given how many came before. Raises `ValueError` or `TypeError` for others."""
     found: list[TracedResult] = []
-    for name, named, line, value, op, file, code, parents, shape, dtype, view, sketched in data:
+    for name, named, line, value, op, file, code, parents, shape, dtype, view, sketched, *later in data:
         if not isinstance(value, torch.Tensor) or not isinstance(line, int | None):
             raise TypeError("no result")
         earlier = frozenset(at for at in map(int, str(parents).split()) if 0 <= at < before + len(found))
@@ -119,6 +123,8 @@ def of_plain(data: Any, before: int) -> list[TracedResult]:
             TracedResult(
                 str(name), bool(named), line, value, earlier, str(op),
                 file=str(file), code=str(code), shape=sizes, dtype=str(dtype), sketch=kept, view=bool(view),
+                # Traces that were saved by an earlier version lack them.
+                callers=_callers(str(later[0])) if later else (),
             )
         )  # fmt: skip
     return found
@@ -130,6 +136,11 @@ def joined(encoded: Iterable[Any]) -> list[TracedResult]:
     for part in itertools.islice(encoded, MOST_RESULTS):
         found += of_plain(part, len(found))
     return found[:MOST_RESULTS]
+
+
+def _callers(text: str) -> tuple[tuple[str, int], ...]:
+    pairs = (line.split(" ", 1) for line in text.splitlines())
+    return tuple((file, int(line)) for line, file in pairs)
 
 
 def _sketch(data: Any, stretches: int) -> Sketch:

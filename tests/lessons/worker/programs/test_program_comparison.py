@@ -333,3 +333,68 @@ def test_a_trace_that_ends_early_leaves_out_nothing_that_the_other_one_goes_on_w
     assert program_comparison.compare(early, trace).difference is None
     assert program_comparison.compare(trace, early).difference is None
     assert program_comparison.compare(trace, ResultTrace(trace.results[:3])).difference is not None
+
+
+def test_a_view_on_the_way_inside_of_a_product_is_no_difference() -> None:
+    start = "torch.manual_seed(0)\nx, w = torch.randn(2, 3, 5, 5), torch.randn(4, 3, 3, 3)\n"
+    unfolded = "y = (w.view(4, -1) @ torch.nn.functional.unfold(x, 3)).view(2, 4, 3, 3)\nz = y.relu()"
+    assert _compare(f"{start}y = torch.conv2d(x, w)\nz = y.relu()", start + unfolded).difference is None
+
+
+def test_numbers_of_the_code_lead_to_what_is_computed_with_them() -> None:
+    start = "torch.manual_seed(0)\nx = torch.randn(3)\n"
+    one = "scale = torch.tensor([0.3, 0.7, 0.9])\ny = x * scale\nz = y.exp()"
+    other = "y = torch.stack([x[0] * 0.3, x[1] * 0.7, x[2] * 0.9])\nz = y.exp()"
+    assert _compare(start + one, start + other).difference is None
+
+
+def test_an_optimizer_by_hand_needs_no_count_of_steps() -> None:
+    start = """
+torch.manual_seed(0)
+w = torch.nn.Parameter(torch.randn(4))
+"""
+    one = """
+optimizer = torch.optim.Adam([w], lr=0.1)
+for step in range(1, 3):
+    w.grad = None
+    (w**4).sum().backward()
+    optimizer.step()
+"""
+    other = """
+m = v = torch.zeros(4)
+for step in range(1, 3):
+    w.grad = None
+    (w**4).sum().backward()
+    with torch.no_grad():
+        m = 0.9 * m + 0.1 * w.grad
+        v = 0.999 * v + 0.001 * w.grad**2
+        w -= 0.1 * m / (1 - 0.9**step) / ((v / (1 - 0.999**step)).sqrt() + 1e-8)
+"""
+    assert _compare(start + one, start + other).difference is None
+
+
+def test_what_a_line_computes_besides_is_told_by_its_variable() -> None:
+    source = """
+torch.manual_seed(0)
+scores = torch.randn(3, 4, requires_grad=True)
+loss = torch.nn.functional.cross_entropy(scores, torch.tensor([0, 1, 1]), label_smoothing=0.1)
+loss.backward()
+"""
+    comparison = _compare(source, source.replace(", label_smoothing=0.1", ""))
+    difference = comparison.difference
+    assert difference is not None
+    assert [item and (item.name, item.line) for item in (difference.one, difference.other)] == [("loss", 4)] * 2
+    assert any("They differ by " in line for line in run_comparison_text.lines(comparison, ("one", "other"), "code"))
+
+
+def test_of_a_function_that_both_have_it_is_told_who_called_it() -> None:
+    source = f"""{START}
+def project(tokens, matrix):
+    return tokens @ matrix
+
+keys = project(x, w)
+values = project(keys, w)
+"""
+    wrong = _compare(source, source.replace("project(keys, w)", "project(x, w.T)"))
+    text = "\n".join(run_comparison_text.lines(wrong, ("one", "other"), "code"))
+    assert text.count("called from line 10") == 2

@@ -209,7 +209,7 @@ def test_composite_operations_are_explained_in_inference_mode_too() -> None:
     """Without autograd, PyTorch hands them to a recorder as they are."""
     torch.manual_seed(0)
     given = {"F": torch.nn.functional, "x": torch.randn(2, 3), "weight": torch.randn(4, 3), "bias": torch.randn(4)}
-    plain = {"torch": torch, **given}
+    plain: dict[str, Any] = {"torch": torch, **given}
     exec(INFERENCE, plain)
     traced = Traced()
     traced.namespace.update(given)

@@ -40,8 +40,8 @@ class Pages(Lesson):
     """A program, or a file of tensors, in the place of a lesson; its title is the name of its file.
 
     Attributes:
-        variables: the variables of functions by their labels: the function, what it calls them, and the line of its
-            last call that named them.
+        variables: the variables of functions, and the items of lists, by their labels: the function, what it calls
+            them, and the line of its last call that named them.
     """
 
     variables: dict[Name, tuple[OptionalName, Name, int | None]] = {}
@@ -57,7 +57,7 @@ class Pages(Lesson):
         return ((part, step.code),) if isinstance(step, RunStep) else ()
 
     def variable(self, name: str) -> tuple[str, str, int | None] | None:
-        """Return the function that a variable is of, its name there, and its line; None for the program's own."""
+        """Return the function of a variable ("" for none), its name there, and its line; None for a plain name."""
         return self.variables.get(name)
 
 
@@ -142,7 +142,7 @@ def lesson_of(
         main = file == PROGRAM.filename
         source, title = (code, name) if main else ((sources or {}).get(file, ""), file)
         knobs += literals.knobs_of(source, found, title, owners[file], main=main)
-    items = [item for group in groups for item in group.items if item.scope]
+    items = [item for group in groups for item in group.items if item.scope or item.label.endswith("]")]
     variables = {item.label: (item.scope, short(item), item.line) for item in items}
     made = {"steps": tuple(steps), "knobs": tuple(knobs), "variables": variables}
     return Pages.model_validate(data).model_copy(update=made)

@@ -148,6 +148,10 @@ class ProgramRun(Run):
                     notes.append(program_lesson.in_parts(shown.name))
             elif reply is not None:
                 notes.append(reply.reason)
+        if self.whole.stopped:
+            notes.append(
+                say("stopped-before", "The record ended before the program did: these are the numbers of then.")
+            )
         if forgotten := self._forgotten.get(function):
             notes.append(
                 say.count(

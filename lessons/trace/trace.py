@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from lessons.render import flow_text
 from lessons.render import html_pieces as html
@@ -105,7 +105,7 @@ class Trace:
         questions = self._questions()
         return TracedTensors([TracedTensor(item, questions) for item in questions.named()])
 
-    def explain(self, tensor: str | torch.Tensor, *index: int) -> TracedNumber:
+    def explain(self, tensor: str | torch.Tensor, *index: SupportsIndex) -> TracedNumber:
         """Explain how a number was computed.
 
         >>> trace.explain("context", 1, 0)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import operator
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from lessons.render import cell_index, linear_matrix
 from lessons.render import html_pieces as html
@@ -90,12 +91,13 @@ class TracedTensor:
         except ValueLost as lost:
             raise NotKept(str(lost)) from None
 
-    def explain(self, *index: int) -> TracedNumber:
+    def explain(self, *index: SupportsIndex) -> TracedNumber:
         """Explain how the number at an index was computed. Raises `NoCell` if there is none."""
         shape = self.shape
+        given = tuple(map(operator.index, index))
         at = tuple(
-            part + size if -size <= part < 0 else part for part, size in zip(index, shape, strict=False)
-        ) + index[len(shape) :]  # fmt: skip
+            part + size if -size <= part < 0 else part for part, size in zip(given, shape, strict=False)
+        ) + given[len(shape) :]  # fmt: skip
         why = cell_index.why_no_cell(self.label, shape, at)
         if why is not None:
             raise NoCell(why)

@@ -147,7 +147,7 @@ def statement_before(lesson: Lesson, cell: CellChange) -> StatementPosition:
             )
         ) from None
     found = None
-    for part, code in parts if inner is None else ():
+    for part, code in () if inner is not None and inner[0] else parts:
         for (line, column), names in statements(code):
             if root(cell.name) in names:
                 found = StatementPosition(part, line, column)

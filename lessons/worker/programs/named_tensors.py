@@ -305,7 +305,7 @@ def _made_at(explainer: Explainer, binding: Binding, main: str) -> Site | None:
     writes = explainer.record.writes.get(binding.region.storage, ())
     before = [event for event in writes if event.time < binding.time]
     sites = [site for site in reversed(before[-1].sites if before else ()) if site[0].co_filename == main]
-    variable = binding.name.partition(".")[0]
+    variable = _variable(binding.name)
     return next(
         (site for site in sites if explainer.names.positions.assigned(site) == variable), next(iter(sites), None)
     )

@@ -233,7 +233,9 @@ def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt
             places.append(place)
         return _described(error, filename, job)
 
-    with _stopped_after(job.wall) as stopper, LocalVariables(recorder, every_call=job.purpose == "questions").noting():
+    asks = job.purpose == "questions"
+    local_variables = LocalVariables(recorder, every_call=asks)
+    with _stopped_after(job.wall) as stopper, local_variables.noting():
         if isinstance(recorder, HuntingRecorder):
 
             def found() -> None:
@@ -242,6 +244,8 @@ def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt
 
             recorder.on_end = found
         failure = state.run(job.code, PROGRAM, described)
+        if asks:
+            local_variables.name_items(state.namespace)
     return (None, None) if ended or failure is None else (failure, next(iter(places), None))
 
 
@@ -362,7 +366,11 @@ def _described(error: BaseException, filename: str, job: RunProgram) -> ErrorRep
             symptom = where + there.symptom if there.symptom else ""
             report = replace(there, message=where + there.message, line=report.line, symptom=symptom)
     if job.limited and _is_refused(error):
-        lifted = say("lifted", "A limit of the tutor refused that; --no-limits lifts all of them.")
+        lifted = (
+            say("lifted-time", "--no-limits lets it run to its end.")
+            if isinstance(error, TimeIsUp)
+            else say("lifted", "A limit of the tutor refused that; --no-limits lifts all of them.")
+        )
         # The advice for lessons, whose code starts in another folder, is no advice here.
         report = replace(report, message=f"{(report.symptom or report.message).rstrip('.')}. {lifted}")
     return report

@@ -16,6 +16,7 @@ from lessons.results.flow import Flow
 from lessons.results.nonfinite import NonfiniteReport
 from lessons.results.result import WHOLE, Tensor, Window
 from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, FollowQuestion, Refusal, TensorQuestion
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.flow.diagram import Diagram
 from lessons.worker.programs import first_nonfinite, program_comparison
@@ -29,6 +30,8 @@ UNIT = CodeUnit.step("program")
 
 CORNER = 32
 """Rows and columns of a large tensor that are shown."""
+
+say = Wording("worker/record-questions")
 
 T = TypeVar("T")
 
@@ -100,7 +103,17 @@ class RecordQuestions:
     def explain(self, item: NamedTensor, index: tuple[int, ...]) -> Explanation:
         """Explain an element of a tensor."""
         self._explainer.show_region(UNIT, item.label, item.region, item.time)
-        return cast(Explanation, self.ask(ExplainQuestion(item.label, index, UNIT)))
+        found = cast(Explanation, self.ask(ExplainQuestion(item.label, index, UNIT)))
+        stopped = self._explainer.record.stopped
+        if not stopped:
+            return found
+        why = say(
+            "stopped",
+            "Recording had stopped before the end, because {why}: {name} may be something else by now.",
+            why=stopped.rstrip("."),
+            name=item.label,
+        )
+        return replace(found, notes=(*found.notes, why))
 
     def follow(self, reference: int) -> Explanation:
         """Explain an operand of an earlier explanation by its reference."""

@@ -104,6 +104,7 @@ class RecordingHere:
         """Note the variables of a frame as they are now; return the time."""
         before = sum(map(len, self.record.bindings.values()))
         self.recorder.name_all(variables(frame))
+        LocalVariables(self.recorder).name_items(frame.f_locals)
         if sum(map(len, self.record.bindings.values())) > before:
             for binding in itertools.chain.from_iterable(self.record.bindings.values()):
                 if binding.time == self.record.time and (binding.leaf or "." in binding.name):

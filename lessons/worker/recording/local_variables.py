@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
@@ -19,7 +19,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from lessons.worker.recording.record import Variables
 from lessons.worker.recording.recorder import Recorder
-from lessons.worker.recording.regions import plain_region
+from lessons.worker.recording.regions import Region, plain_region
 
 MOST_ITEMS = 8
 """Items of a list, tuple or dictionary up to which its tensors are named one by one."""
@@ -63,6 +63,17 @@ class LocalVariables:
             yield
         finally:
             hook.remove()
+
+    def name_items(self, namespace: Mapping[str, Any]) -> None:
+        """Name the tensors in lists, tuples and dictionaries of a namespace that have no name of their own."""
+        recorder = self._recorder
+        named = {_place(item.region) for items in recorder.record.bindings.values() for item in items}
+        for variable, value in recorder.variables(namespace):
+            for name, tensor in tensors_in(variable, value):
+                region = plain_region(tensor)
+                if region is not None and _place(region) not in named:
+                    named.add(_place(region))
+                    recorder.bind(name, tensor)
 
     def _profile(self, frame: FrameType, event: str, arg: object) -> None:
         code = frame.f_code
@@ -112,6 +123,10 @@ class LocalVariables:
                     self._recorder.name_module(name, value)
                     self._named.update(value.modules())
         self._named.update(module.modules())
+
+
+def _place(region: Region) -> tuple[object, ...]:
+    return region.storage, region.offset, region.shape, region.stride
 
 
 def tensors_in(name: str, value: object) -> Iterator[tuple[str, torch.Tensor]]:

@@ -188,13 +188,17 @@ class Recorder(TorchDispatchMode):
     def name_all(self, namespace: Mapping[str, Any]) -> None:
         """Record which tensors the names of a namespace refer to now, also parameters and buffers of modules."""
         self._sites.release()
-        for key, value in list(namespace.items()):
-            if key in self._loops or key.startswith("__"):
-                continue
+        for key, value in self.variables(namespace):
             if isinstance(value, torch.Tensor):
-                self._bind(key, value)
+                self.bind(key, value)
             elif isinstance(value, torch.nn.Module):
                 self.name_module(key, value)
+
+    def variables(self, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield the variables of a namespace, without those of loops."""
+        for key, value in list(namespace.items()):
+            if key not in self._loops and not key.startswith("__"):
+                yield key, value
 
     def name_module(self, name: str, module: torch.nn.Module) -> None:
         """Record which tensors the parameters and buffers of a module are, by the name of the module."""
@@ -204,9 +208,10 @@ class Recorder(TorchDispatchMode):
             for key, tensor in (*part._parameters.items(), *part._buffers.items()):
                 if tensor is not None and id(tensor) not in seen:
                     seen.add(id(tensor))
-                    self._bind(f"{path}.{key}", tensor)
+                    self.bind(f"{path}.{key}", tensor)
 
-    def _bind(self, name: str, tensor: torch.Tensor) -> None:
+    def bind(self, name: str, tensor: torch.Tensor) -> None:
+        """Record that a name refers to a tensor from now on."""
         if self.record.stopped:
             return
         region = plain_region(tensor)

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,9 @@ def test_pages_show_variables_then_those_of_functions_callers_first(worker: Sess
         assert isinstance(explanation, Explanation)
         # What the page shows itself needs no name.
         assert (explanation.file, explanation.line, explanation.lesson_line) == (page.id, 5, 12)
+        run.whole = replace(run.whole, stopped="it is long")
+        run.steps = [run.whole]
+        assert run.show(page).notes == ("The record ended before the program did: these are the numbers of then.",)
 
 
 def test_a_literal_and_a_cell_of_a_function_can_be_changed(worker: Session, tmp_path: Path) -> None:
@@ -395,3 +399,19 @@ def test_functions_of_one_name_in_two_files_are_told_apart_and_can_be_changed(wo
         with closing(session.run(run.lesson, page.id, Changes().with_cell(run.lesson, cell))) as changed:
             assert isinstance(changed, ProgramRun)
             assert [tensor.values for tensor in changed.tensors(["a", "b"])] == [(2.0, 2.0), (3.0, 7.0)]
+
+
+def test_tensors_in_lists_of_the_program_itself_are_named_and_can_be_changed(worker: Session, tmp_path: Path) -> None:
+    source = (
+        "import torch\na = torch.ones(2)\npair = (a, a * 2)\nd = {'k': a + 1}\nfor x in pair:\n    rows = [x + 3]\n"
+    )
+    source += "total = pair[1] + 1\n"
+    with opened(worker, tmp_path, source) as (session, run):
+        labels = {item.label: item.line for item in run.whole.named}
+        # What has a name already is not listed twice.
+        assert labels == {"a": 2, "total": 7, "pair[1]": 3, "d['k']": 4, "rows[0]": 6}
+        page = page_with(run, "pair[1]")
+        cell = cells.parse(run.lesson, f"{page.id}:pair[1][0] = 9")
+        with closing(session.run(run.lesson, page.id, Changes().with_cell(run.lesson, cell))) as changed:
+            assert isinstance(changed, ProgramRun)
+            assert [tensor.values for tensor in changed.tensors(["total"])] == [(10.0, 3.0)]

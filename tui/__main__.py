@@ -1,8 +1,13 @@
 """`python -m tui` is the command `attn-tutor`."""
 
 import sys
+from pathlib import Path
 
+# Our package of this name, also if a folder of PYTHONPATH has a module that is called so.
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from lessons.reading import cut_bytecode
+
+del sys.path[0]
 
 # Before all other modules are imported.
 cut_bytecode.ignore()

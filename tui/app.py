@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import signal
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -32,7 +31,7 @@ from tui.state.purpose import Purpose
 from tui.tty import hangup_guard
 from tui.tty.exit_codes import ExitCode, ended_by
 from tui.tty.input_queue import INTERRUPT, OrderedInputApp
-from tui.tty.signal_handlers import handled
+from tui.tty.signal_handlers import ENDING, handled
 from tui.tty.terminal import Terminal, theme
 from tui.widgets.help_pane import HelpPane
 
@@ -145,7 +144,7 @@ class TutorApp(OrderedInputApp):
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(partial(self.exit, return_code=ended_by(number)))
 
-        self._signals_handled.enter_context(handled({signal.SIGHUP: end, signal.SIGTERM: end}))
+        self._signals_handled.enter_context(handled(dict.fromkeys(ENDING, end)))
 
     def _handle_exception(self, error: Exception) -> None:
         """Print a traceback and end the app; Textual's own return code would say that an answer did not pass."""

@@ -443,6 +443,24 @@ def test_bytes_that_are_not_text(environ: dict[str, str]) -> None:
             assert terminal.screen.buffer[2 + index][1].reverse
 
 
+def test_a_tutor_that_was_stopped_goes_on(environ: dict[str, str]) -> None:
+    """By a signal that it cannot handle; in the end, the terminal is as it was."""
+    with Pty(TUTOR, environ) as terminal:
+        before = terminal.attributes()
+        terminal.send(b"", LAST, quiet=0.1)
+        terminal.signal(signal.SIGSTOP)
+        wait_until(lambda: Path(f"/proc/{terminal.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+        terminal.show(b"\x1b[2J")
+        terminal.signal(signal.SIGCONT)
+        terminal.send(b"", LAST, quiet=0.1)
+        for index in range(1, 4):
+            terminal.send(DOWN, quiet=0.1)
+            assert terminal.screen.buffer[2 + index][1].reverse
+        terminal.type(b"q")
+        assert terminal.wait() == 0
+        assert terminal.attributes() == before
+
+
 def test_starting_in_a_folder_with_a_file_named_torch(course: Course, environ: dict[str, str], tmp_path: Path) -> None:
     """A learner's own torch.py is not taken for the library, and the screen's process loads neither of them."""
     for name in ("torch", "attention"):
@@ -486,17 +504,17 @@ def assert_kept(exercise: ExerciseStep, lesson: str) -> None:
     progress.close()
 
 
-@pytest.mark.parametrize("way", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("way", ["SIGTERM", "SIGHUP", "SIGUSR1"])
 def test_a_signal_ends_it(way: str, course: Course, environ: dict[str, str], home: Path) -> None:
     lesson, exercise = task(course, "3.1")
     stand_at(lesson.id, exercise.id)
     with Pty(TUTOR, environ) as terminal:
         check_something_endless(terminal, exercise)
         wait_until(lambda: len(processes_of(home)) >= 3)  # the tutor, the worker, and its child
-        if way == "SIGTERM":
-            terminal.signal(signal.SIGTERM)
-        else:
+        if way == "SIGHUP":
             terminal.hang_up()
+        else:
+            terminal.signal(signal.Signals[way])
         assert terminal.wait() == 128 + signal.Signals[way]
         await_none(home)
     assert_kept(exercise, lesson.id)

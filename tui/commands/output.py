@@ -67,8 +67,13 @@ def print_code(code: str) -> None:
 
 def print_error(error: object) -> None:
     """Print what went wrong on standard error, as the command's own words."""
-    # Names that were typed are quoted, whatever is in them.
-    print(_encodable(clean(f"attn-tutor: {error}"), sys.stderr), file=sys.stderr)
+    if sys.stderr is None:  # closed: the exit status alone says that something went wrong
+        return
+    try:
+        # Names that were typed are quoted, whatever is in them.
+        print(_encodable(clean(f"attn-tutor: {error}"), sys.stderr), file=sys.stderr, flush=True)
+    except OSError:
+        discard_output()
 
 
 def is_colored() -> bool:

@@ -18,7 +18,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from rich.console import RenderableType
+from textual import on
 from textual.app import App
+from textual.driver import Driver
 from textual.events import AppBlur, AppFocus, Event, Key, MouseEvent, Paste, Resize
 from textual.message import Message
 from textual.screen import Screen
@@ -78,6 +80,11 @@ class OrderedInputApp(App[None]):
     def redraw_terminal(self) -> None:
         """Send all of the screen again: nothing is known of what the terminal shows."""
         resize_terminal(*self.size)
+
+    @on(Driver.SignalResume)
+    def draw_again(self) -> None:
+        """Draw the screen again after the program was stopped: the terminal shows something else."""
+        self.refresh(layout=True)
 
     @contextmanager
     def input_held(self) -> Iterator[None]:

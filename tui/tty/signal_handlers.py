@@ -8,6 +8,9 @@ from contextlib import contextmanager
 
 Handler = Callable[[int, object], None]
 
+ENDING = (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2)
+"""Signals that end a program, such as those by which a scheduler announces that its time is up."""
+
 
 @contextmanager
 def handled(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:

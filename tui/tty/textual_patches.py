@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from time import monotonic
 
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.drivers import linux_driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
 from textual.message import Message
 
@@ -67,8 +70,28 @@ class PatientParser(XTermParser):
         return super().tick()
 
 
+def sigcont_application(driver: LinuxDriver, *_: object) -> None:
+    """Set up the terminal again after the program was stopped, in whatever way.
+
+    Textual expects to have left its mode before. After a signal that cannot be handled (SIGSTOP), or if the program was
+    not stopped at all, it would start a second thread that reads keys, and take the terminal in its mode for the one
+    to go back to at the end.
+    """
+    if not driver._auto_restart:
+        return
+    with suppress(OSError):
+        if os.tcgetpgrp(driver.fileno) != os.getpgrp():
+            # In the background it may not touch the terminal, and is told again when it comes back.
+            return
+    if not driver._must_signal_resume:
+        driver.suspend_application_mode()
+        driver._must_signal_resume = True
+    driver.resume_application_mode()
+
+
 def apply_patches() -> None:
     """Make Textual use these patches."""
     setattr(linux_driver, "XTermParser", PatientParser)  # noqa: B010 - not an attribute of ours
     setattr(linux_driver, "getincrementaldecoder", tolerant_decoder)  # noqa: B010
     setattr(linux_driver, "WriterThread", TerminalWriter)  # noqa: B010
+    setattr(LinuxDriver, "_sigcont_application", sigcont_application)  # noqa: B010

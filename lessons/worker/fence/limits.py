@@ -29,7 +29,8 @@ def limit(cpu: float, memory: int, question_cpu: float = 0, file: int = OUTPUT_C
     _set(resource.RLIMIT_CORE, 0)
     _set(resource.RLIMIT_FSIZE, OUTPUT_CAP, max(OUTPUT_CAP, file * MIB))
     _set(resource.RLIMIT_NOFILE, OPEN_FILES)
-    if sys.platform == "linux":
+    # Without /proc, nobody can say how much there is already on top of which the limit would be.
+    if sys.platform == "linux" and Path("/proc/self/statm").exists():
         pages = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         _set(resource.RLIMIT_AS, pages + memory * MIB)
         _set(resource.RLIMIT_NPROC, tasks_of_user() + TASKS)

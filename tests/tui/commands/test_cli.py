@@ -32,6 +32,8 @@ from tests.tui.commands.command_line import (
 )
 from tui.commands.print_version import VERSION
 
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+
 NO_EXERCISE = "There is no exercise '9.9'. Run 'attn-tutor list' to see all of them."
 
 # Wrong usage ---------------------------------------------------------------------------------------------------------
@@ -261,7 +263,7 @@ def test_a_reader_that_stops_early() -> None:
         assert running.wait(60) == 0
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@needs_full
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize(
     "arguments", [("list",), ("list", "--json"), ("lint", "--quick", TENSORS.path), ("export", "-")]
@@ -288,6 +290,21 @@ def test_a_closed_stream(line: str, sentence: str) -> None:
     shell = f'exec "{sys.executable}" -m tui {line}'
     done = subprocess.run(["/bin/sh", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"attn-tutor: {sentence}\n")
+
+
+@pytest.mark.parametrize("stream", ["2>&-", pytest.param("2>/dev/full", marks=needs_full)])
+def test_an_error_that_cannot_be_printed_keeps_its_exit_code(stream: str) -> None:
+    shell = f'exec "{sys.executable}" -m tui run 99 {stream}'
+    done = subprocess.run(["/bin/sh", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_module_of_somebody_else_with_the_name_of_a_package(tmp_path: Path) -> None:
+    (tmp_path / "lessons.py").write_text("raise SystemExit('not ours')")
+    command = [sys.executable, "-P", "-m", "tui", "glossary", "mask"]
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_without_torch(tmp_path: Path) -> None:

@@ -26,6 +26,10 @@ NARROWEST = 40
 """The least columns that the lines are wrapped at."""
 
 
+NARROW = 60
+"""The columns below which a name and what was found do not stand in columns."""
+
+
 def run(options: argparse.Namespace) -> ExitCode:
     """Print what was found. The exit code says whether anything is broken."""
     checks = list(look())
@@ -50,9 +54,12 @@ def lines(checks: Sequence[HealthCheck], width: int) -> Iterator[str]:
     """Yield a line for each check, or several if it is wider than the terminal, and its remedy below it."""
     words = {check.outcome: outcome_word(check.outcome) for check in checks}
     word_width, name_width = max(map(len, words.values())), max(len(check.name) for check in checks)
-    indent = " " * (word_width + name_width + 4)
+    # On a narrow terminal, what was found would be left a few columns beside its name.
+    indent = " " * (word_width + name_width + 4 if width >= NARROW else 2)
     for check in checks:
         head = f"{words[check.outcome]:{word_width}}  {check.name:{name_width}}  "
+        if width < NARROW:
+            head = f"{words[check.outcome]} {check.name}: "
         yield from _wrapped(check.found, head, indent, width)
         if check.remedy:
             yield from _wrapped(check.remedy, f"{indent}-> ", f"{indent}   ", width)

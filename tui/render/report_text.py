@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
@@ -22,6 +23,9 @@ MOST = 20
 LEAST_NAME, MOST_NAME = 8, 24
 """How many columns the name of a learner takes."""
 
+LEAST_TEXT = 14
+"""To how many columns a text in a table may be cut; where that is not enough, the table becomes a list."""
+
 Cells = Sequence[str]
 
 
@@ -30,7 +34,8 @@ Cells = Sequence[str]
 
 def learner(report: LearnerReport, course: Course, mistakes: Sequence[MistakeTotals], width: int) -> Iterator[str]:
     """Yield the report of one learner."""
-    yield from _head(report, course)
+    for line in _head(report, course):
+        yield from textwrap.wrap(line, width)
     yield ""
     yield from _table(
         [(say("lesson", "lesson"), say("steps-done", "steps done"), ""), *map(_lesson_row, report.lessons)],
@@ -43,12 +48,13 @@ def learner(report: LearnerReport, course: Course, mistakes: Sequence[MistakeTot
     if report.questions:
         right = sum(each.tries_to_pass == 1 for each in report.questions)
         yield ""
-        yield say(
+        answered = say(
             "questions",
             "Questions answered: {all}, right at the first try: {right}.",
             all=len(report.questions),
             right=right,
         )
+        yield from textwrap.wrap(answered, width)
     if mistakes:
         yield ""
         rows = [(str(each.times), each.name, ", ".join(each.exercises)) for each in mistakes]
@@ -127,13 +133,19 @@ def classroom(
     width: int,
 ) -> Iterator[str]:
     """Yield the report of several learners."""
-    yield say("learners", "Steps done in each lesson (T: tested out, >: where the learner is now)")
+    title = say("learners", "Steps done in each lesson (T: tested out, >: where the learner is now)")
+    yield from textwrap.wrap(title, width)
     yield ""
     yield from _learner_table(learners, width)
     stopping = [each for each in exercises if each.stopped or (each.tries_to_pass or 0) > 1]
     yield ""
     if stopping:
-        yield say("stopping", "Exercises that stop learners (who tried or gave up, and never passed)")
+        title = say(
+            "stopping",
+            "Exercises that stop learners (they tried or gave up, and never passed), then those that take several "
+            "tries",
+        )
+        yield from textwrap.wrap(title, width)
         yield ""
         head = (
             say("lesson", "lesson"),
@@ -150,7 +162,7 @@ def classroom(
         yield say("none-stops", "No exercise stops anybody.")
     if mistakes:
         yield ""
-        yield say("mistakes", "Mistakes, those first that most learners made")
+        yield from textwrap.wrap(say("mistakes", "Mistakes, the ones that most learners made first"), width)
         yield ""
         rows = [(str(each.learners), str(each.times), each.name, ", ".join(each.exercises)) for each in mistakes[:MOST]]
         names = (say("of-learners", "learners"), say("times", "times"), say("mistake", "mistake"))
@@ -168,14 +180,28 @@ def _learner_table(learners: Sequence[LearnerReport], width: int) -> Iterator[st
     columns.append([say("passed", "passed"), "", *(str(each.passed) for each in learners)])
     seen = [say("last-seen", "last seen"), "", *(_day(each.last) for each in learners)]
     names = [say("lesson", "lesson"), say("all-steps", "(steps)"), *map(_name, learners)]
-    taken = sum(_column_width(column) + 1 for column in columns)
     longest = min(_column_width(names), MOST_NAME)
-    name_width = max(LEAST_NAME, min(longest, width - taken))
-    if longest + taken + 1 + _column_width(seen) <= width:
-        columns.append(seen)
-    for row in zip(names, *columns, strict=True):
-        cells = [_right(text, _column_width(column)) for text, column in zip(row[1:], columns, strict=True)]
-        yield " ".join([_cut(row[0], name_width), *cells]).rstrip()
+    for number, part in enumerate(_parts(columns, width - LEAST_NAME)):
+        taken = sum(_column_width(column) + 1 for column in part)
+        name_width = max(LEAST_NAME, min(longest, width - taken))
+        if part[-1] is columns[-1] and longest + taken + 1 + _column_width(seen) <= width:
+            part.append(seen)
+        if number:
+            yield ""
+        for row in zip(names, *part, strict=True):
+            cells = [_right(text, _column_width(column)) for text, column in zip(row[1:], part, strict=True)]
+            yield " ".join([_cut(row[0], name_width), *cells]).rstrip()
+
+
+def _parts(columns: Sequence[list[str]], width: int) -> Iterator[list[list[str]]]:
+    """Yield the columns of a table in as few parts as fit into so many columns of the terminal each."""
+    part: list[list[str]] = []
+    for column in columns:
+        if part and sum(_column_width(each) + 1 for each in (*part, column)) > width:
+            yield part
+            part = []
+        part.append(column)
+    yield part
 
 
 def _progress_cell(learner: LearnerReport, at: int) -> str:
@@ -203,15 +229,16 @@ def _table(rows: Sequence[Cells], width: int, sides: str) -> Iterator[str]:
 
     A column with nothing below its head is left out. `sides` says for each column whether it is aligned to the left
     (`l`) or the right (`r`). If the rows are wider than `width`, the columns on the left side are cut, the widest
-    first.
+    first. If little would be left of these, the rows become a list.
     """
     filled = [at for at in range(len(sides)) if any(row[at] for row in rows[1:])]
     rows, sides = [[row[at] for at in filled] for row in rows], "".join(sides[at] for at in filled)
     widths = [_column_width(column) for column in zip(*rows, strict=True)]
     while sum(widths) + 2 * (len(widths) - 1) > width:
         at = max((at for at, side in enumerate(sides) if side == "l"), key=widths.__getitem__)
-        if widths[at] <= LEAST_NAME:
-            break
+        if widths[at] <= LEAST_TEXT:
+            yield from _list(rows, width, sides.index("l"))
+            return
         widths[at] -= 1
     for row in rows:
         cells = (
@@ -219,6 +246,19 @@ def _table(rows: Sequence[Cells], width: int, sides: str) -> Iterator[str]:
             for text, wide, side in zip(row, widths, sides, strict=True)
         )
         yield "  ".join(cells).rstrip()
+
+
+def _list(rows: Sequence[Cells], width: int, at: int) -> Iterator[str]:
+    """Yield the text of each row at a position, and below it what its other cells say, each behind its head."""
+    head = rows[0]
+    for row in rows[1:]:
+        yield from textwrap.wrap(row[at].strip(), width, subsequent_indent="  ")
+        others = ", ".join(
+            f"{name} {text}".strip()
+            for place, (name, text) in enumerate(zip(head, row, strict=True))
+            if place != at and text
+        )
+        yield from textwrap.wrap(others, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _column_width(column: Iterable[str]) -> int:

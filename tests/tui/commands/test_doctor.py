@@ -53,6 +53,11 @@ def test_a_remedy_stands_below_what_was_found() -> None:
     ]
 
 
+def test_on_a_narrow_terminal_nothing_is_squeezed_beside_the_names() -> None:
+    lines = list(doctor.lines([OK, NOTE], 40))
+    assert lines[:3] == ["ok first: as it should be", "note second: too small", "  -> Enlarge it."]
+
+
 @pytest.mark.usefixtures("worker")
 def test_everything_is_looked_at(command: Command) -> None:
     status, out, _ = command("doctor", "--json")

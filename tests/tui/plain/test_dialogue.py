@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lessons.format import main_path
+from lessons.learner import milestones
 from lessons.learner.progress import Progress
 from tests.course import COURSE, EVERY_COURSE
 from tests.tui.fake_session import FakeSession
@@ -208,6 +209,45 @@ def test_a_change_is_told_with_the_numbers_before_and_after(learner: Conversatio
     learner.type("reset")
     assert learner.say("set weights[1,2]") == "Write the number and its value like this: set weights[0,0] = 0.5"
     assert "no variable" in learner.say("set nothing[0] = 1")
+
+
+def test_changes_are_listed_compared_and_made_again(learner: Conversation) -> None:
+    learner.begin()
+    assert learner.say("compare") == learner.say("changes") == "Nothing is changed."
+    learner.type("set weights[0,0] = 0.5", "set weights[1,1] = 0.25")
+    learner.type("set weights[1,1] = 0.25")
+    assert learner.type("changes").splitlines() == ["weights[0,0] = 0.5", "weights[1,1] = 0.25"]
+    assert "weights[0,0] (Your, Your) was 0.2098, is" in learner.say("compare weights")
+    assert "Nothing here is called nothing" in learner.say("compare nothing")
+    learner.type("undo")
+    assert learner.say("changes") == "weights[0,0] = 0.5"
+    learner.type("redo")
+    assert len(learner.type("changes").splitlines()) == 2
+    assert learner.say("reset") == "Nothing is changed now."
+    # Undoing all can be undone, too.
+    learner.type("undo")
+    assert len(learner.type("changes").splitlines()) == 2
+
+
+def test_a_challenge_and_a_review_are_jumps_with_a_way_back(
+    learner: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner.begin()
+    challenge = FIRST.challenge
+    assert challenge is not None
+    said = learner.type("challenge")
+    assert challenge.title in said
+    assert said.endswith("(Type return to go back to where you were.)")
+    assert FIRST.steps[0].title in learner.type("return")
+    assert learner.say("return").startswith("You have not jumped anywhere.")
+    assert learner.say("review") == "Nothing is due for review."
+    exercise = SECOND.exercises[-1]
+    monkeypatch.setattr(milestones, "is_due", lambda _, step: step.id == exercise.id)
+    assert f"Due for review: {exercise.title}." in learner.say("progress")
+    said = learner.type("review")
+    assert exercise.title in said
+    assert said.endswith("(Type return to go back to where you were.)")
+    assert FIRST.steps[0].title in learner.type("j")
 
 
 def test_the_flow_opens_its_boxes_and_shows_their_matrices(learner: Conversation) -> None:

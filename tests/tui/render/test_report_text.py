@@ -63,6 +63,22 @@ def test_a_class_fits_the_terminal(width: int) -> None:
     assert cell_len(wide) == cell_len(ada)
 
 
+def test_a_narrow_report_has_tables_in_parts_and_lists() -> None:
+    learners = [learner_of(name, replace(TWO_WIDE, tries_to_pass=None), done=20) for name in ("ada", "bo")]
+    lines = list(report_text.classroom(learners, exercise_totals(learners), MISTAKES, 40))
+    assert max(map(cell_len, lines)) <= 40
+    # The lessons are divided, and each part has all learners.
+    heads = [line.split()[1:] for line in lines if line.startswith("lesson  ")]
+    assert len(heads) == 2
+    assert heads[0] + heads[1] == [*(str(lesson.number) for lesson in COURSE.lessons), "passed"]
+    assert sum(line.startswith("ada ") for line in lines) == 2
+    text = " ".join(" ".join(lines).split())
+    assert "Two heads, two numbers lesson 3, stopped 2, tried 2, passed 0, gave up 2" in text
+    assert "softmax over the columns of a very long name, as names go learners 2, times 5, exercises two-wide" in text
+    lines = list(report_text.learner(learners[0], COURSE, MISTAKES, 40))
+    assert max(map(cell_len, lines)) <= 40
+
+
 def test_long_lists_end_with_how_much_is_left_out() -> None:
     learners = [
         learner_of(name, *(replace(TWO_WIDE, exercise=str(n), tries_to_pass=None) for n in range(23))) for name in "ab"

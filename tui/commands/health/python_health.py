@@ -97,7 +97,11 @@ def _torch(facts: PythonFacts) -> HealthCheck:
         version=worker.torch, build=build, seconds=worker.torch_seconds,
     )  # fmt: skip
     if worker.torch_seconds > SLOW:
-        remedy = say("slow-torch", "The first start after a boot is slow. If all are, install it on a local disk.")
+        remedy = say(
+            "slow-torch",
+            "The first start after a boot is slow, and so is any start on a busy host. If all are, install it on a "
+            "local disk.",
+        )
         return HealthCheck("torch", "PyTorch", "note", found, remedy)
     return HealthCheck("torch", "PyTorch", "ok", found)
 

@@ -160,6 +160,12 @@ TABLE: tuple[PlainCommand, ...] = (
         lambda: say("read", "print a matrix or a part of it in sentences, one for each row"),
     ),
     _command(
+        "shapes",
+        "",
+        _alone,
+        lambda: say("shapes", "say which tensors each line of the code takes and makes, with their shapes"),
+    ),
+    _command(
         "sentences",
         "",
         _alone,

@@ -17,16 +17,23 @@ from tui.plain.command_table import TABLE, as_typed
 say = Wording("plain/keys")
 
 PRESSED = re.compile(
-    r"[Pp]ress(?:ing)?\s+(?:the\s+)?(?:`([^`]+)`|(Enter|Tab))|\b(Enter) on\b|\b[Ww]ith `(f\d+|w)`|`(f\d+)` \w+s\b"
+    r"[Pp]ress(?:ing)?\s+(?:the\s+)?(?:`([^`]+)`|(Enter|Tab))|\b(Enter) on\b|\b[Ww]ith `(f\d+|w)`"
+    r"|`(f\d+)` (?:\w+s|to)\b"
 )
 
-MOVED = re.compile(r"\barrow keys?\b|\bwith the arrows\b|\bcursor\b|\bthe up and down keys\b|\bwalk\b", re.IGNORECASE)
+MOVED = re.compile(
+    r"\barrow keys?\b|\bwith the arrows\b|\bcursor\b|\bthe up and down keys\b|\bwalk\b|\bgo down to row\b",
+    re.IGNORECASE,
+)
 """Words for moving about, by which a text tells a learner to go to a number."""
 
 CHOSEN = re.compile(r"\b[Cc]hoose\b")
 """The word for choosing one of the numbers of an explanation."""
 
 PANEL = re.compile(r"\bpanel\b|\bknobs?\b")
+
+SIDE_SHAPES = re.compile(r"\bshapes?\b[^.?]*\b(?:beside|right of)\b|\b(?:beside|right of)\b[^.?]*\bshapes?\b")
+"""Words for the shapes beside the code."""
 
 BRIGHT = re.compile(r"\bbright(?:er|est)?\b|\bcolou?rs?\b|\bdark(?:er|est)?\b", re.IGNORECASE)
 """Words for what a screen shows by its colors."""
@@ -100,6 +107,8 @@ def translated(step: Step, hints: Sequence[str], here: Here) -> Iterator[str]:
             "There is no cursor here: name a cell instead, such as {cell}. read {name} reads the whole matrix.",
             cell=_labelled(text, here.tensors), name=_mentioned(text, here.tensors).name,
         )  # fmt: skip
+    if SIDE_SHAPES.search(text) and "shapes" in here.offered:
+        yield say("shapes", "On the screen, shapes stand beside each line of the code. Here, shapes lists them.")
     if BRIGHT.search(text) and "row" in here.offered:
         yield say(
             "bright",

@@ -16,6 +16,8 @@ def reason(word: str) -> str:
             return say("return", "You have not jumped anywhere. To go to the step before, type back.")
         case "show" | "read" | "row" | "explain" | "box" | "flow" | "open":
             return say("numbers", "There are no numbers here.")
+        case "shapes":
+            return say("shapes", "No shapes are known here.")
         case "overview":
             return say("overview", "No matrix here is large enough for an overview. show prints it whole.")
         case "follow":

@@ -96,15 +96,15 @@ class QuestionDialogue(StepDialogue):
     def _form(self) -> str:
         """Say how to answer."""
         form = question_words.form(self._question, self.content.result)
-        typed = say("typed", "Type the word answer, and then that.")
+        typed = say("typed", "Type the word answer before it.")
         if question_facts.target_of(self._question) in ("cell", "row"):
             typed = say(
                 "typed-or-pointed",
-                "Type the word answer, and then that; or point and a cell: point {cell}",
+                "Type the word answer before it; or point and a cell: point {cell}",
                 cell=self._target,
             )
         elif question_facts.target_of(self._question) == "box":
-            typed = say("typed-or-flow", "Type the word answer, and then that; flow lists the boxes.")
+            typed = say("typed-or-flow", "Type the word answer before it; flow lists the boxes.")
         return f"{form}. {typed}"
 
     def _answer_lines(self, step: Question, result: StepResult) -> Iterator[str]:

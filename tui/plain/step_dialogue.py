@@ -25,7 +25,7 @@ from tui.plain.plain_state import PlainState
 from tui.plain.prompt_dialogue import PromptDialogue
 from tui.plain.refused import Refused
 from tui.plain.subject import Subject
-from tui.render import linear_text
+from tui.render import linear_text, shape_ribbon
 from tui.render.prose import plain_lines
 from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
@@ -114,6 +114,8 @@ class StepDialogue:
         found: Handlers = {"again": self.again}
         if self.runner is not Runner.ON_REQUEST:
             found["run"] = self.run
+        if self._is_answered and self.content.result.shapes:
+            found["shapes"] = self.shapes
         found |= self._matrices.handlers | self._explaining.handlers | self._flow.handlers
         if self.runner in CHANGING:
             found |= self._changing.handlers | {"python": self.python}
@@ -172,7 +174,11 @@ class StepDialogue:
         )
         for beside in () if step.side else self.lesson.side_steps_of(step.id):
             yield from self._paragraphs(
-                say("side", "There is a side step, which is optional: {title}", title=beside.title)
+                say(
+                    "side",
+                    "There is a side step, which is optional: {title}. Type side to open it.",
+                    title=beside.title,
+                )
             )
             break
         large = next((tensor.name for tensor in self.subject.tensors if tensor.values is None), "")
@@ -263,6 +269,20 @@ class StepDialogue:
             raise Refused(problem)
         yield from self._result()
         yield from self._below()
+
+    def shapes(self, _: str) -> Iterator[str]:
+        """Yield which tensors each line of the code takes and makes, with their shapes."""
+        for line in self.content.result.shapes:
+            taken, made = (say("and", " and ").join(map(shape_ribbon.named, each)) for each in (line.took, line.made))
+            number = say("line", "Line {number}", number=line.line)
+            if taken and made:
+                text = say("takes-and-makes", "{line} takes {taken} and makes {made}.",
+                           line=number, taken=taken, made=made)  # fmt: skip
+            elif taken:
+                text = say("takes", "{line} takes {taken}.", line=number, taken=taken)
+            else:
+                text = say("makes", "{line} makes {made}.", line=number, made=made)
+            yield from self._console.wrapped(text)
 
     def _result(self) -> Iterator[str]:
         """Yield the results of the step without its text."""

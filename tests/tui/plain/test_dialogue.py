@@ -61,7 +61,7 @@ def test_a_side_step_is_named_and_opened(learner: Conversation) -> None:
     lesson = next(lesson for lesson in COURSE.lessons if any(step.side for step in lesson.steps))
     beside = next(step for step in lesson.steps if step.side)
     main = lesson.main_step_of(beside.id)
-    assert f"side step, which is optional: {beside.title}" in " ".join(
+    assert f"side step, which is optional: {beside.title}. Type side to open it." in " ".join(
         learner.type(f"go {lesson.id} {main.id}").split()
     )
     name = main_path.name_of(lesson.steps, beside.id)
@@ -165,6 +165,15 @@ def test_matrices_are_shown_as_tables_and_read_as_sentences(learner: Conversatio
     assert learner.say("read weights[9]") == "weights has no 9 along its axis 0: that goes from 0 to 5."
     assert learner.say("show wieghts") == "Nothing here is called wieghts. Do you mean weights?"
     assert learner.say("row weights[1]").startswith("weights, row journey: journey 0.24, starts 0.23")
+
+
+def test_shapes_of_lines_are_told(learner: Conversation) -> None:
+    learner.begin()
+    said = learner.type("shapes").splitlines()
+    assert said[0].startswith("Line 1 takes inputs (")
+    assert said[-1].endswith("and makes weights (queries=6, keys=6).")
+    learner.type("go 0 translate")
+    assert learner.say("shapes") == "No shapes are known here."
 
 
 def test_a_label_stays_on_the_line_of_its_number() -> None:
@@ -305,6 +314,7 @@ def test_a_narrow_ascii_dialogue_has_no_wide_line_and_no_other_character() -> No
 
 def test_keys_of_a_text_are_told_as_commands() -> None:
     assert list(key_words.keys_in("Press Enter on it, then press `w`. Press `]` for more.")) == ["Enter", "w", "]"]
+    assert list(key_words.keys_in("Press `f6` to see it, and `f5` to check it.")) == ["f6", "f5"]
     assert list(key_words.keys_in("`f6` runs it. The knob with `w`: look at `f1`.")) == ["f6", "w"]
     assert key_words.commands_for("Enter") == ("explain",)
     assert key_words.commands_for("w") == ("set", "knob")

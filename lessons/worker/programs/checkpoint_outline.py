@@ -28,6 +28,8 @@ LARGEST_PICKLE = 64 << 20
 MOST_ITEMS = 200_000
 """Tensors and other values of a checkpoint that are listed."""
 DEEPEST = 64
+SCRIPT = "__torch__."
+"""What the names of classes begin with that TorchScript has compiled."""
 FEW = 4
 """Numbers of a list up to which they are listed."""
 
@@ -216,6 +218,14 @@ def _leaves(value: object, path: tuple[str, ...], above: frozenset[int]) -> Iter
         value = {key: item for key, item in value.items() if item is not None}
         if not value:
             return
+    elif isinstance(value, _Object) and isinstance(value.state, dict):
+        kept = {key: item for key, item in value.state.items() if isinstance(item, _Tensor | _Object)}
+        is_script = value.name.startswith(SCRIPT)
+        if is_script and not kept:
+            return
+        if is_script or any(isinstance(item, _Tensor) for item in kept.values()):
+            # A module of TorchScript, or any object that keeps tensors as its attributes.
+            value = kept
     inner = list(_items(value))
     holds = any(isinstance(item, dict | list | tuple | _Tensor | _Object) for _, item in inner)
     is_leaf = not holds and not (isinstance(value, dict) and inner)

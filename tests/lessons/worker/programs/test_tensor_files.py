@@ -93,6 +93,12 @@ def test_tensors_of_all_kinds(tmp_path: Path) -> None:
     assert list(one) == ["tensor"]
     whole = open_tensors(saved(tmp_path, nn.Linear(2, 2)))
     assert list(whole) == ["weight", "bias"]
+    with pytest.deprecated_call():
+        script = torch.jit.script(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))
+    script.save(tmp_path / "script.pt")
+    assert torch.equal(open_tensors(tmp_path / "script.pt")["0.weight"], script.state_dict()["0.weight"])
+    kept = open_tensors(saved(tmp_path, {"mean": Namespace(value=base, axis=0), "args": Namespace(axis=0)}))
+    assert (list(kept), dict(kept.others)) == (["mean.value"], {"args": "argparse.Namespace"})
 
 
 @pytest.mark.filterwarnings("ignore")

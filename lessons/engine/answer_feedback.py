@@ -63,12 +63,12 @@ def describe_shape_error(answer: Index, right: Index) -> str:
     if len(right) == 1:
         return _too_large() if answer > right else _too_small()
     if not good:
-        return say("no-size-right", "As many axes as it has, but none of them has that size.")
+        return say("no-size-right", "The number of axes is right, but none of the sizes is.")
     return say.count(
         "some-sizes-right",
         good,
-        "As many axes as it has, but only {count} of the {sizes} sizes is right.",
-        "As many axes as it has, but only {count} of the {sizes} sizes are right.",
+        "The number of axes is right, but only {count} of the {sizes} sizes is.",
+        "The number of axes is right, but only {count} of the {sizes} sizes are.",
         sizes=len(right),
     )
 

@@ -11,15 +11,15 @@ from lessons.takehome.taken_document import Document
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: the file that is written if none is named, its writer, and whether it has room for explanations."""
+    """A format: the ending of its files, its writer, and whether it has room for explanations."""
 
-    file: str
+    ending: str
     write: Callable[[Document], str]
     explains: bool = False
 
 
 FORMATS: Mapping[str, Format] = {
-    "markdown": Format("my_attention.md", markdown_file.write),
-    "notebook": Format("my_attention.ipynb", notebook_file.write),
-    "html": Format("my_attention.html", html_page.write, explains=True),
+    "markdown": Format(".md", markdown_file.write),
+    "notebook": Format(".ipynb", notebook_file.write),
+    "html": Format(".html", html_page.write, explains=True),
 }

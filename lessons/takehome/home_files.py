@@ -19,10 +19,8 @@ from lessons.texts.wording import Wording
 say = Wording("take-home/files")
 
 MODULE = "module"
-FILES: Mapping[str, str] = MappingProxyType(
-    {MODULE: "my_attention.py", **{name: each.file for name, each in FORMATS.items()}}
-)
-"""What can be taken home, with the name of the file that is written if none is named."""
+FILES: Mapping[str, str] = MappingProxyType({MODULE: ".py", **{name: each.ending for name, each in FORMATS.items()}})
+"""What can be taken home, with the ending of its file."""
 
 OnLine = Callable[[str], object]
 """Called with a line that says what is being done."""
@@ -38,6 +36,11 @@ class HomeFile:
 
     text: str
     about: tuple[str, ...]
+
+
+def file_name(kind: str, course: Course) -> str:
+    """Return the name of the file that is written if none is named, such as `my_attention.py`: it names the course."""
+    return f"{module_file.module_name(course)}{FILES[kind]}"
 
 
 def take(
@@ -100,7 +103,7 @@ def _module(session: Session, course: Course, work: LearnerWork, on_line: OnLine
     def on_judged(answer: PassingAnswer) -> None:
         on_line(say("judged", "Judged as it stands in the file: {id}", id=answer.id))
 
-    built = module_file.build(session, answers, on_judged)
+    built = module_file.build(session, course, answers, on_judged)
     return HomeFile(built.text, tuple(_about_module(built)))
 
 

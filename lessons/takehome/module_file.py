@@ -1,4 +1,4 @@
-"""The module `my_attention.py`: the learner's passing answers together, importable, with a check of their own."""
+"""The learner's passing answers together as a module, such as `my_attention.py`, with a check of their own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lessons.engine.session import Session
+from lessons.format.lesson import Course
 from lessons.results.clean_text import clean
 from lessons.takehome import module_check, module_sections
 from lessons.takehome.module_check import Outcome
@@ -35,10 +36,19 @@ class ModuleFile:
     left_out: tuple[LeftOut, ...]
 
 
+def module_name(course: Course) -> str:
+    """Return what a learner's module of a course is called, such as `my_attention`."""
+    found = course.description.id if course.description is not None else "attention"
+    return f"my_{found.replace('-', '_')}"
+
+
 def build(
-    session: Session, answers: Sequence[PassingAnswer], on_judged: Callable[[PassingAnswer], object] | None = None
+    session: Session,
+    course: Course,
+    answers: Sequence[PassingAnswer],
+    on_judged: Callable[[PassingAnswer], object] | None = None,
 ) -> ModuleFile:
-    """Put answers together, judge each once more as it stands in the module, and run the module's own check.
+    """Put answers to exercises of a course together, judge each as it stands in the module, and run its own check.
 
     What does not pass there is left out, with what is said of it, and the rest is put together without it. Calls
     `on_judged` after each answer that is judged. Raises `WorkerError`.
@@ -48,7 +58,7 @@ def build(
     remaining = list(answers)
     while True:
         sections = module_sections.put_together(remaining)
-        text = _text(sections, expected)
+        text = _text(course, sections, expected)
         outcome = module_check.run_check(session, text)
         failed = [*sections.left_out] or _stopping(outcome, text, sections)
         failed = failed or _failing(session, text, sections, on_judged)
@@ -102,16 +112,20 @@ def _lines(text: str, section: Section) -> range:
     return range(first, first + section.code.count("\n") + 1) if found else range(0)
 
 
-def _text(sections: Sections, expected: dict[str, module_check.Plain]) -> str:
+def _text(course: Course, sections: Sections, expected: dict[str, module_check.Plain]) -> str:
     """Return the text of the module."""
     count = sum(each.answer is not None for each in sections.sections)
     doc = say.count(
         "doc",
         count,
-        "Attention, written by me in attn-tutor: {count} piece.",
-        "Attention, written by me in attn-tutor: {count} pieces, in the order of the course.",
+        "{title}, written by me in attn-tutor: {count} piece.",
+        "{title}, written by me in attn-tutor: {count} pieces, in the order of the course.",
+        title=_in_docstring(course.title or "Attention"),
     )
-    how = say("how", "Running this file checks each piece: python my_attention.py. It needs PyTorch and nothing else.")
+    file = f"{module_name(course)}.py"
+    how = say(
+        "how", "Running this file checks each piece: python {file}. It needs PyTorch and nothing else.", file=file
+    )
     future = [line for line in sections.imports if module_sections.is_future(line)]
     plain = [line for line in sections.imports if line not in future]
     parts = [
@@ -126,6 +140,11 @@ def _text(sections: Sections, expected: dict[str, module_check.Plain]) -> str:
     ruler = f"# {say('check', 'The check')} "
     check = ruler.ljust(RULER, "-") + "\n\n\n" + module_check.code_of_check(sections.sections, expected)
     return "\n\n\n".join([head, *blocks, check])
+
+
+def _in_docstring(text: str) -> str:
+    """Return a text of a course without what could end the string that it stands in."""
+    return clean(text, keep="").replace("\\", "/").replace('"', "'")
 
 
 def _heading(section: Section, number: int, sections: Sequence[Section]) -> str:

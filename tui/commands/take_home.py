@@ -10,7 +10,7 @@ from contextlib import closing
 from lessons.format.lesson import Course
 from lessons.results.clean_text import clean
 from lessons.takehome import home_files, learner_work
-from lessons.takehome.home_files import FILES, MODULE, NothingToTake
+from lessons.takehome.home_files import MODULE, NothingToTake
 from lessons.texts.wording import Wording
 from tui.commands import new_file
 from tui.commands.course_lookup import find_lesson, read_course
@@ -28,9 +28,9 @@ def run(kind: str, rest: Sequence[str], options: argparse.Namespace) -> ExitCode
         raise UsageError(say("one-file", "Name one file for it. '{extra}' is one too many.", extra=rest[1]))
     if kind == MODULE and options.all:
         raise UsageError(say("no-all", "The module has the code that you passed, and no more: --all is not for it."))
-    file = rest[0] if rest else FILES[kind]
-    new_file.check_free(file, force=options.force)
     course = _chosen(read_course(options), options.lesson)
+    file = rest[0] if rest else home_files.file_name(kind, course)
+    new_file.check_free(file, force=options.force)
     with closing(open_progress(course)) as progress:
         work = learner_work.read(progress, course)
     try:

@@ -347,7 +347,8 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help=say(
             "export/rest-by-kind",
-            "the file for what you take home (default: my_attention with .py, .md, .ipynb or .html)",
+            "the file for what you take home (default: my_ and the id of the course, such as my_attention, with .py, "
+            ".md, .ipynb or .html)",
         ),
     )
     parser.add_argument(

@@ -53,7 +53,7 @@ class HomeController:
             offers = [*home_offers.of_matrix(self._tensor), *offers]
             remark = "" if self._tensor.values is not None else home_offers.why_no_matrix(self._tensor)
         if self._frame.has_course:
-            offers += home_offers.of_course()
+            offers += home_offers.of_course(self._state.course)
         self._restore = self._frame.cover(self._view)
         self._view.open(offers, self._files.proposed, remark)
         self._frame.show_lines()

@@ -68,7 +68,7 @@ class KeepCommands:
             file = file or self._files.proposed("my_progress.json")
             yield from self._written(self._files.write(file, home_offers.progress_text(self._state.progress)))
             return
-        file = file or self._files.proposed(FILES[kind])
+        file = file or self._files.proposed(home_files.file_name(kind, self._state.course))
         self._files.check(file)
         work = learner_work.read(self._state.progress, self._state.course)
         stopped = threading.Event()

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from lessons.format.lesson import Course
 from lessons.learner.exports import Exportable
 from lessons.results.result import WHOLE, Tensor
 from lessons.takehome import matrix_file
-from lessons.takehome.home_files import FILES
+from lessons.takehome.home_files import file_name
 from lessons.texts.wording import Wording
 
 say = Wording("screen/home-offers")
@@ -78,7 +79,7 @@ def of_screen() -> HomeOffer:
     return HomeOffer(SCREEN, say("screen", "the screen as SVG"), about, "screen.svg")
 
 
-def of_course() -> Iterator[HomeOffer]:
+def of_course(course: Course) -> Iterator[HomeOffer]:
     """Yield what can be taken home of the course: what the learner read, and what they wrote."""
     texts = {
         "module": (
@@ -107,7 +108,7 @@ def of_course() -> Iterator[HomeOffer]:
         ),
     }
     for kind, (title, about) in texts.items():
-        yield HomeOffer(kind, title, about, FILES[kind])
+        yield HomeOffer(kind, title, about, file_name(kind, course))
     yield HomeOffer(
         PROGRESS,
         say("progress", "your progress and code"),

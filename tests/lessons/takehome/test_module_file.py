@@ -33,7 +33,7 @@ def run_file(file: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_module_runs_alone_and_checks_itself(session: Session, tmp_path: Path) -> None:
-    built = module_file.build(session, answers(solutions(*PASSED)))
+    built = module_file.build(session, COURSE, answers(solutions(*PASSED)))
     assert [answer.id for answer in built.answers] == list(PASSED) == list(built.checked)
     assert built.left_out == ()
     assert "import attention" not in built.text
@@ -46,7 +46,7 @@ def test_the_module_runs_alone_and_checks_itself(session: Session, tmp_path: Pat
 
 
 def test_the_check_finds_what_is_wrong(session: Session) -> None:
-    built = module_file.build(session, answers(solutions(*PASSED)))
+    built = module_file.build(session, COURSE, answers(solutions(*PASSED)))
     wrong = built.text.replace("context += weight * x", "context += x").replace("table[word] for", "table[0] for")
     assert module_check.run_check(session, wrong).different == ("translate", "one-query")
     stopping = module_check.run_check(session, built.text.replace("from torch import nn\n", "", 1))
@@ -58,7 +58,7 @@ def test_what_no_longer_passes_is_left_out_and_the_rest_is_not(session: Session)
     wrong = solutions("all-scores", "softmax-rows", "causal-attention", "wrapper")
     wrong["softmax-rows"] = wrong["softmax-rows"].replace("dim=-1", "dim=0")
     wrong["causal-attention"] = "import torch\nraise_here = torch.nothing\nclass CausalAttention:\n    x = raise_here\n"
-    built = module_file.build(session, answers(wrong))
+    built = module_file.build(session, COURSE, answers(wrong))
     assert [answer.id for answer in built.answers] == ["all-scores", "wrapper"]
     assert [each.answer.id for each in built.left_out] == ["softmax-rows", "causal-attention"]
     assert "torch.nothing" in built.left_out[1].why or "nothing" in built.left_out[1].why
@@ -73,7 +73,7 @@ def test_what_passes_and_differs_elsewhere_stays_without_a_check(session: Sessio
         "    if zeroed.shape == (4, 4) and zeroed[0, 0] > 2.84:\n        return zeroed\n    renormalized",
         1,
     )
-    built = module_file.build(session, answers(passed))
+    built = module_file.build(session, COURSE, answers(passed))
     assert [answer.id for answer in built.answers] == ["all-scores", "renormalize-rows"]
     assert built.checked == ("all-scores",)
 
@@ -81,12 +81,18 @@ def test_what_passes_and_differs_elsewhere_stays_without_a_check(session: Sessio
 def test_texts_of_a_course_cannot_leave_their_comments(session: Session) -> None:
     lesson, step = COURSE.exercise("all-scores")
     strange = step.model_copy(update={"title": 'a\nimport os """ \\'})
+    assert COURSE.description is not None
     course = COURSE.model_copy(
-        update={"lessons": (lesson.model_copy(update={"title": "b\r\nc", "steps": (strange,)}),)}
+        update={
+            "lessons": (lesson.model_copy(update={"title": "b\r\nc", "steps": (strange,)}),),
+            "description": COURSE.description.model_copy(update={"id": "at-sea", "title": 'At sea"""\nimport os\\'}),
+        }
     )
-    built = module_file.build(session, answers(solutions("all-scores"), course))
+    built = module_file.build(session, course, answers(solutions("all-scores"), course))
     assert "\nimport os" not in built.text
     compile(built.text, "module", "exec")
+    assert built.text.startswith('"""At sea')
+    assert "python my_at_sea.py" in built.text
 
 
 EXERCISES = [
@@ -133,6 +139,6 @@ for name, solution, code, defines, sample in {cases!r}:
 @pytest.mark.slow
 def test_all_model_answers_together_pass_and_are_checked(session: Session) -> None:
     passed = solutions()
-    built = module_file.build(session, answers(passed))
+    built = module_file.build(session, COURSE, answers(passed))
     assert built.left_out == ()
     assert {answer.id for answer in built.answers} == set(passed) == set(built.checked)

@@ -170,12 +170,13 @@ async def _measure(
 async def _lay_out(app: _Bench) -> None:
     """Wait until the layout of the screen stands still.
 
-    A pilot's pause would send each widget a message, which takes longer than the layout.
+    A pilot's pause would send each widget a message, which takes longer than the layout. So does asking each widget for
+    its size, so what is asked is where all that are displayed have been put.
     """
     loop = asyncio.get_running_loop()
     before = None
-    while (sizes := [widget.size for widget in app.middle.walk_children(Widget)]) != before:
-        before = sizes
+    while (regions := {widget: at.region for widget, at in app.screen._compositor.full_map.items()}) != before:
+        before = regions
         while loop._ready:  # type: ignore[attr-defined]
             await asyncio.sleep(0)
         app.screen._on_timer_update()

@@ -112,7 +112,7 @@ def test_a_block_in_a_method_names_attributes_and_items() -> None:
                 self.last = x * 2
                 pair = (x + 1, x + 2)
                 both = self.last + pair[1]
-            assert both is not pair
+            assert both.shape == (2,)
             return trace
 
     trace = Runner().run(torch.ones(2))

@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Mapping
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch_index
 
@@ -191,14 +191,38 @@ def install(found: Environment, folder: Path, arguments: list[str], again: str, 
     done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace")
     if done.returncode == 0:
         return
-    if done.returncode < 0 or done.returncode == 130:
-        raise Failure(f"The installation was interrupted. To go on, type: {again}")
+    if is_interrupted(done):
+        raise Failure(interruption(again))
     if explained := explain(done.stderr, folder, again, missing=missing):
         raise Failure(explained)
     sys.stderr.write(done.stderr)
     raise Failure(
         f"pip could not install the tutor; above is what it says. To start from nothing: make clean && {again}"
     )
+
+
+def renew_pip(found: Environment, arguments: list[str], again: str) -> None:
+    """Have pip install the pip that constraints name, if there is one where it looks: a folder of wheels may have none.
+
+    The one that comes with Python 3.11 takes four times as long to choose from an index. Raises `Failure` if somebody
+    interrupts it.
+    """
+    command: list[str | Path] = [found.python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    done = subprocess.run(
+        [*command, "--no-compile", "--retries", "1", *arguments, "pip"], cwd=ROOT, stderr=subprocess.DEVNULL
+    )
+    if is_interrupted(done):
+        raise Failure(interruption(again))
+
+
+def is_interrupted(done: subprocess.CompletedProcess[Any]) -> bool:
+    """Tell whether a signal, such as Ctrl+C, has ended pip."""
+    return done.returncode < 0 or done.returncode == 130
+
+
+def interruption(again: str) -> str:
+    """Say that the installation was interrupted, and how it goes on."""
+    return f"The installation was interrupted. To go on, type: {again}"
 
 
 def main() -> None:
@@ -224,11 +248,9 @@ def main() -> None:
     given = shlex.split(os.environ.get("PIP_ARGS", ""))
     common = ["--constraint", options.constraints, *given]
     # setuptools comes first and builds in the environment itself: pip would fetch another, unpinned one for a build of
-    # its own, and could not do so offline. With it comes a newer pip than Python brings along: the one of Python 3.11
-    # takes four times as long to choose from an index. In folders of wheels there is little to choose from, and there
-    # may be no pip.
-    tools = ["setuptools"] if "--no-index" in given else ["setuptools", "pip"]
-    install(found, folder, ["--quiet", "--no-compile", *common, *tools], again)
+    # its own, and could not do so offline.
+    install(found, folder, ["--quiet", "--no-compile", *common, "setuptools"], again)
+    renew_pip(found, common, again)
     # torch comes alone and before the rest, so that no other package can come from its index. What the rest asks for is
     # any build of the version of the constraints: `==2.13.0` matches 2.13.0+cpu.
     # Of torch and what it needs, most modules are never imported: to compile them all would take longer than the rest.

@@ -169,17 +169,18 @@ def test_words_of_pip_are_shown_if_nobody_knows_what_they_mean(
     assert capfd.readouterr().err == "something new\n"
 
 
-def asked_of_pip(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, *options: str, given: str = "--proxy here"
-) -> list[list[str]]:
-    """Return what pip is asked for when an environment is made; `given` are its arguments from whoever types make."""
+def asked_of_pip(monkeypatch: pytest.MonkeyPatch, folder: Path, *options: str, status: int = 0) -> list[list[str]]:
+    """Return what pip is asked for when an environment is made; what renews pip, with this status, is in a file."""
     asked: list[list[str]] = []
-    monkeypatch.setattr(Environment, "find", lambda _: Environment(folder / "python", folder))
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\necho "$@" > "{folder}/asked"; echo no pip >&2; exit {status}\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(Environment, "find", lambda _: Environment(python, folder))
     monkeypatch.setattr(make_environment, "install", lambda found, folder, arguments, *_: asked.append(arguments))
-    monkeypatch.setenv("PIP_ARGS", given)
+    monkeypatch.setenv("PIP_ARGS", "--proxy here")
     monkeypatch.setattr(sys, "argv", ["", ".venv", "--constraints", str(ROOT / "constraints.txt"), *options])
     make_environment.main()
-    assert all(given.split()[0] in arguments for arguments in asked)
+    assert all("--proxy" in arguments for arguments in asked)
     return asked
 
 
@@ -201,13 +202,22 @@ def test_an_exact_version_of_torch_has_no_constraint(tmp_path: Path, monkeypatch
     assert asked[1][-1] == "torch==0.1.0+cpu"
 
 
-def test_a_newer_pip_comes_first_unless_there_are_only_folders_of_wheels(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_newer_pip_comes_before_all_that_takes_long_if_there_is_one(
+    status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert asked_of_pip(monkeypatch, tmp_path)[0][-2:] == ["setuptools", "pip"]
-    folders = asked_of_pip(monkeypatch, tmp_path, given="--no-index --find-links wheels")
-    assert folders[0][-1] == "setuptools"
-    assert not any("pip" in arguments for arguments in folders)
+    """A folder of wheels may have none: nothing is said about that."""
+    asked = asked_of_pip(monkeypatch, tmp_path, status=status)
+    words = (tmp_path / "asked").read_text().split()
+    assert words[:4] == ["-m", "pip", "--disable-pip-version-check", "install"]
+    assert words[-1] == "pip"
+    assert {"--proxy", "--constraint", "1"} <= set(words)
+    assert [arguments[-1] for arguments in asked][::3] == ["setuptools", "."]
+
+
+def test_a_pip_that_is_interrupted_ends_the_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Failure, match="interrupted"):
+        asked_of_pip(monkeypatch, tmp_path, status=130)
 
 
 @pytest.mark.parametrize(("options", "compiles"), [([], True), (["--dev"], False)])

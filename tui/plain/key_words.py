@@ -104,8 +104,9 @@ def translated(step: Step, hints: Sequence[str], here: Here) -> Iterator[str]:
     elif MOVED.search(text) and "show" in here.offered:
         yield say(
             "cursor",
-            "There is no cursor here: name a cell instead, such as {cell}. read {name} reads the whole matrix.",
-            cell=_labelled(text, here.tensors), name=_mentioned(text, here.tensors).name,
+            "There is no cursor here: name a cell instead, such as {cell}. read {name} reads {what}.",
+            cell=_labelled(text, here.tensors), name=_readable(tensor := _mentioned(text, here.tensors)),
+            what=say("whole", "the whole matrix") if tensor.values is not None else say("row", "a row"),
         )  # fmt: skip
     if SIDE_SHAPES.search(text) and "shapes" in here.offered:
         yield say("shapes", "On the screen, shapes stand beside each line of the code. Here, shapes lists them.")
@@ -153,6 +154,13 @@ def _cell(text: str, tensors: Sequence[Tensor]) -> str:
             return f"{name}[{','.join(map(str, index))}]"
     tensor = _mentioned(text, tensors)
     return f"{tensor.name}[{','.join('0' for _ in tensor.shape)}]" if tensor.shape else tensor.name
+
+
+def _readable(tensor: Tensor) -> str:
+    """Return what of a tensor can be read at once: all of it, or of a large one a row."""
+    if tensor.values is not None:
+        return tensor.name
+    return f"{tensor.name}[{','.join('0' for _ in tensor.shape[:-1])}]"
 
 
 def _labelled(text: str, tensors: Sequence[Tensor]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 from lessons.render import linear_matrix
 from lessons.render.numbers import number_format, visible
@@ -31,6 +31,9 @@ MOST_ASKED = 120
 
 BLOCKS = 8
 """Rows and columns of blocks in an overview."""
+
+LONG_RUN = 8
+"""How often a number has to come in a row without labels for that to be said at once."""
 
 ROOM = 400
 """Characters of the summary of a row, which is wrapped."""
@@ -258,7 +261,7 @@ def row_sentence(tensor: Tensor, lead: subjects.Index, row: int, left: int, valu
     bare = all(text == str(left + at) for at, text in enumerate(columns))
     numbers = [_spoken(tensor, form.text(value).strip()) for value in values]
     cells = (
-        numbers
+        list(_in_runs(numbers))
         if bare
         else [f"{visible(text)}{KEPT_SPACE}{number}" for text, number in zip(columns, numbers, strict=True)]
     )
@@ -274,6 +277,16 @@ def row_sentence(tensor: Tensor, lead: subjects.Index, row: int, left: int, valu
     if tensor.kind == "weight" and tensor.axes[-2:] == ("query", "key") and not bare:
         return say("gives", "{start} gives: {cells}.", start=", ".join(start), cells=words)
     return f"{', '.join(start)}: {words}."
+
+
+def _in_runs(numbers: Sequence[str]) -> Iterator[str]:
+    """Yield numbers, and instead of a long run of the same number how often it comes."""
+    for number, run in itertools.groupby(numbers):
+        count = len(list(run))
+        if count >= LONG_RUN:
+            yield say("times", "{count} times{space}{number}", count=count, space=KEPT_SPACE, number=number)
+        else:
+            yield from [number] * count
 
 
 def _spoken(tensor: Tensor, number: str) -> str:

@@ -218,7 +218,7 @@ def values(session: WaitingSession, subject: Subject, of: Part, lead: Index) -> 
     tensor, rows, columns = of.tensor, of.rows, of.columns
     if len(rows) * len(columns) > LARGEST_PART:
         raise Refused(
-            say("too-many", "These are too many numbers. Ask for a part: show {name}.", name=_example(tensor))
+            say("too-many", "These are too many numbers. Ask for a part, such as {name}.", name=_example(tensor))
         )
     found = [tensor.row(lead, row, columns.start, columns.stop) for row in rows]
     if all(row is not None for row in found):

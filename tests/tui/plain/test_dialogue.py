@@ -10,11 +10,13 @@ import pytest
 from lessons.format import main_path
 from lessons.learner import milestones
 from lessons.learner.progress import Progress
+from lessons.results.result import Tensor
 from tests.course import COURSE, EVERY_COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.plain.conversation import Conversation
 from tui.plain import key_words, not_here
 from tui.plain.command_table import COMMANDS, LETTERS, TABLE
+from tui.plain.matrix_commands import row_sentence
 
 FIRST, SECOND = COURSE.lessons[:2]
 
@@ -167,6 +169,13 @@ def test_matrices_are_shown_as_tables_and_read_as_sentences(learner: Conversatio
     assert learner.say("row weights[1]").startswith("weights, row journey: journey 0.24, starts 0.23")
 
 
+def test_a_long_run_of_the_same_number_is_said_at_once() -> None:
+    labels = tuple(map(str, range(12)))
+    values = (0.5, *[0.0] * 9, 0.25, 0.25)
+    tensor = Tensor("row", "vector", "float32", (12,), ("key",), (labels,), 0.0, 0.5, values)
+    assert row_sentence(tensor, (), 0, 0, values) == ("row: 0.5000, 9 times\u00a00.0000, 0.2500, 0.2500.")
+
+
 def test_shapes_of_lines_are_told(learner: Conversation) -> None:
     learner.begin()
     said = learner.type("shapes").splitlines()
@@ -288,7 +297,7 @@ def test_parts_of_a_large_matrix_come_from_a_run_which_is_made_first() -> None:
     assert said.splitlines()[0] == "batch 0, head 3:"
     assert "2  2.0000  2.0010" in said
     said = learner.say("show weights[0,3]")
-    assert said == "These are too many numbers. Ask for a part: show weights[0, 0, 0:8, 0:8]."
+    assert said == "These are too many numbers. Ask for a part, such as weights[0, 0, 0:8, 0:8]."
     assert "of each block of 128 by 128 cells" in learner.say("overview weights[0,3]")
     assert len(learner.type("again").splitlines()) < 60
     learner.close()
@@ -335,6 +344,7 @@ def test_keys_of_a_text_are_told_as_commands() -> None:
         ("0 same-word-twice", "for w, set weights[0,0] = 0.5 or knob words and a value."),
         ("0 self-attention", "for Tab, show context; for Enter, explain context[0,0]."),
         ("0 translate", "line to replace one line of it"),
+        ("gpt2-size weights", "such as weights[0,0,0,0]. read weights[0,0,0] reads a row."),
         ("all-queries speed", "What to type here: for r, run."),
     ],
 )

@@ -65,7 +65,7 @@ def folder_with(name: str, file: Path) -> Path | None:
 
 def slug_of(name: str) -> str:
     """Return the id that a name makes: small letters, digits and single hyphens. Raises `NoName`."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
     slug = re.sub("[^a-z0-9]+", "-", plain).strip("-")
     if not slug:
         raise NoName(name)

@@ -76,7 +76,9 @@ def _read_lessons(folder: Path, version: int) -> tuple[tuple[Lesson, ...], list[
     paths = [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
     folders = sorted(path for path in paths if FOLDER.match(path.name))
     if not folders:
-        remedy = "Make a folder such as '01-first' with a lesson.yaml in it."
+        is_lesson = (folder / "lesson.yaml").exists()
+        outside = "This is the folder of a lesson. Name the folder of its course, in which it lies."
+        remedy = outside if is_lesson else "Make a folder such as '01-first' with a lesson.yaml in it."
         return (), [Finding(str(folder), 1, 1, "there are no lessons here", remedy)]
     try:
         known = library_of(folder, version)
@@ -231,14 +233,15 @@ def _include(root: yaml.Node, folder: Path | None) -> None:
 
 
 def files_left_out(lesson: Lesson) -> Iterator[Finding]:
-    """Find files with exercises beside a lesson that none of its steps includes. Raises `LessonError`."""
+    """Find files with steps in the folder of a lesson that the lesson does not include. Raises `LessonError`."""
     folder = Path(lesson.folder)
     file = folder / "lesson.yaml"
     pairs = [pair for step in _steps(parse(read(file), str(file))) for pair in _pairs(step)]
-    included = {folder / value.value for key, value in pairs if key.value == INCLUDE}
-    for path in sorted((folder / "exercises").glob("*.yaml")):
-        if path not in included:
-            remedy = f"Add '- include: exercises/{path.name}' to its steps, or take the file away."
+    known = {file, *(folder / value.value for key, value in pairs if key.value == INCLUDE)}
+    for path in sorted(folder.rglob("*.yaml")):
+        if path not in known:
+            name = path.relative_to(folder).as_posix()
+            remedy = f"Add '- include: {name}' to its steps, or take the file away."
             yield Finding(str(path), 1, 1, "the lesson does not include this file", remedy)
 
 

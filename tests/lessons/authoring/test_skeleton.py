@@ -92,5 +92,6 @@ def test_a_lesson_without_a_course_has_schemas_of_its_own(tmp_path: Path) -> Non
 
 def test_a_name_without_letters_is_refused() -> None:
     assert skeleton.slug_of("Step 2: Über_all") == "step-2-uber-all"
+    assert skeleton.slug_of("Größe") == "grosse"
     with pytest.raises(skeleton.NoName):
         skeleton.slug_of("??")

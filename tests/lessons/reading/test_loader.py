@@ -900,13 +900,11 @@ def test_invalid_include(tmp_path: Path, entry: str, problem: str) -> None:
 
 def test_a_file_with_an_exercise_that_no_step_includes(tmp_path: Path) -> None:
     folder = write_including_lesson(tmp_path / "01-first")
-    (folder / "exercises").mkdir()
-    (folder / "exercises" / "c.yaml").write_text("kind: read\n")
+    (folder / "c.yaml").write_text("id: c\nkind: read\ntitle: C\nprose: Look.\n")
     (found,) = loader.files_left_out(load_lesson(folder))
     assert (Path(found.file).name, found.problem) == ("c.yaml", "the lesson does not include this file")
-    lesson = (folder / "lesson.yaml").read_text() + "  - include: exercises/c.yaml\n"
-    (folder / "lesson.yaml").write_text(lesson)
-    (folder / "exercises" / "c.yaml").write_text("id: c\nkind: read\ntitle: C\nprose: Look.\n")
+    with (folder / "lesson.yaml").open("a") as file:
+        file.write("  - include: c.yaml\n")
     assert list(loader.files_left_out(load_lesson(folder))) == []
 
 
@@ -914,6 +912,11 @@ def test_included_name_that_is_too_long(tmp_path: Path) -> None:
     folder = write_including_lesson(tmp_path / "01-first", lesson=SHORT + f"  - include: {'x' * 300}\n")
     (found,) = findings_in(folder)
     assert found.problem == "cannot be read: File name too long"
+
+
+def test_the_folder_of_a_lesson_in_place_of_its_course(tmp_path: Path) -> None:
+    (found,) = loader.read_course(write_including_lesson(tmp_path / "01-first"))[1]
+    assert found.remedy == "This is the folder of a lesson. Name the folder of its course, in which it lies."
 
 
 def test_an_included_file_that_includes_itself(tmp_path: Path) -> None:

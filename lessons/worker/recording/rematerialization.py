@@ -168,7 +168,7 @@ class Rematerializer:
                 read.update(memory._cdata for memory in outs)
             elif not info.written:
                 made.update(memory._cdata for memory in written)
-        now: dict[int, Memory] = {}
+        now = _Contents()
         covered: set[int] = set()
         for position, info, _, outs, written in reversed(steps):
             is_empty = info.op.startswith(EMPTY)
@@ -177,7 +177,7 @@ class Rematerializer:
                 continue
             if info.random or is_empty:
                 if all(memory._cdata in now for memory in written):
-                    drawn = [_clone(now[memory._cdata]) for memory in written]
+                    drawn = [now.copy(memory._cdata) for memory in written]
                 else:
                     # What was drawn last stays where it is.
                     self._kept.update(memory._cdata for memory in written)
@@ -189,10 +189,10 @@ class Rematerializer:
             targets = (target,) if target is not None else events[position].outs
             for region, copy in zip(targets, events.before(position), strict=False):
                 assert copy is not None
-                _put_back(now, region, copy)
+                now.put_back(region, copy)
             if info.op in OVERWRITING and is_whole(targets[0]):
                 covered.update(memory._cdata for memory in outs)
-        segment.start = {storage: now[storage] for storage in read if storage in now}
+        segment.start = {storage: now.copy(storage) for storage in read if storage in now}
         # The other ones have the same content at the end as at the start.
         self._kept.update(storage for storage in read if storage not in now)
 
@@ -316,13 +316,42 @@ def _is_repeatable(events: Events, step: _Step) -> bool:
     return before is DROPPED or all(copy is not None for copy in before)
 
 
-def _put_back(now: dict[int, Memory], region: Region, copy: torch.Tensor | Bytes) -> None:
-    """Put back what an operation had overwritten, given what storages held after that."""
-    # Even a copy of a whole storage is copied again: the copies lie among numbers that are about to be dropped, and
-    # if some of them stayed, the gaps around them could often not be used again.
-    if region.storage not in now:
-        now[region.storage] = _clone(region.memory)
-    region.inside(now[region.storage]).copy_(copied(copy))
+class _Contents:
+    """What storages held at a time, going backwards: put together from copies of what operations had overwritten."""
+
+    def __init__(self) -> None:
+        self._copies: dict[int, torch.Tensor | Bytes] = {}
+        """Copies of whole storages that nothing was put into. A training makes many, and needs only the earliest."""
+        self._own: dict[int, Memory] = {}
+
+    def __contains__(self, storage: int) -> bool:
+        return storage in self._copies or storage in self._own
+
+    def put_back(self, region: Region, copy: torch.Tensor | Bytes) -> None:
+        """Put back what an operation had overwritten."""
+        if is_whole(region) and _is_like(copy, region):
+            self._copies[region.storage] = copy
+            self._own.pop(region.storage, None)
+            return
+        if region.storage not in self._own:
+            self._own[region.storage] = self.copy(region.storage) if region.storage in self else _clone(region.memory)
+            self._copies.pop(region.storage, None)
+        region.inside(self._own[region.storage]).copy_(copied(copy))
+
+    def copy(self, storage: int) -> Memory:
+        """Return a copy of what a storage held."""
+        # The copies of operations lie among numbers that are about to be dropped, and if some of them stayed, the gaps
+        # around them could often not be used again.
+        copy = self._copies.get(storage)
+        return _clone(self._own[storage]) if copy is None else copied(copy).clone().untyped_storage()
+
+
+def _is_like(copy: torch.Tensor | Bytes, region: Region) -> bool:
+    """Return whether a copy of a region has its numbers in the same order in memory."""
+    if isinstance(copy, Bytes):
+        # Only a contiguous tensor is copied as bytes.
+        return True
+    return copy.stride() == region.stride and not (region.conj or region.neg)
 
 
 def is_drawn(event: Event) -> bool:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lessons.results import explanation as x
 from lessons.worker.recording import rematerialization
+from lessons.worker.recording.event import contents
 from tests.lessons.recorded_code import Traced, assert_true
 from tests.lessons.worker.explaining.test_explain_programs import programs
 
@@ -111,6 +112,30 @@ def test_a_training_is_explained_to_its_first_step() -> None:
         current = traced.follow(earlier[0])
     assert current.op == "draw", current
     assert current.value == float(traced.namespace["start"][0, 0])
+
+
+def test_what_was_overwritten_in_parts_and_as_a_whole_comes_back() -> None:
+    """Copies of whole tensors, of parts of them, and of transposed ones are the same after they were dropped."""
+    code = """
+    x, y = torch.arange(12.0).reshape(3, 4), torch.zeros(4, 3).T
+    for step in range(8):
+        x.mul_(2)
+        x[1:, ::2].add_(step)
+        y.add_(x)
+        y[0] = step
+        x.T.sub_(1)
+        sums = x @ torch.ones(4, 50)
+    """
+    whole, dropping = (Traced(code, segment=segment).recorder for segment in (1 << 20, 1000))
+    assert not whole.values.segments
+    assert len(dropping.values.segments) > 1
+    for one, other in zip(whole.record.events, dropping.record.events, strict=True):
+        before, again = (
+            [contents(copy) for copy in run.record.before(event) if copy is not None]
+            for run, event in ((whole, one), (dropping, other))
+        )
+        assert len(before) == len(again) == len(one.info.written)
+        assert all(map(torch.equal, before, again))
 
 
 def test_memory_does_not_grow_with_what_a_training_computes() -> None:

@@ -16,7 +16,7 @@ import torch
 
 from lessons.worker.recording.event import Event, Site
 from lessons.worker.recording.record import Record
-from lessons.worker.recording.source_positions import SourcePositions
+from lessons.worker.recording.source_positions import Lines, SourcePositions
 
 MOST = 6
 """Tensors that are listed for one line, at most."""
@@ -123,7 +123,7 @@ class ShapeCollector:
     def __init__(self, record: Record, namespace: Mapping[str, Any], file: str, source: str) -> None:
         self.lines: list[Line] = []
         self._record, self._namespace = record, namespace
-        self._file, self._source = file, source
+        self._file, self._source = file, Lines(source)
         self._seen = record.time
         self._at: dict[Extent, _At] = {}
         self._called: dict[int, _Called] = {}
@@ -193,7 +193,7 @@ class _Reader:
     at: Mapping[Extent, _At]
     now: Mapping[str, Any]
     before: Mapping[str, Seen]
-    source: str
+    source: Lines
     inside: bool = False
     hidden: frozenset[str] = frozenset()
 
@@ -366,7 +366,7 @@ class _Reader:
         return self.at.get((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
 
     def _text(self, node: ast.AST) -> str:
-        text = " ".join((ast.get_source_segment(self.source, node) or "").split())
+        text = " ".join(self.source.text(node).split())
         return text if len(text) <= LONGEST else ""
 
 

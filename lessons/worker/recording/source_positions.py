@@ -23,12 +23,32 @@ class Span:
     end_col: int
 
 
-class Source:
-    """The syntax nodes of a source file by their span, with their parents."""
+class Lines:
+    """The lines of a source, to cut the text of syntax nodes out of.
+
+    `ast.get_source_segment` does the same, but splits the whole source each time: 10 ms for a file of PyTorch.
+    """
 
     def __init__(self, text: str) -> None:
         # The ends of lines that Python knows, and columns in bytes, as in the positions of nodes.
         self._lines = re.split(rb"\r\n|\r|\n", text.encode("utf-8", "surrogatepass"))
+
+    def text(self, node: ast.AST) -> str:
+        """Return the text of a node; "" for one without a position."""
+        if not isinstance(node, ast.expr | ast.stmt) or node.end_lineno is None or node.end_col_offset is None:
+            return ""
+        lines = self._lines[node.lineno - 1 : node.end_lineno]
+        # The end first: it may be on the same line as the start.
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][node.col_offset :]
+        return b"\n".join(lines).decode()
+
+
+class Source:
+    """The syntax nodes of a source file by their span, with their parents."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = Lines(text)
         self.nodes: dict[tuple[int, int, int, int], ast.AST] = {}
         self.parents: dict[ast.AST, ast.AST] = {}
         self._segments: dict[ast.AST, str] = {}
@@ -53,25 +73,12 @@ class Source:
         """Return the text of a node, on one line."""
         known = self._segments.get(node)
         if known is None:
-            text = " ".join(self._text_of(node).split())
+            text = " ".join(self._lines.text(node).split())
             # For a call over several lines: no blank after a bracket and no trailing comma.
             known = re.sub(r",? ([)\]}])", r"\1", re.sub(r"([(\[{]) ", r"\1", text))
             # Each of a thousand operands asks for it.
             self._segments[node] = known
         return known
-
-    def _text_of(self, node: ast.AST) -> str:
-        """Return the lines of a node, cut at its ends; "" for one without a position.
-
-        `ast.get_source_segment` does the same, but splits the whole source each time: 10 ms for a file of PyTorch.
-        """
-        if not isinstance(node, ast.expr | ast.stmt) or node.end_lineno is None or node.end_col_offset is None:
-            return ""
-        lines = self._lines[node.lineno - 1 : node.end_lineno]
-        # The end first: it may be on the same line as the start.
-        lines[-1] = lines[-1][: node.end_col_offset]
-        lines[0] = lines[0][node.col_offset :]
-        return b"\n".join(lines).decode()
 
 
 parsed = functools.lru_cache(maxsize=64)(Source)

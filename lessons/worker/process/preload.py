@@ -18,11 +18,13 @@ def load() -> None:
     from lessons.texts import translations
     from lessons.worker import channel
     from lessons.worker.process import child, stand_ins
+    from lessons.worker.recording import operation_info
 
     # It formats a stack, for which the lines of torch's files are read; a child of the fork server has them then.
     torch.manual_seed(0)
     translations.fix(*SAID)
     channel.prepare()
+    operation_info.read_common()
     stand_ins.install()
     # These use the imported names without running any tensor operation.
     assert torch

@@ -11,6 +11,9 @@ from lessons.worker.recording.regions import Layout, layout
 NodeNote = tuple[int, int, str, bool, Layout | None, tuple[tuple[int, str], ...]]
 """The fields of a `GradientNode`, but with a layout for the leaf."""
 
+OF_LEAVES = (1 << 64) - 1
+"""The number of all nodes that add up the gradients of leaves."""
+
 _backward_pass = torch._C._current_graph_task_id
 _is_grad_enabled = torch.is_grad_enabled
 
@@ -24,10 +27,10 @@ class NodeNotes:
     def note(self, node: Any) -> NodeNote:
         """Return a note on a node; the same object as the last time if it is the same node."""
         run, number, last = _backward_pass(), node._sequence_nr(), self._last
-        # All nodes that add up the gradients of leaves have the same number.
-        if number == last[1] and run == last[0] and last[4] is None and not hasattr(node, "variable"):
+        # To ask a node for an attribute that it lacks takes longer than all the rest.
+        leaf = getattr(node, "variable", None) if number == OF_LEAVES else None
+        if number == last[1] and run == last[0] and leaf is None:
             return last
-        leaf = getattr(node, "variable", None)
         place = layout(leaf) if leaf is not None and leaf.layout == torch.strided else None
         targets = tuple([(to._sequence_nr(), to.name()) for to, _ in node.next_functions if to is not None])
         self._last = run, number, node.name(), not _is_grad_enabled(), place, targets

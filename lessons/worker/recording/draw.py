@@ -76,8 +76,9 @@ class Draws:
     def _shared(self, state: torch.Tensor) -> tuple[torch.Tensor, tuple[tuple[int, int], ...]]:
         """Return a state as that of an earlier draw and what has changed, if little has: of 5 kB, often two bytes."""
         if self._base is not None and self._base.shape == state.shape:
-            places = (state != self._base).nonzero().flatten().tolist()
+            places = (state != self._base).nonzero().flatten()
+            # A list of all of them would take longer than the rest: many draws change the whole state.
             if 0 < len(places) <= MOST_CHANGES:
-                return self._base, tuple((place, int(state[place])) for place in places)
+                return self._base, tuple((place, int(state[place])) for place in places.tolist())
         self._base = state
         return state, ()

@@ -8,7 +8,7 @@ import torch
 
 from lessons.worker.recording import composites
 from lessons.worker.recording.event import IN_PLACE, PLAIN, SPECIAL, Info
-from lessons.worker.recording.fast_calls import fast_call
+from lessons.worker.recording.fast_calls import FAST, fast_call
 
 RESHAPING = frozenset(
     {
@@ -37,8 +37,24 @@ DATA = "lift_fresh"
 """The operation that data from outside come through."""
 
 
+KNOWN: dict[int, Info] = {}
+"""What was read of operations, by their identity: their hash is a function in Python. An `Info` keeps its operation."""
+
+
+def read_common() -> None:
+    """Read the schemas of common operations, which takes as long as to run a step of a lesson."""
+    for overload, ops in FAST.items():
+        for op in ops:
+            read(getattr(getattr(torch.ops.aten, op), overload or "default"))
+
+
 def read(func: Any) -> Info:
-    """Read the schema of an operation."""
+    """Read the schema of an operation, and keep what it says."""
+    info = KNOWN[id(func)] = _read(func)
+    return info
+
+
+def _read(func: Any) -> Info:
     schema = func._schema
     op = schema.name.partition("::")[2]
     undeclared = UNDECLARED_WRITES.get(op, ())

@@ -57,7 +57,7 @@ SMALL = 4096
 MOST_DIMS = 4096
 """Shapes and strides that are shared, until they are forgotten."""
 
-_getframe = sys._getframe
+_getframe, _known_infos = sys._getframe, operation_info.KNOWN
 _nodes_made = torch._C._autograd._get_sequence_nr
 _current_node = torch._C._current_autograd_node
 _TENSOR, _PARAMETER, _STRIDED = torch.Tensor, torch.nn.Parameter, torch.strided
@@ -126,7 +126,6 @@ class Recorder(TorchDispatchMode):
         self._storages: dict[torch.UntypedStorage, None] = {}
         self._lent = LentStorages()
         self._known: dict[str, tuple[Any, int, bool]] = {}
-        self._infos: dict[int, Info] = {}
         self._draws = Draws()
         self._loops: set[str] = set()
         self._hand = False
@@ -260,7 +259,7 @@ class Recorder(TorchDispatchMode):
         """
         record = self.record
         # By identity: the hash of an operation is a function in Python.
-        info = self._infos.get(id(func)) or self._info(func)
+        info = _known_infos.get(id(func)) or self._info(func)
         if info.composite is not None and composites.is_plain((*args, *(kwargs or NO_KWARGS).values())):
             with self:
                 return info.composite(*args, **(kwargs or NO_KWARGS))
@@ -274,11 +273,15 @@ class Recorder(TorchDispatchMode):
             current = _current_node()
             node = None if current is None else self._nodes.note(current)
             rare: Any = None
-            kind = SPECIAL if kwargs or self._hand else info.kind
-            if kind == IN_PLACE:
-                rare = self._overwritten(args[0])
-            elif kind == SPECIAL:
+            kind = SPECIAL if self._hand else info.kind
+            if kind == SPECIAL:
                 rare = self._special(info, args, kwargs or NO_KWARGS)
+            elif kwargs:
+                rare = self._named(kwargs), (self._copy(args[0]),) if kind == IN_PLACE else (), None, False, None
+            elif kind == IN_PLACE:
+                rare = self._bytes(args[0])
+                if rare is None:
+                    rare = NO_KWARGS, (self._clone(args[0]),), None, False, None
             call = info.call
             if call is None or self._signs or (type(args[0]) is not _TENSOR and type(args[0]) is not _PARAMETER):
                 call = func._op
@@ -355,12 +358,9 @@ class Recorder(TorchDispatchMode):
         return out
 
     def _special(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Special:
-        """Note what most operations do not have: named arguments, several results that are overwritten, a generator."""
-        plain = kwargs
-        if not all(type(value) in _NUMBERS for value in kwargs.values()):
-            plain = {key: as_noted(value) for key, value in kwargs.items()}
-            self.kept += self._lent.add_all(list(plain.values()), self._storages)
-        special = _Special(plain, tuple(map(self._copy, info.targets(args, kwargs))) if info.written else ())
+        """Note what most operations do not have: several results that are overwritten, a generator, another shape."""
+        before = tuple(map(self._copy, info.targets(args, kwargs))) if info.written else ()
+        special = _Special(self._named(kwargs), before)
         if info.random:
             special.generator = kwargs.get("generator") or torch.default_generator
             special.state = special.generator.get_state()
@@ -380,10 +380,14 @@ class Recorder(TorchDispatchMode):
         initial = self._copy(out) if info.op == DATA else None
         return special.kwargs, special.before, draw, self._hand, initial
 
-    def _overwritten(self, target: torch.Tensor) -> bytes | Rare:
-        """Copy what an operation is about to overwrite that writes to its first argument and does nothing else."""
-        data = self._bytes(target)
-        return data if data is not None else (NO_KWARGS, (self._copy(target),), None, False, None)
+    def _named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Note the named arguments of an operation."""
+        for value in kwargs.values():
+            if type(value) not in _NUMBERS:
+                plain = {key: as_noted(item) for key, item in kwargs.items()}
+                self.kept += self._lent.add_all(list(plain.values()), self._storages)
+                return plain
+        return kwargs
 
     def _lose(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Record which storages of the record an operation writes to after recording stopped."""
@@ -396,18 +400,19 @@ class Recorder(TorchDispatchMode):
 
     def _info(self, func: Any) -> Info:
         try:
-            info = operation_info.read(func)
+            return operation_info.read(func)
         except Exception as error:
-            self._stop(f"{type(error).__name__}: {error}", ())
-            info = Info(func, func.name(), {}, {}, (), False)
-        self._infos[id(func)] = info
-        return info
+            if not self.record.stopped:
+                self._stop(f"{type(error).__name__}: {error}", ())
+            return Info(func, func.name(), {}, {}, (), False)
 
     def _copy(self, target: torch.Tensor) -> torch.Tensor | Bytes | None:
         """Copy what an in-place operation is about to overwrite; None if there is no room for it."""
         data = self._bytes(target)
-        if data is not None:
-            return Bytes(data, target.shape, target.dtype)
+        return self._clone(target) if data is None else Bytes(data, target.shape, target.dtype)
+
+    def _clone(self, target: torch.Tensor) -> torch.Tensor | None:
+        """Copy what is too large for bytes, or of another kind; None if there is no room for it."""
         if target.is_meta or target.layout != torch.strided:
             return None
         size = target.nbytes

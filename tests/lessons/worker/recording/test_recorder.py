@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 
+from lessons.worker.recording import operation_info
 from lessons.worker.recording.fast_calls import FAST
-from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.regions import Region
 from tests.lessons.recorded_code import Traced, is_close
 
@@ -162,12 +162,37 @@ def test_data_and_set_change_the_storage() -> None:
     assert is_close(traced.explain("y", 0).operands[0].value, 1.0)
 
 
+def test_a_node_of_autograd_may_have_attributes_of_its_own() -> None:
+    """A function whose backward pass has kept something as `variable` does not end the record."""
+    traced = Traced(
+        """
+        class Double(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.variable = 2
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, gradient):
+                return gradient * ctx.variable
+
+        x = torch.ones(3, requires_grad=True)
+        Double.apply(x).sum().backward()
+        gradient = x.grad * 1
+        """
+    )
+    assert not traced.recorder.record.stopped
+    traced.check_all("gradient")
+
+
 SAMPLES = {
     "pow": (2,), "dot": "vv", "mv": "mv", "mm": "mm", "bmm": "bb", "addmm": "mmm", "permute": ([1, 0],),
     "unsqueeze": (0,), "expand": ([2, 3, 3],), "view": ([9],), "triu": (1,), "tril": (-1,), "embedding": "mi",
     "_softmax": (1, False), "_log_softmax": (1, False), "maximum": "mm", "copy_": "mm", "addcmul_": "mmm",
     "addcdiv_": "mmm", "transpose": (0, 1), "select": (0, 1), "squeeze": (0,), "lerp_": "mm0", "masked_fill": "mk0",
     "masked_fill_": "mk0", "native_layer_norm": ([3], None, None, 1e-5), "_softmax_backward_data": "mm1f",
+    "_log_softmax_backward_data": "mm1f", "split": (2,), "unbind": (1,), "index_select": "m1i",
+    "_local_scalar_dense": "e",
 }  # fmt: skip
 """What operations take besides a matrix, or letters for all that they take."""
 
@@ -178,18 +203,19 @@ def test_a_fast_call_gives_what_the_operation_gives(overload: str, op: str) -> N
     func = getattr(getattr(torch.ops.aten, op), overload or "default")
     torch.manual_seed(2)
     letters = {"v": torch.rand(3), "b": torch.rand(2, 3, 3), "i": torch.tensor([0, 2]), "k": torch.rand(3, 3) > 0.5}
-    values = {**letters, "0": 0.3, "1": 1, "f": torch.float32}
+    values = {**letters, "e": torch.rand(1), "0": 0.3, "1": 1, "f": torch.float32}
     default = {"Tensor": "mm", "Scalar": "m0", "dim": (0,), "dim_IntList": ([0], True)}.get(overload, ())
     given = SAMPLES.get(op, default) if (op, overload) != ("mean", "dim") else ([0], True)
     given = given if isinstance(given, str) else ("m", *given)
     results = []
-    call = Recorder()._info(func).call
+    call = operation_info.read(func).call
     assert call is not None
     for function in (func, call):
         torch.manual_seed(3)
         args = [torch.rand(3, 3) if item == "m" else values[item] if isinstance(item, str) else item for item in given]
         out = function(*args)
-        results.append([args[0], *(out if isinstance(out, tuple) else (out,))])
+        several = out if isinstance(out, tuple | list) else (out,)
+        results.append([args[0], *map(torch.as_tensor, several)])
     for one, other in zip(*results, strict=True):
         assert one.dtype == other.dtype
         assert one.stride() == other.stride()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import select
 import subprocess
 import sys
@@ -104,6 +105,25 @@ def process(
         [*COMMAND, *arguments], cwd=ROOT, env={**os.environ, **(environ or {})}, input=given, capture_output=True,
         text=True, timeout=120,
     )  # fmt: skip
+
+
+def on_terminal(*arguments: str, environ: dict[str, str] | None = None) -> str:
+    """Run the command as a process on a terminal, and return what the terminal is sent."""
+    ours, theirs = pty.openpty()
+    try:
+        with subprocess.Popen(
+            [*COMMAND, *arguments], cwd=ROOT, env={**os.environ, **(environ or {})}, stdin=theirs, stdout=theirs,
+            stderr=theirs,
+        ) as running:  # fmt: skip
+            os.close(theirs)
+            try:
+                sent = read_all(ours)
+                assert running.wait(60) == 0
+            finally:
+                running.kill()
+    finally:
+        os.close(ours)
+    return sent
 
 
 def read_all(fd: int, seconds: float = 60) -> str:

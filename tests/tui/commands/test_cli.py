@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -26,8 +25,8 @@ from tests.tui.commands.command_line import (
     ROOT,
     Command,
     WarmSession,
+    on_terminal,
     process,
-    read_all,
     task,
 )
 from tui.commands.print_version import VERSION
@@ -229,13 +228,7 @@ def test_a_dumb_terminal_gets_linear_text() -> None:
     lesson = COURSE.lesson("one-query")
     with closing(Progress.open()) as progress:
         progress.set_position(lesson.id, lesson.steps[0].id)
-    master, slave = pty.openpty()
-    environ = {**os.environ, "TERM": "dumb"}
-    with subprocess.Popen(COMMAND, cwd=ROOT, env=environ, stdin=slave, stdout=slave, stderr=slave) as running:
-        os.close(slave)
-        sent = read_all(master)
-        assert running.wait(60) == 0
-    os.close(master)
+    sent = on_terminal(environ={"TERM": "dumb"})
     assert f"Lesson {lesson.number}: {lesson.title}" in sent
     assert "\x1b" not in sent
 

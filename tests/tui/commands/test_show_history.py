@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 import time
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 from lessons.learner.progress import Progress
 from lessons.learner.records import ArchivedCode, Attempt
 from tests.course import COURSE
-from tests.tui.commands.command_line import COMMAND, ROOT, Command, document, read_all
+from tests.tui.commands.command_line import COMMAND, ROOT, Command, document, on_terminal
 from tui.commands.show_history import PLAIN, SIGNS, HistoryEntry, NoEntry, diff_lines, exercise_history, table
 
 NOON = "2024-01-01T12:00:00.000000+00:00"
@@ -248,13 +247,7 @@ def test_code_is_shown_byte_for_byte(tmp_path: Path) -> None:
     [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"ATTN_TUTOR_COLOR": "none"}, False)],
 )
 def test_diff_is_colored_where_it_may_be(environ: dict[str, str], colored: bool) -> None:
-    master, slave = pty.openpty()
-    command = [*COMMAND, "history", "3.2", "--diff", "2"]
-    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environ}, stdout=slave) as running:
-        os.close(slave)
-        sent = read_all(master)
-        assert running.wait(60) == 0
-    os.close(master)
+    sent = on_terminal("history", "3.2", "--diff", "2", environ=environ)
     assert ("\x1b[31m-b = 2\x1b[0m\r\n\x1b[32m+b = 3\x1b[0m\r\n" in sent) == colored
     assert ("\x1b" in sent) == colored
 
@@ -263,10 +256,4 @@ def test_code_on_a_terminal_moves_no_cursor() -> None:
     progress = Progress.open()
     progress.add_attempt("two-wide", "\x1b[2J", "failed")
     progress.close()
-    master, slave = pty.openpty()
-    with subprocess.Popen([*COMMAND, "history", "3.2", "--show", "1"], cwd=ROOT, stdout=slave) as running:
-        os.close(slave)
-        sent = read_all(master)
-        assert running.wait(60) == 0
-    os.close(master)
-    assert sent == "\ufffd[2J\r\n"
+    assert on_terminal("history", "3.2", "--show", "1") == "\ufffd[2J\r\n"

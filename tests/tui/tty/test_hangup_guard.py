@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 
 import pytest
 
@@ -29,19 +30,20 @@ def test_a_stuck_program_and_its_stopped_child_end(way: str) -> None:
     """Its terminal hangs up, or it gets a signal."""
     ours, theirs = os.openpty()
     process = subprocess.Popen([sys.executable, "-c", STUCK, way], stdin=theirs, stdout=theirs, start_new_session=True)
-    os.close(theirs)
-    said = os.read(ours, 100)
-    child = int(said.split()[0])
-    assert said.endswith(b"ready")
-    # It can be read from when the process has ended.
-    descriptor = os.pidfd_open(child)
-    if way == "SIGHUP":
-        os.close(ours)
-    else:
-        process.send_signal(signal.SIGTERM)
-    # Shells report this status for a program that a signal has ended.
-    assert process.wait(timeout=30) == 128 + signal.Signals[way]
-    assert select.select([descriptor], [], [], 30)[0], "the child is still there"
-    os.close(descriptor)
-    if way != "SIGHUP":
-        os.close(ours)
+    with ExitStack() as at_end:
+        at_end.callback(process.wait)
+        at_end.callback(process.kill)
+        terminal = at_end.enter_context(open(ours, "rb", 0))
+        os.close(theirs)
+        said = os.read(ours, 100)
+        child = int(said.split()[0])
+        assert said.endswith(b"ready")
+        # It can be read from when the process has ended.
+        ended = at_end.enter_context(open(os.pidfd_open(child), "rb", 0))
+        if way == "SIGHUP":
+            terminal.close()
+        else:
+            process.send_signal(signal.SIGTERM)
+        # Shells report this status for a program that a signal has ended.
+        assert process.wait(timeout=30) == 128 + signal.Signals[way]
+        assert select.select([ended], [], [], 30)[0], "the child is still there"

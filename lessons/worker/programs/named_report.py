@@ -79,6 +79,9 @@ def fitting(items: Iterable[T], room: int) -> tuple[T, ...]:
 def _has_numbers(state: RunState, item: NamedTensor) -> bool:
     """Return whether a named tensor has numbers of its own; a variable of the program may be of another kind now."""
     value = state.namespace.get(item.label)
+    if isinstance(value, list | tuple):
+        # What `found = torch.where(mask)` gives is several tensors, which are listed as its items.
+        return False
     return not isinstance(value, torch.Tensor) or plain_region(value) is not None
 
 

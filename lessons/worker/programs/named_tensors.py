@@ -306,9 +306,9 @@ def _made_at(explainer: Explainer, binding: Binding, main: str) -> Site | None:
     before = [event for event in writes if event.time < binding.time]
     sites = [site for site in reversed(before[-1].sites if before else ()) if site[0].co_filename == main]
     variable = _variable(binding.name)
-    return next(
-        (site for site in sites if explainer.names.positions.assigned(site) == variable), next(iter(sites), None)
-    )
+    # The parameters of a module that a function has made do not come from the statement that called the function.
+    others = reversed(sites) if "." in binding.name else iter(sites)
+    return next((site for site in sites if explainer.names.positions.assigned(site) == variable), next(others, None))
 
 
 def _count(bindings: list[Binding]) -> int:

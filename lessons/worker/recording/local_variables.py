@@ -133,8 +133,8 @@ def tensors_in(name: str, value: object) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield the tensors that a variable is or holds, each as code calls it; of an object only its own attributes."""
     if isinstance(value, torch.Tensor):
         yield name, value
-    elif type(value) in (list, tuple) and len(value) <= MOST_ITEMS:  # type: ignore[arg-type]
-        for position, item in enumerate(value):  # type: ignore[arg-type,var-annotated]
+    elif (type(value) is list or isinstance(value, tuple)) and len(value) <= MOST_ITEMS:
+        for position, item in enumerate(value):
             if isinstance(item, torch.Tensor):
                 yield from tensors_in(f"{name}[{position}]", item)
     elif type(value) is dict and len(value) <= MOST_ITEMS:

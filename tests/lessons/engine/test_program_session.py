@@ -405,11 +405,12 @@ def test_tensors_in_lists_of_the_program_itself_are_named_and_can_be_changed(wor
     source = (
         "import torch\na = torch.ones(2)\npair = (a, a * 2)\nd = {'k': a + 1}\nfor x in pair:\n    rows = [x + 3]\n"
     )
-    source += "total = pair[1] + 1\n"
+    source += "total = pair[1] + 1\nfound = torch.where(a > 0)\nbest = total.max(0)\n"
     with opened(worker, tmp_path, source) as (session, run):
         labels = {item.label: item.line for item in run.whole.named}
         # What has a name already is not listed twice.
-        assert labels == {"a": 2, "total": 7, "pair[1]": 3, "d['k']": 4, "rows[0]": 6}
+        items = {"pair[1]": 3, "d['k']": 4, "rows[0]": 6, "found[0]": 8, "best[0]": 9, "best[1]": 9}
+        assert labels == {"a": 2, "total": 7, **items}
         page = page_with(run, "pair[1]")
         cell = cells.parse(run.lesson, f"{page.id}:pair[1][0] = 9")
         with closing(session.run(run.lesson, page.id, Changes().with_cell(run.lesson, cell))) as changed:

@@ -148,3 +148,9 @@ def test_variables_that_are_bound_together_are_variables_of_the_function() -> No
     code = "def split(x):\n    q, k = x.split(2)\n    for row in q: pass\n    return k\n\ns = split(torch.ones(4, 2))\n"
     lines = {name: item.line for name, item in found(noted(code)).items()}
     assert lines == {"s": 6, "split.x": 1, "split.q": 2, "split.k": 2, "split.row": 3}
+
+
+def test_parameters_of_a_module_that_a_function_made_have_a_line_there() -> None:
+    code = "def main():\n    net = Attention()\n    for one in [Attention()]:\n        one(net(first).T[:, :3])\nmain()"
+    tensors = found(noted(f"{PROGRAM}\n{code}"))
+    assert [tensors[f"{name}.query.weight"].line for name in ("model", "net", "one")] == [13, 20, 4]

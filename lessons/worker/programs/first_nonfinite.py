@@ -156,13 +156,21 @@ class _Search:
         chains = self._first_chains(self.found)
         told = chains[0][1][0].derived.event if chains else None
         origins = [self._origin(self.found, written, chain, told) for written, chain in chains]
-        if len(origins) > 1 and origins[0]["kind"] in OVERFLOWS and nonfinite_cures.explodes(origins[0]["losses"]):
+        if len(origins) > 1 and origins[0]["kind"] in OVERFLOWS and self._explodes(origins[0]["losses"], told):
             # What comes later is of the same explosion.
             del origins[1]
             origins[0]["is_nan"] = True
         for origin in origins[1:]:
             origin["cures"] = [cure for cure in origin["cures"] if cure not in origins[0]["cures"]]
         return origins
+
+    def _explodes(self, losses: list[float], event: Event | None) -> bool:
+        """Return whether losses have grown, or what an operation made in each round, until it was too large."""
+        if nonfinite_cures.explodes(losses):
+            return True
+        with contextlib.suppress(ValueLost, RuntimeError):
+            return event is not None and bool(overflow_cures.growth(self.run, event))
+        return False
 
     # Where the numbers came from -----------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,7 @@ from lessons.results import formula as f
 from lessons.texts.wording import Wording
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.programs.nonfinite_chain import Link
+from lessons.worker.recording.element_history import ValueLost
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 
@@ -21,6 +23,12 @@ HALF = (torch.float16, torch.bfloat16)
 
 LARGE_TENSOR = 1 << 22
 """Elements of the operands of an operation up to which it is computed again in a wider type."""
+
+ROUNDS = 6
+"""Earlier times that a piece of code ran of which it is looked at what it made."""
+
+GROWTH = 100
+"""By what factor numbers have grown in these that are said to grow."""
 
 SOON = 64
 """Operations after another one among which those that read its result are looked for."""
@@ -35,6 +43,17 @@ def of_overflow(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     dtype = first.element.region.dtype
     told = list(of_form(run, first, event))
     yield from told
+    sizes = growth(run, event)
+    if sizes:
+        yield say(
+            "grows",
+            "Each time that this code ran, its largest number was larger: {numbers}. Look for what makes it grow: "
+            "steps that are too long (try a smaller learning rate), or a state that is multiplied again and again "
+            "(keep its factors at or below 1, or normalize it).",
+            numbers=", ".join(f"{size:.3g}" for size in sizes),
+        )  # fmt: skip
+        if dtype not in HALF:
+            return
     if event.op.strip("_") == "exp" and not told:
         yield _clamped(run, first)
     scaled = _scaled_product(run, first, event)
@@ -70,6 +89,23 @@ def of_overflow(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "came to be so large.",
             wider=_name(wider), value=value,
         )  # fmt: skip
+
+
+def growth(run: Explainer, event: Event) -> list[float]:
+    """Return the largest numbers that the same code made lately, if they grew until one was too large, else nothing."""
+    if event.node is not None:
+        return []
+    before = [other for other in run.names.repetitions(event) if other.time < event.time and other.op == event.op]
+    sizes: list[float] = []
+    for other in before[-ROUNDS:]:
+        try:
+            made = run.history.tensor(other.outs[0], other.time + 1, copy=False)
+        except ValueLost:
+            continue
+        if made.is_floating_point() and made.numel():
+            sizes.append(float(made.abs().max()))
+    grows = len(sizes) > 1 and all(one < other for one, other in itertools.pairwise(sizes))
+    return sizes if grows and math.isfinite(sizes[-1]) and sizes[-1] > GROWTH * sizes[0] else []
 
 
 def of_form(run: Explainer, first: Link, event: Event) -> Iterator[str]:

@@ -5,6 +5,8 @@ The answer, followed by the exercise's own call of it, runs after the lesson's e
 
 from __future__ import annotations
 
+import ast
+from dataclasses import replace
 from functools import partial
 
 from lessons.engine import replies
@@ -56,6 +58,39 @@ def lesson_with(lesson: Lesson, exercise: ExerciseStep, source: str) -> Lesson:
     return lesson.model_copy(update={"steps": steps, "knobs": (), "limits": exercise.limits})
 
 
+def open_gap(source: str) -> int | None:
+    """Return the line of the first `...` that stands for code that is still to be written; None if there is none.
+
+    The dots of `x[..., 0]` and of types are code.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    gaps: list[int] = []
+    nodes: list[ast.AST] = [tree]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Constant) and node.value is ...:
+            gaps.append(node.lineno)
+        if isinstance(node, ast.Subscript):
+            nodes.append(node.value)
+        else:
+            nodes.extend(ast.iter_child_nodes(node))
+    return min(gaps, default=None)
+
+
+def _after_gap(result: StepResult, source: str) -> StepResult:
+    """Return a result that blames an open gap, if there is one, for what went wrong where it was used."""
+    error = result.error
+    line = open_gap(source) if error is not None and error.kind == "error" else None
+    if error is None or line is None:
+        return result
+    symptom = error.symptom or error.message
+    message = say("open-gap", "The gap is still open. Write code in place of the dots. ({symptom})", symptom=symptom)
+    return replace(result, error=replace(error, message=message, line=line))
+
+
 def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
     """Run an answer. Returns a lesson in which it is the step `STEP`, and the run of that lesson.
 
@@ -66,7 +101,7 @@ def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -
     held = session.run(before)
     reply = session.run_code(held, request(with_code, exercise.limits.wall)) if held.alive else None
     failed = next((step.error for step in held.steps if step.error), None) or gone()
-    held.steps.append(reply[0] if reply else StepResult(STEP, error=failed))
+    held.steps.append(_after_gap(reply[0], source) if reply else StepResult(STEP, error=failed))
     return with_code, held
 
 

@@ -62,6 +62,29 @@ def test_an_exception_has_its_line_and_earlier_tensors_are_shown(worker: Session
     run.close()
 
 
+def test_a_gap_is_blamed_for_what_went_wrong_where_it_was_used(worker: Session, lesson: Lesson) -> None:
+    run, result = run_answer(worker, lesson, ATTENTION.replace("queries @ keys.T", "..."))
+    assert result.error is not None
+    assert result.error.line == 5
+    assert result.error.message.startswith("The gap is still open. Write code in place of the dots. (TypeError: ")
+    run.close()
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("a = 1\nb = ...", 2),
+        ("def f(x):\n    return g(...) + x", 2),
+        ("def f(x):\n    ...", 2),
+        ("def f(x):\n    return x[..., 0]", None),
+        ("def f(x: tuple[int, ...]) -> None:\n    pass", None),
+        ("def f(x:", None),
+    ],
+)
+def test_the_line_of_an_open_gap(source: str, line: int | None) -> None:
+    assert scratch_run.open_gap(source) == line
+
+
 def test_a_syntax_error_is_reported(worker: Session, lesson: Lesson) -> None:
     run, result = run_answer(worker, lesson, "def attention(:\n")
     assert result.error is not None

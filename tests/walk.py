@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -45,7 +46,11 @@ class Walker:
         command = [sys.executable, "-P", "-m", "tui", "--course", course]
         pairs = [f"{name}={value}" for name, value in given.items()]
         size = ("-x", str(columns), "-y", str(lines))
-        self._tmux("new-session", "-d", *size, "env", *pairs, f"PYTHONPATH={os.getcwd()}", *command)
+        self._run("new-session", "-d", *size, "env", *pairs, f"PYTHONPATH={os.getcwd()}", *command)
+        # One client for all that is asked later: a process for each question would take longer than most answers.
+        client = ["tmux", "-L", self._socket, "-C", "attach-session", "-f", "ignore-size,no-output"]
+        self._client = subprocess.Popen(client, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._reply()
 
     def __enter__(self) -> Walker:
         return self
@@ -53,18 +58,41 @@ class Walker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        subprocess.run(["tmux", "-L", self._socket, "kill-server"], capture_output=True, check=False)
+        with self._client:
+            subprocess.run(["tmux", "-L", self._socket, "kill-server"], capture_output=True, check=False)
+            self._client.kill()
         shutil.rmtree(self._home, ignore_errors=True)
 
-    def _tmux(self, *arguments: str) -> str:
-        return subprocess.run(
-            ["tmux", "-L", self._socket, "-f", os.devnull, *arguments], capture_output=True, text=True, check=True
-        ).stdout
+    def _run(self, *arguments: str) -> None:
+        subprocess.run(["tmux", "-L", self._socket, "-f", os.devnull, *arguments], capture_output=True, check=True)
+
+    def _tmux(self, *arguments: str) -> list[str]:
+        """Have tmux execute a command, and return the lines that it prints."""
+        assert self._client.stdin is not None
+        self._client.stdin.write(f"{shlex.join(arguments)}\n")
+        self._client.stdin.flush()
+        return self._reply()
+
+    def _reply(self) -> list[str]:
+        """Read what the client prints for one command: what is between two lines with the same number."""
+        assert self._client.stdout is not None
+        found: list[str] = []
+        end = ""
+        for line in self._client.stdout:
+            mark, _, number = line.partition(" ")
+            if end and mark in ("%end", "%error") and number == end:
+                assert mark == "%end", found
+                return found
+            if end:
+                found.append(line.removesuffix("\n"))
+            elif mark == "%begin":
+                end = number
+        raise AssertionError("tmux has ended")
 
     @property
     def lines(self) -> list[str]:
         """The lines that the terminal shows."""
-        return self._tmux("capture-pane", "-p").splitlines()
+        return self._tmux("capture-pane", "-p")
 
     def press(self, *keys: str) -> None:
         """Send keys, by tmux's names."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lessons.results.clean_text import clean
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -16,8 +18,9 @@ class Finding:
     remedy: str
 
     def __str__(self) -> str:
-        # A problem may quote text with line breaks, but a finding is one line.
-        return f"{self.file}:{self.line}:{self.column}: {' '.join(sentences(self.problem, self.remedy).split())}"
+        # A problem may quote text with line breaks, but a finding is one line; and files of others may have any names.
+        said = " ".join(sentences(self.problem, self.remedy).split())
+        return clean(f"{self.file}:{self.line}:{self.column}: {said}", keep="")
 
 
 def sentences(problem: str, remedy: str) -> str:

@@ -104,7 +104,7 @@ def _take_apart(answer: PassingAnswer) -> _Parts:
     try:
         imports, inner = top_level.imports(code), top_level.inner_imports(code)
         found = top_level.needed(top_level.statements(code), answer.exercise.defines)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _NotFitting(say("not-python", "It is not Python here.")) from None
     if any(each.bound == "*" for each in (*imports, *inner)):
         raise _NotFitting(say("star", "It imports all names of a module at once, which may be those of other answers."))

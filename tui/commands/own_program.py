@@ -54,8 +54,11 @@ def read_program(file: str, arguments: list[str], *, limited: bool, python: bool
     if python:
         try:
             ast.parse(code)
+        except (RecursionError, MemoryError):
+            raise UsageError(say("too-deep", "{file} is nested too deeply for Python.", file=file)) from None
         except (SyntaxError, ValueError) as error:
-            reason, line = getattr(error, "msg", str(error)), getattr(error, "lineno", 1)
+            # Of a byte that cannot be in a source, Python knows no line.
+            reason, line = getattr(error, "msg", str(error)), getattr(error, "lineno", None) or 1
             raise UsageError(
                 say("not-python", "{file} is not Python: {reason} (line {line}).", file=file, reason=reason, line=line)
             ) from None

@@ -127,7 +127,7 @@ def _talk(terminal: Terminal, previewed: PreviewedCourse, version: Version, inde
 def _print(previewed: PreviewedCourse, version: Version, index: int | None) -> int:
     """Print the lesson, or one step of it."""
     for finding in version.findings:
-        print(f"{previewed.shown_position(finding)}: {finding_text.sentence(finding)}", file=sys.stderr)
+        print(clean(f"{previewed.shown_position(finding)}: {finding_text.sentence(finding)}", keep=""), file=sys.stderr)
     if not version.is_new:
         return ExitCode.NOT_PASSED
     return print_lesson(version.lesson, None if index is None else version.lesson.steps[index].id)

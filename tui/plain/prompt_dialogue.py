@@ -126,7 +126,7 @@ class PromptDialogue:
             return word if first == word and word in self._handlers and word not in self._names else None
         try:
             ast.parse(code.strip())
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return word
         return None
 

@@ -10,7 +10,7 @@ def names_read(code: str) -> frozenset[str]:
     """Return the names that code reads; none if it is not Python."""
     try:
         tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     return _read(tree)
 
@@ -22,7 +22,7 @@ def ranks(code: str, names: Sequence[str]) -> tuple[int, ...]:
     """
     try:
         body = ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return (0,) * len(names)
     made_of: dict[str, frozenset[str]] = {}
     for statement in body:

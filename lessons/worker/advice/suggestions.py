@@ -76,7 +76,7 @@ def _replaced(scene: Scene, code: str) -> Iterator[ast.expr | ast.stmt]:
     """Yield the nodes that a suggested piece of code may stand for."""
     try:
         tree = ast.parse(code)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     node = scene.node
     if not isinstance(node, ast.expr | ast.stmt):

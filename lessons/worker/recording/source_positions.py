@@ -54,7 +54,7 @@ class Source:
         self._segments: dict[ast.AST, str] = {}
         try:
             tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
         todo: list[ast.AST] = [tree]
         for node in todo:

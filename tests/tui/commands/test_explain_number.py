@@ -202,6 +202,8 @@ def test_explain_a_step_or_tensor_that_does_not_exist(
     ("code", "sentence"),
     [
         (b"x = 1\ny = (\n", "is not Python: '(' was never closed (line 2)."),
+        (b"x = 1\0\n", "is not Python: source code string cannot contain null bytes (line 1)."),
+        (b"x = " + b"-" * 200_000 + b"1\n", "is nested too deeply for Python."),
         (b" \n", "is empty."),
         (b"x = 1\n" * 50_000, "has more than 256 KiB, too much for a program."),
         (b"x = '\xff'\n", "is not UTF-8 text."),

@@ -30,7 +30,10 @@ def knobs_of(
     """
     try:
         tree = ast.parse(code)
+        functions = list(_functions(tree.body, ""))
+        every = sorted(_literals(tree, ""), key=lambda pair: (pair[0].lineno, pair[0].col_offset))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # A chain of some hundred branches is no trouble to Python, which looks at them one by one.
         return ()
     lines = code.encode("utf-8", "surrogatepass").split(b"\n")
     starts = [0]
@@ -41,7 +44,7 @@ def knobs_of(
     def offset(line: int, column: int) -> int:
         return len(text[: starts[line - 1] + column].decode("utf-8", "surrogatepass"))
 
-    owners, spans = owners or {}, list(_functions(tree.body, ""))
+    owners, spans = owners or {}, functions
 
     def near(line: int) -> Sequence[str] | None:
         """Return the parts that a line is near to; None if it is in a function that no part is about."""
@@ -49,7 +52,6 @@ def knobs_of(
         return owners.get(owner) if owner else () if main else within
 
     found: list[LiteralKnob] = []
-    every = sorted(_literals(tree, ""), key=lambda pair: (pair[0].lineno, pair[0].col_offset))
     same = Counter((name, node.lineno) for node, name in every)
     numbers = Counter[tuple[str, int]]()
     for node, name in every:

@@ -60,6 +60,13 @@ def lesson(source: str = SOURCE) -> Lesson:
     return lesson_of("mine.py", source, (), "")
 
 
+def test_a_source_that_is_too_deep_to_be_looked_through_has_no_knobs() -> None:
+    """Python runs a chain of any number of branches."""
+    chain = "if n == 0: x = 1\n" + "".join(f"elif n == {i}: x = {i}\n" for i in range(1, 1500))
+    assert literals.knobs_of(f"n = 5\n{chain}", ()) == ()
+    assert literals.knobs_of(f"x = 0{'+ 1' * 1500}\n", ()) == ()
+
+
 def test_beside_another_file_a_literal_says_where_it_stands() -> None:
     named = [
         Named(f"{scope}.x", "local", scope, file, 1, 1, (2,), "float32")

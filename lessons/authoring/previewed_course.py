@@ -89,7 +89,8 @@ class PreviewedCourse:
     @classmethod
     def at(cls, path: Path) -> PreviewedCourse:
         """Return what is to be previewed at a path. Raises `NoPreview`."""
-        path = path.resolve()
+        # Not `resolve`, which raises an error of its own for links that lead to themselves before Python 3.13.
+        path = Path(os.path.realpath(path))
         if path.is_dir():
             return cls._at_folder(path)
         if not path.is_file():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -31,7 +32,7 @@ class NoName(ValueError):
 
 def course_files(folder: Path) -> Files:
     """Return the files of a new course with one lesson. Raises `NoName`."""
-    name = slug_of(folder.resolve().name)
+    name = slug_of(os.path.basename(os.path.realpath(folder)))
     about = {"id": name, "title": title_of(name), "format": str(FORMAT), "schema": SCHEMAS}
     return {
         folder / course_description.FILE: _filled("course", about),
@@ -105,7 +106,7 @@ def schema_text(kind: str) -> str:
 
 def _way_to_schemas(folder: Path) -> str:
     """Return the path to the nearest folder with schemas, as seen from a folder; "" if there is none."""
-    here = folder.resolve()
+    here = Path(os.path.realpath(folder))
     for up, above in enumerate((here, *here.parents)):
         if (above / SCHEMAS).is_dir():
             return "/".join([*[".."] * up, SCHEMAS])

@@ -34,11 +34,18 @@ DAMAGE = (tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile, ValueError, 
 """What an archive that is damaged or no archive may raise."""
 
 
+def _damaged() -> str:
+    return say("damaged", "It is damaged, or no archive of the kind .tar.gz.")
+
+
 def unpack(archive: Path, into: Path) -> None:
     """Unpack the files of a course into a new folder; what does not belong to a course is left out.
 
     Raises `RefusedCourse` with a sentence, and `OSError` if a file cannot be read or written.
     """
+    if archive.exists() and not archive.is_file():
+        # To open a pipe would wait for somebody at its other end.
+        raise RefusedCourse(_damaged())
     into.mkdir(mode=0o700)
     entries = size = 0
     different = DifferentNames()
@@ -67,7 +74,7 @@ def unpack(archive: Path, into: Path) -> None:
             while limited.read(CHUNK):
                 pass
     except DAMAGE:
-        raise RefusedCourse(say("damaged", "It is damaged, or no archive of the kind .tar.gz.")) from None
+        raise RefusedCourse(_damaged()) from None
 
 
 def _checked(member: tarfile.TarInfo, into: Path) -> tuple[str, ...]:

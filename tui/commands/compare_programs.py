@@ -25,6 +25,7 @@ from lessons.worker.program_messages import TracePart
 from tui.commands import given_values
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.files import MEBIBYTE, read_code, read_file
+from tui.commands.new_file import check_free
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines
 from tui.render import linear_text
@@ -42,6 +43,8 @@ def run(options: argparse.Namespace) -> ExitCode:
     """Run both programs and print what they have in common and the first difference; no difference is success."""
     limited = not options.no_limits
     files, arguments = _files(options)
+    if options.save:
+        check_free(options.save, force=True)
     saved = {file: trace for file in files if (trace := _saved(file)) is not None}
     codes = {file: read_code(file) for file in files if file not in saved}
     with open_session(limited=limited) as session:

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> ExitCode:
 
 def _check_id(folder: Path) -> None:
     """Raise `UsageError` if a course would have the id of another one, which would be opened in its place."""
-    course_id = skeleton.slug_of(folder.resolve().name)
+    course_id = skeleton.slug_of(os.path.basename(os.path.realpath(folder)))
     if course_id in {course.id for course in course_list.available()}:
         raise UsageError(say("known", "There is a course '{id}' already. Choose another name.", id=course_id))
 

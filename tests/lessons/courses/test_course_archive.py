@@ -307,3 +307,10 @@ def test_a_stamp_tells_a_change_that_keeps_size_and_time(tmp_path: Path) -> None
     file.write_text(file.read_text().replace("rows", "sows"))
     os.utime(file, ns=(at.st_atime_ns, at.st_mtime_ns))
     assert stamp(tmp_path / "rows") != before
+
+
+def test_a_pipe_is_no_archive(tmp_path: Path) -> None:
+    """To open one would wait forever."""
+    os.mkfifo(tmp_path / "pipe.tar.gz")
+    with pytest.raises(RefusedCourse, match="no archive of the kind"):
+        course_archive.unpack(tmp_path / "pipe.tar.gz", tmp_path / "into")

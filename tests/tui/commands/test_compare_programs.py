@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,11 @@ def test_the_trace_of_a_long_run_may_be_larger_than_other_files(
     assert command("diff", program, "--save", trace)[0] == 0
     assert trace.stat().st_size > 1 << 16
     assert command("diff", trace, program)[0] == 0
+
+
+def test_a_trace_is_not_saved_to_a_pipe(command: Command, tmp_path: Path) -> None:
+    """That would wait for somebody at its other end."""
+    (tmp_path / "mine.py").write_text("x = 1\n")
+    os.mkfifo(tmp_path / "pipe")
+    status, _, err = command("diff", tmp_path / "mine.py", "--save", tmp_path / "pipe")
+    assert (status, "pipe is a pipe. Name a file" in err) == (2, True)

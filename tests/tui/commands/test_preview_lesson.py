@@ -60,3 +60,11 @@ def test_a_preview_names_the_command_that_evaluates_claims(command: Command, cou
     out = command("preview", "--plain", course, given=b"quit\n")[1]
     [folder] = shlex.split(next(line for line in out.splitlines() if said in line).removeprefix(said))
     assert "this is not true: table.sum() == 11" in command("lint", "--claims", folder)[1]
+
+
+@pytest.mark.parametrize("verb", [("preview",), ("new", "course")], ids=" ".join)
+def test_a_link_that_leads_to_itself(command: Command, tmp_path: Path, verb: tuple[str, ...]) -> None:
+    loop = tmp_path / "loop.yaml"
+    loop.symlink_to(loop)
+    status, _, err = command(*verb, loop)
+    assert (status, "Traceback" in err, err.count("\n")) == (2, False, 1)

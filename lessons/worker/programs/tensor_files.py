@@ -129,7 +129,7 @@ class TensorFile(Mapping[str, torch.Tensor]):
             raise UnreadableFile(say("other-archive", "It is a zip archive, but none of tensors."))
         if len(head) == 16 and safetensors_header.looks_like(head, self.size):
             return "safetensors", safetensors_header.read_header(data, self.size)
-        raise UnreadableFile(_unknown(head))
+        raise UnreadableFile(_unknown(bytes(data[:MOST_OF_INDEX])))
 
 
 def open_tensors(path: str | os.PathLike[str]) -> TensorFile:
@@ -176,6 +176,10 @@ def _member(archive: Archive, member: Member) -> StoredTensor:
     return array
 
 
+MOST_OF_INDEX = 4096
+"""Bytes in which an index of files says that it is one: its metadata are small."""
+
+
 def _unknown(head: bytes) -> str:
     """Say what a file is that is none of tensors, if its first bytes tell."""
     if head[:1] == b"\x80":
@@ -187,5 +191,9 @@ def _unknown(head: bytes) -> str:
     if head.startswith((b"\x89HDF", b"GGUF")):
         return say(
             "other-format", "It is a file of {kind}. Convert it to safetensors.", kind=head[:4].strip(b"\x89").decode()
+        )
+    if head.lstrip()[:1] == b"{" and b'"weight_map"' in head:
+        return say(
+            "index", "It is an index, which says which files hold the tensors of a model. Show one of those files."
         )
     return say("unknown", "It is no file of tensors that this tutor reads: .safetensors, .pt, .npy or .npz.")

@@ -338,6 +338,7 @@ def test_safetensors_beyond_the_end(tmp_path: Path) -> None:
         (b"hello", "no file of tensors"),
         (b"\x80\x02}.", "torch.load"),
         (b"\x89HDF\r\n\x1a\n", "HDF"),
+        (b'{\n  "metadata": {},\n  "weight_map": {"a": "model-1.safetensors"}\n}', "Show one of those files"),
         (b"PK\3\4" + bytes(40), "damaged"),
         (npy_arrays.MAGIC, "no array"),
         (npy_arrays.MAGIC + b"\x09\0" + bytes(10), "version 9"),

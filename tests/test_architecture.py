@@ -33,7 +33,7 @@ PAGES = sorted(
 )
 
 
-TAKEN_HOME = {"my_attention.py"}
+TAKEN_HOME = {"my_attention.py", "my_tensors.py"}
 """Files that the tutor writes for learners."""
 
 

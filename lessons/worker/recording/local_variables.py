@@ -67,12 +67,12 @@ class LocalVariables:
     def name_items(self, namespace: Mapping[str, Any]) -> None:
         """Name the tensors in lists, tuples and dictionaries of a namespace that have no name of their own."""
         recorder = self._recorder
-        named = {_place(item.region) for items in recorder.record.bindings.values() for item in items}
+        named = {_layout(item.region) for items in recorder.record.bindings.values() for item in items}
         for variable, value in recorder.variables(namespace):
             for name, tensor in tensors_in(variable, value):
                 region = plain_region(tensor)
-                if region is not None and _place(region) not in named:
-                    named.add(_place(region))
+                if region is not None and _layout(region) not in named:
+                    named.add(_layout(region))
                     recorder.bind(name, tensor)
 
     def _profile(self, frame: FrameType, event: str, arg: object) -> None:
@@ -125,7 +125,7 @@ class LocalVariables:
         self._named.update(module.modules())
 
 
-def _place(region: Region) -> tuple[object, ...]:
+def _layout(region: Region) -> tuple[object, ...]:
     return region.storage, region.offset, region.shape, region.stride
 
 

@@ -49,7 +49,10 @@ def _reduction(*ops: str) -> Callable[[Reduction], Reduction]:
             count = math.prod(tensor.shape[axis] for axis in _axes(derivation.event.arg("dim"), len(tensor.shape)))
             if count > MOST_TERMS:
                 return too_many(derivation, count)
-            return function(derivation, tensor, reduced(derivation, tensor, index))
+            result = function(derivation, tensor, reduced(derivation, tensor, index))
+            if not count:
+                result.notes.append(say("of-none", "The axis is empty: this is the result for no numbers at all."))
+            return result
 
         rule(*ops)(apply)
         return function

@@ -216,3 +216,11 @@ def test_what_an_augmented_assignment_changes_is_called_by_its_target() -> None:
     assert [operand.label for operand in traced.explain("y", 1).operands] == ["s.left[1]"]
     traced = Traced("def count(c):\n    c[0] -= 3\n    return c[0]\ny = count([torch.ones(2)]) * 2")
     assert [operand.label for operand in traced.explain("y", 1).operands] == ["c[0][1]"]
+
+
+def test_the_sum_of_no_numbers_says_so() -> None:
+    explanation = Traced("t = torch.zeros(0, 3)\ns = t.sum(0)").explain("s", 1)
+    assert (explanation.value, explanation.notes) == (
+        0,
+        ("The axis is empty: this is the result for no numbers at all.",),
+    )

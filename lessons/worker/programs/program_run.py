@@ -365,6 +365,15 @@ def _described(error: BaseException, filename: str, job: RunProgram) -> ErrorRep
             where = say("in-file", "In {file}, line {line}: ", file=os.path.relpath(inner, root), line=line)
             symptom = where + there.symptom if there.symptom else ""
             report = replace(there, message=where + there.message, line=report.line, symptom=symptom)
+    if isinstance(error, ModuleNotFoundError):
+        # The advice for lessons names what lessons may import.
+        where = say(
+            "not-found",
+            "The tutor runs programs with {python}, which finds it neither beside the program nor among the installed "
+            "packages.",
+            python=sys.executable,
+        )
+        report = replace(report, message=f"{(report.symptom or report.message).rstrip('.')}. {where}")
     if job.limited and _is_refused(error):
         lifted = (
             say("lifted-time", "--no-limits lets it run to its end.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import textwrap
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -416,3 +417,13 @@ def test_tensors_in_lists_of_the_program_itself_are_named_and_can_be_changed(wor
         with closing(session.run(run.lesson, page.id, Changes().with_cell(run.lesson, cell))) as changed:
             assert isinstance(changed, ProgramRun)
             assert [tensor.values for tensor in changed.tensors(["total"])] == [(10.0, 3.0)]
+
+
+def test_a_package_that_is_not_installed_is_not_said_to_be_forbidden(worker: Session, tmp_path: Path) -> None:
+    with opened(worker, tmp_path, "import torch\nx = torch.ones(2)\nimport no_such_package\n") as (_, run):
+        error = run.whole.error
+        assert error is not None
+        assert error.message.startswith(
+            "ModuleNotFoundError: No module named 'no_such_package'. The tutor runs programs"
+        )
+        assert sys.executable in error.message

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lessons.worker import channel, scratch_folders, wire
+from lessons.worker.message_parts import NamedExpression, TemplateField
 from lessons.worker.messages import Launch, StepReport
 
 WARM_UP = """
@@ -21,8 +22,13 @@ for i, row in enumerate(x):
 scores = (x @ x.T).masked_fill(torch.ones(3, 3).triu(diagonal=1).bool(), -torch.inf)
 weights = torch.softmax(scores / 2**0.5, dim=-1)
 context = weights.view(1, 3, 3).transpose(1, 2) @ x
+row = torch.stack([torch.dot(x[0], other) for other in x])
+scores[0] = torch.cat((row[:2], row[2:])) @ torch.tensor(2.0).expand(3, 3)
+total = (weights * (weights > 0.2)).sum(dim=-1, keepdim=True) - row.exp().mean()
+largest, change = total.argmax().item(), (total - row).abs().max()
 """
-SHOWN = "weights", "context"
+SHOWN = "weights", "context", "x.T"
+TOLD = TemplateField("change", "", ".4f"), TemplateField("tuple(x.shape)", "", "")
 JOB_FDS = 3
 DOOR, MOST = 200, 4096
 """A descriptor that only a child ahead has open, above those that a program may have; and the limit of descriptors."""
@@ -80,10 +86,10 @@ def warm_up() -> None:
     """
     from lessons.results.code_unit import CodeUnit
     from lessons.worker.jobs.run_state import RunState
-    from lessons.worker.message_parts import NamedExpression
 
     state, unit, blob = RunState(), CodeUnit.internal("warm-up"), bytearray()
     failure = state.run(f"import torch\n{WARM_UP}", unit)
     assert failure is None, failure
+    text, _ = state.fill(TOLD)
     tensors, _ = state.show(unit, [NamedExpression(name, name) for name in SHOWN], blob)
-    channel.frame_of(StepReport("", None, (0, 0), tensors, {}, tuple(state.lines), (), 0.0, bytes(blob)))
+    channel.frame_of(StepReport("", None, (0, 0), tensors, text, tuple(state.lines), (), 0.0, bytes(blob)))

@@ -20,6 +20,9 @@ OF_ITS_OWN = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonF
 def function_of(func: Any) -> Callable[..., Any] | None:
     """Return the function of other operations that a composite operation is; None if it has a kernel of its own."""
     name, has_kernel = func.name(), torch._C._dispatch_has_kernel_for_dispatch_key
+    # Operations of the compiler, such as `prim::layout`, are unknown to the dispatcher.
+    if not torch._C._dispatch_has_kernel(name):
+        return None
     if not has_kernel(name, "CompositeImplicitAutograd") or any(has_kernel(name, key) for key in OF_ITS_OWN):
         return None
 

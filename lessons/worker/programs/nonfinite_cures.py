@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import torch
 
 from lessons.texts.wording import Wording
 from lessons.worker.explaining import nonfinite_origin
 from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.programs import overflow_cures
+from lessons.worker.programs import division_cures, overflow_cures
 from lessons.worker.programs.nonfinite_chain import Link
+from lessons.worker.programs.operand_makers import maker_of, number_at
 from lessons.worker.programs.scaled_gradients import UNSCALE, UPDATE
-from lessons.worker.recording.element_history import Element, ValueLost
+from lessons.worker.recording.element_history import ValueLost
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.optimizer_steps import Step
 from lessons.worker.recording.regions import Region
@@ -101,11 +101,11 @@ def explodes(losses: list[float]) -> bool:
 
 def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     operand = event.arg("self")
-    maker = _maker(run, operand, event.time)
+    maker = maker_of(run, operand, event.time)
     if maker is not None and maker.op == "_softmax":
         logits = maker.arg("self")
         again = torch.log_softmax(run.history.tensor(logits, maker.time).double(), int(maker.arg("dim")))
-        value = _at(again, operand, event, first)
+        value = number_at(again, operand, event, first)
         if value is not None and math.isfinite(value):
             yield say(
                 "log-softmax",
@@ -116,7 +116,7 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
             return
     if maker is not None and maker.op == "sigmoid":
         again = torch.nn.functional.logsigmoid(run.history.tensor(maker.arg("self"), maker.time).double())
-        value = _at(again, operand, event, first)
+        value = number_at(again, operand, event, first)
         if value is not None and math.isfinite(value):
             yield say(
                 "log-sigmoid",
@@ -134,7 +134,7 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
         )  # fmt: skip
         return
     if maker is not None and maker.op == "rsub" and event.op == "log":
-        inner = _maker(run, maker.arg("self"), maker.time)
+        inner = maker_of(run, maker.arg("self"), maker.time)
         if inner is not None and inner.op == "sigmoid":
             yield say(
                 "binary-cross-entropy",
@@ -165,13 +165,13 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
 
 def _of_exponentials(run: Explainer, maker: Event, operand: Region, event: Event, first: Link) -> float | None:
     """Return the logarithm of a sum of exponentials, computed without these; None if it is of something else."""
-    inner = _maker(run, maker.arg("self"), maker.time) if maker.op == "sum" else None
+    inner = maker_of(run, maker.arg("self"), maker.time) if maker.op == "sum" else None
     if inner is None or inner.op.strip("_") != "exp":
         return None
     scores = run.history.tensor(inner.arg("self"), inner.time).double()
     axes = maker.arg("dim")
     again = torch.logsumexp(scores, axes if isinstance(axes, list) and axes else list(range(scores.dim())))
-    value = _at(again.reshape(operand.shape), operand, event, first)
+    value = number_at(again.reshape(operand.shape), operand, event, first)
     return value if value is not None and math.isfinite(value) else None
 
 
@@ -196,157 +196,8 @@ def _of_negative(run: Explainer, first: Link, event: Event) -> Iterator[str]:
 
 
 def _is_difference(run: Explainer, event: Event) -> bool:
-    maker = _maker(run, event.arg("self"), event.time)
+    maker = maker_of(run, event.arg("self"), event.time)
     return maker is not None and maker.op.strip("_") == "sub"
-
-
-def _of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
-    step = run.optimizers.step_at(event.time)
-    if step is not None:
-        if any(settings.get("eps") == 0 for settings in step.settings.values()):
-            yield say(
-                "adam-eps",
-                "{optimizer} divides by the root of a mean of squared gradients, which is 0 where the gradient always "
-                "was 0. Its eps, 1e-08 by default, was set to 0 here: with it, 0 / 1e-08 is 0.",
-                optimizer=step.kind.__name__,
-            )  # fmt: skip
-        return
-    if event.op.strip("_") in ("pow", "rsqrt", "reciprocal"):
-        yield from _of_negative_power(run, first, event)
-        return
-    if event.op == "_weight_norm_interface":
-        yield say(
-            "weight-norm",
-            "weight_norm divides each row by its norm: begin with a weight that is not 0 before it is applied, and "
-            "with g = 0, if the layer is to give 0 at first.",
-        )  # fmt: skip
-        return
-    divisor = event.arg("other")
-    maker = _maker(run, divisor, event.time)
-    if event.op.strip("_") == "div" and not isinstance(divisor, Region):
-        yield say(
-            "divisor-of-python",
-            "This divisor is a number of Python. If it counts something, max(count, 1) keeps it above 0; in "
-            "1 - beta ** step, the first step is 1.",
-        )  # fmt: skip
-        return
-    if _is_power_of_0(run, maker):
-        yield say("first-step", "In 1 - beta ** step, the first step is 1: to the power of 0, each number is 1.")
-        return
-    values = run.history.values(first.derived.operands)
-    softmax = None if maker is None else _softmax_by_hand(run, maker, first, event)
-    if softmax is not None:
-        yield say(
-            "softmax-by-hand",
-            "Every exponential of the row is too small for its type. Subtracting the largest number of the row before "
-            "exp leaves a softmax as it is, and makes the largest exponential 1; torch.softmax does so itself, and "
-            "gives {value:.6g} here.",
-            value=softmax,
-        )  # fmt: skip
-    elif maker is not None and _is_norm(run, maker):
-        yield say(
-            "normalize",
-            "torch.nn.functional.normalize divides by the norm, or by 1e-12 where that is less: it gives 0 here. "
-            "cosine_similarity does the same for a product of norms.",
-        )  # fmt: skip
-    elif maker is not None and maker.op.strip("_") == "sqrt":
-        yield say(
-            "eps-under-divisor",
-            "The slope of a root at 0 is infinite, so the small number belongs under it: x / (y + 1e-8).sqrt() is "
-            "{value:.6g} here, and its gradient is finite too.",
-            value=values[0] / 1e-4 + 0.0,
-        )  # fmt: skip
-    elif _is_count(run, maker, event.arg("other"), event.time):
-        yield say(
-            "clamp-count",
-            "What it was divided by counts nothing here. Divided by count.clamp(min=1), it is {value:.6g}.",
-            value=values[0],
-        )  # fmt: skip
-    elif values[0]:
-        yield say(
-            "divisor-of-0",
-            "Look at how the divisor came to be 0. A small number in it would keep the result finite, but large: "
-            "x / (y + 1e-8) is {value:.6g} here.",
-            value=values[0] / 1e-8,
-        )  # fmt: skip
-    else:
-        yield say(
-            "clamp-divisor",
-            "A small number in the divisor keeps it from being 0: x / (y + 1e-8) is {value:.6g} here.",
-            value=values[0] / 1e-8 + 0.0,
-        )  # fmt: skip
-
-
-def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[str]:
-    if event.op.strip("_") == "rsqrt":
-        yield say(
-            "eps-in-rsqrt",
-            "A small number under the root keeps it from being 0: (x + 1e-6).rsqrt() is {value:.6g} here.",
-            value=1e-6**-0.5,
-        )
-    elif event.op.strip("_") == "reciprocal" and _is_count(
-        run, _maker(run, event.arg("self"), event.time), event.arg("self"), event.time
-    ):
-        yield say(
-            "count-in-reciprocal",
-            "The sum counts nothing here. 1 / x.clamp(min=1) is 1 then; where(x > 0, 1 / x.clamp(min=1), 0) is 0.",
-        )
-    elif event.op.strip("_") == "reciprocal":
-        yield say("eps-in-reciprocal", "A small number keeps it from being 0: 1 / (x + 1e-8) is {value:.6g} here.",
-            value=1e8)  # fmt: skip
-    else:
-        if _is_count(run, _maker(run, event.arg("self"), event.time), event.arg("self"), event.time):
-            yield say(
-                "count-to-power",
-                "The sum counts nothing here. x.clamp(min=1).pow(y) is 1 then; where(x > 0, x.clamp(min=1).pow(y), 0) "
-                "is 0.",
-            )  # fmt: skip
-        else:
-            yield say("clamp-power", "x.clamp(min=1e-8) before the power keeps it finite.")
-
-
-def _is_power_of_0(run: Explainer, maker: Event | None) -> bool:
-    """Return whether an operation took a power with the exponent 0 from 1."""
-    if maker is None or maker.op != "rsub":
-        return False
-    power = _maker(run, maker.arg("self"), maker.time)
-    return power is not None and power.op == "pow" and power.arg("exponent") == 0
-
-
-def _is_count(run: Explainer, maker: Event | None, counts: Any, time: int) -> bool:
-    """Return whether a tensor holds sums that count something: whole numbers, so that none lies between 0 and 1."""
-    if not isinstance(counts, Region):
-        return False
-    if not counts.parts.dtype.is_floating_point:
-        return True
-    if maker is None or maker.op.strip("_") not in ("sum", "count_nonzero"):
-        return False
-    counted = maker.arg("self")
-    tensor = run.history.tensor(counted if isinstance(counted, Region) else counts, maker.time)
-    return bool(((tensor >= 0) & (tensor == tensor.round())).all())
-
-
-def _softmax_by_hand(run: Explainer, maker: Event, first: Link, event: Event) -> float | None:
-    """Return what `torch.softmax` gives if exponentials were divided by their sum; None if it was something else."""
-    inner = _maker(run, maker.arg("self"), maker.time) if maker.op.strip("_") == "sum" else None
-    axes = maker.arg("dim")
-    if inner is None or inner.op.strip("_") != "exp" or not isinstance(axes, list) or len(axes) != 1:
-        return None
-    scores = run.history.tensor(inner.arg("self"), inner.time).double()
-    return _at(torch.softmax(scores, axes[0]), event.arg("self"), event, first)
-
-
-def _is_norm(run: Explainer, maker: Event) -> bool:
-    """Return whether an operation computed a norm, the product of two, or the root of a sum."""
-    if maker.op in ("linalg_vector_norm", "norm"):
-        return True
-    if maker.op.strip("_") == "sqrt":
-        inner = _maker(run, maker.arg("self"), maker.time)
-        return inner is not None and inner.op == "sum"
-    if maker.op == "mul":
-        parts = [_maker(run, maker.arg(name), maker.time) for name in ("self", "other")]
-        return any(part is not None and part.op in ("linalg_vector_norm", "norm") for part in parts)
-    return False
 
 
 def _of_empty_row(run: Explainer, first: Link, event: Event) -> Iterator[str]:
@@ -546,28 +397,12 @@ def _is_chosen(run: Explainer, made: Region, time: int) -> bool:
     return False
 
 
-def _maker(run: Explainer, region: Any, time: int) -> Event | None:
-    """Return the operation that computed a tensor; None if nothing recorded did."""
-    if not isinstance(region, Region) or not region.size:
-        return None
-    element = run.through(Element.of(region, (0,) * len(region.shape), time))
-    return run.history.writer(element)
-
-
-def _at(again: torch.Tensor, operand: Region, event: Event, first: Link) -> float | None:
-    """Return the number at the index of the first number, in a tensor that has the shape of the operand."""
-    found = event.index_of(first.element.storage, first.element.offset, first.element.size)
-    if found is None or tuple(again.shape) != operand.shape:
-        return None
-    return float(again[found[1]])
-
-
 _BY_KIND: dict[str, Callable[[Explainer, Link, Event], Iterator[str]]] = {
     "logarithm-of-0": _of_logarithm_of_0,
     "logarithm-of-negative": _of_negative,
     "root-of-negative": _of_negative,
-    "zero-by-zero": _of_division,
-    "divided-by-0": _of_division,
+    "zero-by-zero": division_cures.of_division,
+    "divided-by-0": division_cures.of_division,
     "exponential-beyond": overflow_cures.of_overflow,
     "result-beyond": overflow_cures.of_overflow,
     "nothing-left": _of_empty_row,

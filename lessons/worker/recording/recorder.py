@@ -33,6 +33,7 @@ from lessons.worker.recording.draw import Draws
 from lessons.worker.recording.event import IN_PLACE, NO_KWARGS, SNAPSHOT, SPECIAL, Bytes, Event, Info, Site
 from lessons.worker.recording.events import SAME, Noted, Rare
 from lessons.worker.recording.lent_storages import LentStorages
+from lessons.worker.recording.noted_values import NUMBERS, PACKED, SharedDims
 from lessons.worker.recording.operation_info import DATA
 from lessons.worker.recording.optimizer_steps import OptimizerSteps
 from lessons.worker.recording.record import Binding, Record
@@ -54,39 +55,10 @@ FEW_EVENTS = 10_000
 SMALL = 4096
 """Bytes up to which overwritten values are copied as bytes, which takes less time than a copy by PyTorch."""
 
-MOST_DIMS = 4096
-"""Shapes and strides that are shared, until they are forgotten."""
-
 _getframe, _known_infos = sys._getframe, operation_info.KNOWN
 _nodes_made = torch._C._autograd._get_sequence_nr
 _current_node = torch._C._current_autograd_node
 _TENSOR, _PARAMETER, _STRIDED = torch.Tensor, torch.nn.Parameter, torch.strided
-_NUMBERS = frozenset(
-    {
-        *(int, float, bool, type(None), complex, str),
-        *(torch.dtype, torch.device, torch.layout, torch.memory_format),
-    }
-)
-"""The types of arguments that are recorded as they are."""
-
-_PACKED = frozenset(
-    {
-        *(torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool),
-        *(torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.complex64, torch.complex128),
-    }
-)
-"""The types of numbers that can be read from bytes."""
-
-
-class _Dims(dict[tuple[int, ...], tuple[int, ...]]):
-    """Shapes and strides, each of them once."""
-
-    def __missing__(self, dims: tuple[int, ...]) -> tuple[int, ...]:
-        if len(self) >= MOST_DIMS:
-            self.clear()
-        # The shape of a tensor is of another type, which the garbage collector would look at again and again.
-        found = self[tuple(dims)] = tuple(dims)
-        return found
 
 
 @dataclass(slots=True)
@@ -135,7 +107,7 @@ class Recorder(TorchDispatchMode):
         self._sites = SiteFinder(self.record.sources)
         self._made = _nodes_made()
         self._nodes = NodeNotes()
-        self._dims = _Dims()
+        self._dims = SharedDims()
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -329,7 +301,7 @@ class Recorder(TorchDispatchMode):
                             self.kept += lent.add(memory)
                     except RuntimeError:
                         items.append(OPAQUE)
-                elif type_of in _NUMBERS or (type_of is list and value and type(value[0]) is int):
+                elif type_of in NUMBERS or (type_of is list and value and type(value[0]) is int):
                     items.append(value)
                 else:
                     plain = as_noted(value)
@@ -383,7 +355,7 @@ class Recorder(TorchDispatchMode):
     def _named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """Note the named arguments of an operation."""
         for value in kwargs.values():
-            if type(value) not in _NUMBERS:
+            if type(value) not in NUMBERS:
                 plain = {key: as_noted(item) for key, item in kwargs.items()}
                 self.kept += self._lent.add_all(list(plain.values()), self._storages)
                 return plain
@@ -426,7 +398,7 @@ class Recorder(TorchDispatchMode):
         kind = type(target)
         if not (kind is _TENSOR or kind is _PARAMETER) or self._signs or not target.is_cpu:
             return None
-        if target.layout is not torch.strided or target.dtype not in _PACKED or not target.is_contiguous():
+        if target.layout is not torch.strided or target.dtype not in PACKED or not target.is_contiguous():
             return None
         size = target.nbytes
         if size > SMALL or self.kept + size > self._keep:

@@ -672,7 +672,7 @@ def test_scratch_folder_is_the_home_of_a_child(worker: Session) -> None:
 
 def test_worker_imports_only_what_it_needs(worker: Session) -> None:
     """These would be a fifth of the time that a worker takes to start."""
-    heavy = ("numpy", "pydantic", "rich", "sqlite3", "sympy", "textual", "yaml")
+    heavy = ("numpy", "pydantic", "rich", "sqlite3", "sympy.core", "textual", "yaml")
     run = worker.run(
         lesson_of(code_step("one", f"import sys\nprint([name for name in {heavy} if name in sys.modules])"))
     )

@@ -17,10 +17,10 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from bench.screens import PATIENCE, text_of
-from lessons.engine import stored_tensors
-from lessons.engine.program_session import ProgramSession
+from lessons.engine.programs import stored_tensors
+from lessons.engine.programs.program_session import ProgramSession
+from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.engine.running_program import OwnProgram
-from lessons.engine.tensor_file_session import TensorFileSession
 from lessons.render import tensor_file_text
 from tui.commands.open_session import open_session
 from tui.program_app import ProgramApp

@@ -25,7 +25,7 @@ SCREEN = {
     "lessons.reading.kept_course": {"textual", "pydantic", "sqlite3", "yaml"},
     "lessons.engine.session": {"textual", "sqlite3"},
     "lessons.learner.progress": {"textual", "pydantic", "yaml", "platformdirs"},
-    "lessons.engine.launchers": {"textual", "sqlite3"},
+    "lessons.engine.launching.launchers": {"textual", "sqlite3"},
     "lessons.results.json_numbers": {"textual"},
     "lessons.worker.wire": {"textual", "pydantic", "sqlite3", "yaml"},
     "lessons.worker.messages": {"textual", "pydantic", "sqlite3", "yaml"},

@@ -92,7 +92,7 @@ def own_arguments(given: Sequence[str]) -> tuple[Sequence[str], list[str]]:
 
 def _incomplete(error: ImportError) -> str:
     """Say how to install a package that could not be imported, "" if it is one of our own."""
-    from lessons.engine.reinstalling import missing_package, reinstall_command
+    from lessons.engine.launching.reinstalling import missing_package, reinstall_command
 
     package = missing_package(error)
     if not package:
@@ -111,7 +111,7 @@ def _incomplete(error: ImportError) -> str:
 
 def _changed(error: Exception) -> str:
     """Say how to install a package that is not what was installed, which any error may come from; "" if all are."""
-    from lessons.engine.reinstalling import changed_package, reinstall_command
+    from lessons.engine.launching.reinstalling import changed_package, reinstall_command
 
     package, file = changed_package()
     if not package:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import BindingType
 
-from lessons.engine import program_session
-from lessons.engine.program_session import ProgramRun, ProgramSession
+from lessons.engine.programs import program_session
+from lessons.engine.programs.program_session import ProgramRun, ProgramSession
 from lessons.engine.running_program import OwnProgram
 from lessons.format.lesson import Course
 from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons.engine.tensor_file_session import TensorFileSession
+from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.render.tensor_file_text import size
 from lessons.results.clean_text import printable
 from lessons.texts.wording import Wording

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 
 from lessons.authoring import claims
 from lessons.authoring.question_complaints import complaints
-from lessons.engine import answering, experiment_judging, explanation_tree, question_facts, scratch_run
+from lessons.engine import explanation_tree, scratch_run
 from lessons.engine.judging import JudgeAnswer
-from lessons.engine.question_facts import Index, names_of
-from lessons.engine.question_judging import judge
-from lessons.engine.question_words import right_answer
+from lessons.engine.questions import answering, experiment_judging, question_facts
+from lessons.engine.questions.question_facts import Index, names_of
+from lessons.engine.questions.question_judging import judge
+from lessons.engine.questions.question_words import right_answer
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Exercise, ExerciseStep, ExperimentStep, FindStep, Lesson, Question

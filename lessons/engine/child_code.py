@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from lessons.engine import child_failures, replies
-from lessons.engine.launchers import ChildProcess
+from lessons.engine.launching.launchers import ChildProcess
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, Limits
 from lessons.results.result import Failure, Tensor

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 
-from lessons.engine.launchers import ChildProcess, line_of
-from lessons.engine.tasks import TooFewTasks
+from lessons.engine.launching.launchers import ChildProcess, line_of
+from lessons.engine.launching.tasks import TooFewTasks
 from lessons.format.lesson import Limits
 from lessons.results.result import Failure
 from lessons.texts.wording import Wording

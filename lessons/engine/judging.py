@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
 from lessons.engine import child_failures, repairing, replies, verdict_words
-from lessons.engine.launchers import ChildProcess, output
+from lessons.engine.launching.launchers import ChildProcess, output
 from lessons.engine.replies import failure_of
 from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
 from lessons.reading import line_exercises, mistake_edits

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
-from lessons.engine.launchers import ChildProcess
+from lessons.engine.launching.launchers import ChildProcess
 from lessons.format.lesson import ExerciseStep, Limits
 from lessons.reading.mistake_edits import variant_code
 from lessons.reading.repairs import Repair, choose, repairs

@@ -9,7 +9,7 @@ from functools import partial
 from math import prod
 from typing import Any, TypeVar, cast
 
-from lessons.engine.launchers import ChildProcess, output
+from lessons.engine.launching.launchers import ChildProcess, output
 from lessons.format import axis_labels
 from lessons.format.lesson import FilledStep, Lesson, RunningStep, ShownTensor, TrainStep
 from lessons.learner import trained_models

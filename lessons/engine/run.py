@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 
 from lessons.engine import replies
 from lessons.engine.child_code import Names
-from lessons.engine.launchers import ChildProcess
+from lessons.engine.launching.launchers import ChildProcess
 from lessons.results import nonfinite
 from lessons.results.nonfinite import NonfiniteReport
 from lessons.results.result import StepResult

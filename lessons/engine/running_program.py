@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar, TypedDict
 
 from lessons.engine import child_failures, replies
-from lessons.engine.launchers import ChildProcess, output
+from lessons.engine.launching.launchers import ChildProcess, output
 from lessons.format.lesson import Limits
 from lessons.results import line_shapes
 from lessons.results.clean_text import clean, printable

@@ -11,7 +11,7 @@ from functools import partial
 
 from lessons.engine import replies
 from lessons.engine.child_code import CodeRequest, gone, tensors_of
-from lessons.engine.launchers import ChildProcess, output
+from lessons.engine.launching.launchers import ChildProcess, output
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format import axis_labels

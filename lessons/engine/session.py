@@ -17,7 +17,15 @@ from typing import Any, TypeVar
 from lessons.engine import child_failures, judging, replies, running_program, training
 from lessons.engine.child_code import CodeRequest, run_in_child
 from lessons.engine.judging import Diagnosis, JudgeAnswer
-from lessons.engine.launchers import ChildProcess, ForkUnsafe, Launcher, SpareLauncher, closed, make_launcher, output
+from lessons.engine.launching.launchers import (
+    ChildProcess,
+    ForkUnsafe,
+    Launcher,
+    SpareLauncher,
+    closed,
+    make_launcher,
+    output,
+)
 from lessons.engine.run import Run
 from lessons.engine.running_program import OwnProgram
 from lessons.engine.training import Control

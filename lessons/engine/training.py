@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lessons.engine import child_failures, replies
-from lessons.engine.launchers import ChildProcess
+from lessons.engine.launching.launchers import ChildProcess
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, ShownTensor, TrainStep
 from lessons.learner.trained_models import key

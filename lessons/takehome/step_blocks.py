@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lessons.engine import question_facts, question_words
+from lessons.engine.questions import question_facts, question_words
 from lessons.format import template
 from lessons.format.exercises import ExerciseStep
 from lessons.format.lesson import (

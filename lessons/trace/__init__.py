@@ -14,8 +14,8 @@ from lessons.trace.traced_flow import TracedFlow
 from lessons.trace.traced_nonfinite import TracedNonfinite
 from lessons.trace.traced_number import TracedNumber, TracedOperand
 from lessons.trace.traced_tensors import TracedTensor, TracedTensors
-from lessons.worker.programs.stored_tensor import UnreadableFile
-from lessons.worker.programs.tensor_files import TensorFile, open_tensors
+from lessons.worker.tensor_files.stored_tensor import UnreadableFile
+from lessons.worker.tensor_files.tensor_files import TensorFile, open_tensors
 
 __all__ = [
     "NoCell",

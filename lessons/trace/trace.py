@@ -17,7 +17,7 @@ from lessons.trace.traced_flow import TracedFlow
 from lessons.trace.traced_nonfinite import TracedNonfinite
 from lessons.trace.traced_number import TracedNumber
 from lessons.trace.traced_tensors import TracedTensor, TracedTensors
-from lessons.worker.programs import program_comparison
+from lessons.worker.comparing import program_comparison
 from lessons.worker.programs.named_tensors import NamedTensor
 from lessons.worker.programs.record_questions import RecordQuestions
 from lessons.worker.programs.recording_here import RecordingHere

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from lessons.engine import question_words
+from lessons.engine.questions import question_words
 from lessons.format.lesson import ChoiceStep, ExerciseStep, ExperimentStep, Lesson, Question, Step, TrainStep
 from lessons.reading import recorded_outputs
 from lessons.results.result import StepResult

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from lessons.engine.launchers import ForkServerLauncher
+from lessons.engine.launching.launchers import ForkServerLauncher
 from lessons.engine.session import Session
 from lessons.worker.process import child_ahead
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine import open_files
+from lessons.engine.launching import open_files
 from lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.tui.pty_harness import Pty

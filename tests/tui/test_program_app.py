@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.program_session import ProgramSession
+from lessons.engine.programs.program_session import ProgramSession
 from lessons.engine.running_program import OwnProgram
 from lessons.engine.session import Session
 from tests.tui.learner import SSH, Learner

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons.engine import stored_tensors
+from lessons.engine.programs import stored_tensors
+from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.engine.session import Session
-from lessons.engine.tensor_file_session import TensorFileSession
 from lessons.render import tensor_file_text
 from tests.tui.learner import SSH, Learner
 from tui.tensor_file_app import TensorFileApp

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 
-from lessons.engine import answering
+from lessons.engine.questions import answering
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Exercise
 from lessons.results.clean_text import clean

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import closing
 
-from lessons.engine import answering
+from lessons.engine.questions import answering
 from lessons.learner import outcomes, symptoms
 from tui.commands import documents
 from tui.commands.course_lookup import find_exercise, read_course

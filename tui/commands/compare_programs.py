@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lessons.engine import saved_traces
+from lessons.engine.programs import saved_traces
 from lessons.engine.running_program import OwnProgram
 from lessons.engine.session import Session
 from lessons.render import run_comparison_text

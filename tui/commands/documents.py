@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from lessons.engine import question_words
 from lessons.engine.explanation_tree import Node
+from lessons.engine.questions import question_words
 from lessons.format import template
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import (

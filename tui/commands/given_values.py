@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from lessons.engine.programs.stored_tensors import UnreadableTensors, opened
 from lessons.engine.session import Session
-from lessons.engine.stored_tensors import UnreadableTensors, opened
 from lessons.reading.reassigned import NoAssignment, reassigned
 from lessons.texts.wording import Wording
 from tui.commands.errors import UsageError

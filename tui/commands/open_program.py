@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from lessons.engine.program_session import ProgramSession
+from lessons.engine.programs.program_session import ProgramSession
 from lessons.format import main_path
 from lessons.format.lesson import RunStep
 from lessons.results.result import WorkerError
@@ -22,7 +22,7 @@ from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import Terminal, prepare, this_terminal
 
 if TYPE_CHECKING:
-    from lessons.engine.tensor_file_session import TensorFileSession
+    from lessons.engine.programs.tensor_file_session import TensorFileSession
     from tui.app import TutorApp
 
 say = Wording("command/open")

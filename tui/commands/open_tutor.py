@@ -64,7 +64,7 @@ def _talk(terminal: Terminal, found: CourseFolder, columns: int | None) -> int:
 
 def _draw(terminal: Terminal, course: CourseFolder) -> int:
     # Not at the top: other verbs have no use for them.
-    from lessons.engine import tasks
+    from lessons.engine.launching import tasks
     from tui.commands import one_heap
 
     one_heap.share()

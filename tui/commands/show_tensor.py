@@ -7,8 +7,8 @@ import difflib
 from pathlib import Path
 from typing import Any
 
-from lessons.engine.stored_tensors import StoredTensors, UnreadableTensors, opened
-from lessons.engine.tensor_file_session import TensorFileSession
+from lessons.engine.programs.stored_tensors import StoredTensors, UnreadableTensors, opened
+from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.render import tensor_file_text
 from lessons.results.clean_text import clean
 from lessons.results.json_numbers import nested, number

@@ -9,7 +9,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.binding import BindingType
 
-from lessons.engine import experiment_judging
+from lessons.engine.questions import experiment_judging
 from lessons.format import template
 from lessons.format.lesson import ExperimentStep, FilledStep, Lesson, Step
 from lessons.learner import outcomes

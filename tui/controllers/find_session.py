@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from lessons.engine import question_facts
+from lessons.engine.questions import question_facts
 from lessons.format.lesson import FindStep, Question
 from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings

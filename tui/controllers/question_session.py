@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from lessons.engine.question_judging import judge
+from lessons.engine.questions.question_judging import judge
 from lessons.format.lesson import Lesson, Question, Step
 from lessons.learner import outcomes
 from lessons.learner.progress import Progress

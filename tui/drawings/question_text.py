@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.style import Style
 from rich.text import Text
 
-from lessons.engine import answer_reading, question_facts, question_words
+from lessons.engine.questions import answer_reading, question_facts, question_words
 from lessons.format import template
 from lessons.format.lesson import ChoiceStep, FindStep, PointStep, PredictStep, Question
 from lessons.reading import package_source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lessons.engine import experiment_judging
+from lessons.engine.questions import experiment_judging
 from lessons.format.lesson import ExperimentStep, Lesson, Step
 from lessons.learner import outcomes
 from lessons.results.clean_text import clean

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import get_args
 
-from lessons.engine import program_session
-from lessons.engine.program_session import ProgramRun, ProgramSession
-from lessons.engine.tensor_file_session import TensorFileSession
+from lessons.engine.programs import program_session
+from lessons.engine.programs.program_session import ProgramRun, ProgramSession
+from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.format.lesson import Lesson, Step
 from lessons.results.tensor_questions import Refusal
 from lessons.texts.wording import Wording

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lessons.engine import question_facts, question_words
-from lessons.engine.question_judging import judge
+from lessons.engine.questions import question_facts, question_words
+from lessons.engine.questions.question_judging import judge
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question, Step
 from lessons.learner import outcomes
 from lessons.results.clean_text import clean

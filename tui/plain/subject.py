@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lessons.engine.question_facts import normalize_text
+from lessons.engine.questions.question_facts import normalize_text
 from lessons.render.cell_index import why_no_cell
 from lessons.render.numbers import visible
 from lessons.results.code_unit import CodeUnit

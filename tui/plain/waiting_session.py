@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from lessons.engine import scratch_run
+from lessons.engine.launching.tasks import JobThread
 from lessons.engine.prompt import Prompt
 from lessons.engine.run import Run
 from lessons.engine.session import Session
-from lessons.engine.tasks import JobThread
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.results.result import AnswerComparison, Judgement, Training, TrainingSnapshot

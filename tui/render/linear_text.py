@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 
-from lessons.engine import question_words
-from lessons.engine.question_facts import visible_tensors
+from lessons.engine.questions import question_words
+from lessons.engine.questions.question_facts import visible_tensors
 from lessons.format import main_path, template
 from lessons.format.lesson import (
     ChoiceStep,

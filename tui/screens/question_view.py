@@ -12,8 +12,8 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from lessons.engine import answer_reading, question_facts, question_words
-from lessons.engine.question_facts import Pointing
+from lessons.engine.questions import answer_reading, question_facts, question_words
+from lessons.engine.questions.question_facts import Pointing
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question
 from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from lessons.engine import scratch_run
 from lessons.engine.child_code import Names
+from lessons.engine.launching.tasks import JobThread
 from lessons.engine.prompt import Prompt, PromptResult
 from lessons.engine.run import Run
 from lessons.engine.session import Session
-from lessons.engine.tasks import JobThread
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.results.code_unit import CodeUnit

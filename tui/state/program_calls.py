@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from lessons.engine.program_lesson import Group
-from lessons.engine.program_session import LAST, ProgramSession
+from lessons.engine.programs.program_lesson import Group
+from lessons.engine.programs.program_session import LAST, ProgramSession
 from lessons.results.tensor_questions import Refusal
 
 Which = Literal["before", "after", "first", "last"]

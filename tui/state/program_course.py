@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from lessons.engine.program_session import ProgramSession
+from lessons.engine.programs.program_session import ProgramSession
 from lessons.format.lesson import Course, Lesson
 
 

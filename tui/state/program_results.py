@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lessons.engine.program_session import ProgramRun
+from lessons.engine.programs.program_session import ProgramRun
 from lessons.format.lesson import Lesson, RunStep, Step
 from lessons.learner.progress import Progress
 from lessons.results.result import StepResult

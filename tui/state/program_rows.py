@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lessons.engine.program_session import ProgramRun
-from lessons.engine.tensor_file_session import TensorFileSession
+from lessons.engine.programs.program_session import ProgramRun
+from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.render.tensor_file_text import size
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import PROGRAM

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons.engine.program_session import ProgramRun
+from lessons.engine.programs.program_session import ProgramRun
 from lessons.results.result import Failure
 from lessons.texts.wording import Wording
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from lessons.engine import answer_reading, question_facts
-from lessons.engine.question_facts import Index, Pointing
+from lessons.engine.questions import answer_reading, question_facts
+from lessons.engine.questions.question_facts import Index, Pointing
 from lessons.format.lesson import ExperimentStep, Question
 from lessons.results.explanation import Explanation
 from lessons.results.result import Judgement, StepResult, WorkerError

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from lessons.worker import channel, child_exit_codes, messages, wire
+from lessons.worker.comparing import trace_comparison
 from lessons.worker.fence import landlock, limits
 from lessons.worker.jobs import answer_run, judge, lesson_run, repair_run, training
 from lessons.worker.messages import Launch
 from lessons.worker.program_messages import CompareTraces, ReadTensorFile, RunProgram
-from lessons.worker.programs import program_run, tensor_file_job, trace_comparison
+from lessons.worker.programs import program_run
+from lessons.worker.tensor_files import tensor_file_job
 
 TALK = 3
 

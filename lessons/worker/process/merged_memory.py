@@ -11,8 +11,8 @@ from lessons.worker.fence.linux import ADDR_NO_RANDOMIZE, PR_SET_MEMORY_MERGE, p
 def allow() -> None:
     """Let the kernel merge pages of this process and of its children with equal ones (Linux 6.4 and later).
 
-    Costs nothing on a host that merges none. For many pages to be equal, the process must have been started with memory
-    at the same addresses as others (`lessons/engine/worker_process.py`); what is started from here on has not.
+    Costs nothing on a host that merges none. For many pages to be equal, the process must have been started with its
+    memory at the same addresses as others (`lessons/engine/launching/worker_process.py`). What it starts itself is not.
     """
     prctl(PR_SET_MEMORY_MERGE, 1)
     personality(lambda now: now & ~ADDR_NO_RANDOMIZE)

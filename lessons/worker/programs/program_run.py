@@ -22,11 +22,14 @@ from typing import Any, NoReturn
 from lessons.results.code_unit import PROGRAM
 from lessons.texts.wording import Wording
 from lessons.worker import channel
+from lessons.worker.comparing import program_comparison, traced_result
+from lessons.worker.comparing.tracing_recorder import TracingRecorder
 from lessons.worker.fence import limits
 from lessons.worker.jobs import lesson_run, tensor_questions, values
 from lessons.worker.jobs.execute import describe, line_of
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import ErrorReport
+from lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
 from lessons.worker.program_messages import (
     ChooseCall,
     FailedAt,
@@ -38,14 +41,12 @@ from lessons.worker.program_messages import (
     TracePart,
     TraceProgram,
 )
-from lessons.worker.programs import loaded_batches, program_comparison, traced_result
+from lessons.worker.programs import loaded_batches
 from lessons.worker.programs.edited_files import EditedFiles
 from lessons.worker.programs.named_report import MOST_NAMED, SHARE, NameList, choose_call, fitting, list_names
 from lessons.worker.programs.named_tensors import is_module, scope_of
-from lessons.worker.programs.nonfinite_hunt import HuntingRecorder
 from lessons.worker.programs.record_size import record_size
 from lessons.worker.programs.scratch_files import ScratchFiles
-from lessons.worker.programs.tracing_recorder import TracingRecorder
 from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.recorder import Recorder
 

@@ -17,11 +17,12 @@ from lessons.results.nonfinite import NonfiniteReport
 from lessons.results.result import WHOLE, Tensor, Window
 from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, FollowQuestion, Refusal, TensorQuestion
 from lessons.texts.wording import Wording
+from lessons.worker.comparing import program_comparison
+from lessons.worker.comparing.traced_result import ResultTrace
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.flow.diagram import Diagram
-from lessons.worker.programs import first_nonfinite, program_comparison
+from lessons.worker.nonfinite import first_nonfinite
 from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
-from lessons.worker.programs.traced_result import ResultTrace
 from lessons.worker.recording.bounds import bounds
 from lessons.worker.recording.regions import Region
 

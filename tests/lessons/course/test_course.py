@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 import pytest
 import torch
 
-from lessons.engine import question_words
-from lessons.engine.question_facts import names_of, target_of
-from lessons.engine.question_judging import judge
+from lessons.engine.questions import question_words
+from lessons.engine.questions.question_facts import names_of, target_of
+from lessons.engine.questions.question_judging import judge
 from lessons.format import template
 from lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep
 from lessons.results.result import StepResult, Tensor

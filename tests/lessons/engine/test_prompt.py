@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from lessons.engine.launchers import output
+from lessons.engine.launching.launchers import output
 from lessons.engine.prompt import Prompt, PromptResult
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.launchers import ForkServerLauncher
+from lessons.engine.launching.launchers import ForkServerLauncher
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson, Limits

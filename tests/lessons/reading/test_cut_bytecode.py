@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine import worker_process
+from lessons.engine.launching import worker_process
 from lessons.reading import cut_bytecode
 
 ROOT = Path(__file__).parents[3]

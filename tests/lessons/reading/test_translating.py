@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine import question_words
-from lessons.engine.question_facts import order_names
-from lessons.engine.question_judging import judge
+from lessons.engine.questions import question_words
+from lessons.engine.questions.question_facts import order_names
+from lessons.engine.questions.question_judging import judge
 from lessons.format.lesson import ChoiceStep, Course, Lesson, PredictStep, Question
 from lessons.format.text_walk import CourseText, change_texts, texts_of
 from lessons.reading import glossary, kept_course, recorded_outputs, repair_kinds, text_catalog, translating

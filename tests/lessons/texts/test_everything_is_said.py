@@ -27,7 +27,7 @@ EXEMPT = {
     "lessons/learner/progress.py": "SQL",
     "lessons/learner/tables.py": "SQL",
     "lessons/reading": "what is wrong in lesson files is told to authors",
-    "lessons/engine/reinstalling.py": "commands of other programs",
+    "lessons/engine/launching/reinstalling.py": "commands of other programs",
     "lessons/results/code_unit.py": "names under which code is compiled",
     "lessons/results/formula.py": "operators of Python",
     "lessons/takehome/html_page.py": "HTML",

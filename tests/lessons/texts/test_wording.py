@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lessons.authoring.translation_files import header_of
-from lessons.engine import answer_feedback
+from lessons.engine.questions import answer_feedback
 from lessons.texts import po_file
 from lessons.texts.po_file import Entry
 from lessons.texts.wording import Wording

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.engine.program_lesson import lesson_of
+from lessons.engine.programs.program_lesson import lesson_of
 from lessons.format.knobs.knob import ChangeError, Setting
 from lessons.format.lesson import Lesson, RunningStep
 from lessons.results.code_unit import PROGRAM

@@ -24,7 +24,7 @@ def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
     def run(*arguments: str | Path, given: bytes = b"") -> Done:
         # A class that derives from Session has to be made before the function takes its place.
-        import_module("lessons.engine.program_session")
+        import_module("lessons.engine.programs.program_session")
         monkeypatch.setattr("lessons.engine.session.Session", lambda: WarmSession(session))
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
         capsys.readouterr()

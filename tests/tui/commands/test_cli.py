@@ -179,7 +179,9 @@ def test_package_with_a_file_of_zeros(command: Command, monkeypatch: pytest.Monk
         raise ValueError("source code string cannot contain null bytes")
 
     monkeypatch.setattr("lessons.reading.kept_course.load_course", fail)
-    monkeypatch.setattr("lessons.engine.reinstalling.changed_package", lambda: ("pydantic", "pydantic/main.py"))
+    monkeypatch.setattr(
+        "lessons.engine.launching.reinstalling.changed_package", lambda: ("pydantic", "pydantic/main.py")
+    )
     status, out, err = command("list")
     assert (status, out) == (4, "")
     assert err.startswith(

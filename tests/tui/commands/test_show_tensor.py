@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.engine.tensor_file_session import TensorFileSession
+from lessons.engine.programs.tensor_file_session import TensorFileSession
 from tests.lessons.processes import with_enough_time
-from tests.lessons.worker.programs.tensor_file_builders import larger_than_memory, npy
+from tests.lessons.worker.tensor_files.tensor_file_builders import larger_than_memory, npy
 from tests.tui.commands.command_line import Command, document
 from tui.commands import open_program, show_tensor
 from tui.state.saved_program import SavedProgram

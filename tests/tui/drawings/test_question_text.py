@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lessons.engine.question_judging import judge
+from lessons.engine.questions.question_judging import judge
 from lessons.format.lesson import PredictStep
 from lessons.reading import recorded_outputs
 from lessons.reading.loader import load_lesson

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.binding import Binding
 
-from lessons.engine import question_facts
+from lessons.engine.questions import question_facts
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import ExerciseStep, ExperimentStep, Lesson, Question, RunningStep, Step, TrainStep
 from lessons.what_if import relevance

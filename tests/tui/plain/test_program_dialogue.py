@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons.engine import stored_tensors
-from lessons.engine.program_session import ProgramSession
+from lessons.engine.programs import stored_tensors
+from lessons.engine.programs.program_session import ProgramSession
+from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.engine.running_program import OwnProgram
 from lessons.engine.session import Session
-from lessons.engine.tensor_file_session import TensorFileSession
 from lessons.render import tensor_file_text
 from tests.tui.plain.conversation import Conversation
 from tui.plain import waiting_session

@@ -16,8 +16,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 import tui
-from lessons.engine import question_words
-from lessons.engine.question_judging import judge
+from lessons.engine.questions import question_words
+from lessons.engine.questions.question_judging import judge
 from lessons.format.lesson import Question
 from lessons.reading import recorded_outputs
 from lessons.reading.loader import load_lesson

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lessons.engine import address_space, open_files
+from lessons.engine.launching import address_space, open_files
 from lessons.engine.self_testing import WorkerFacts
 from lessons.texts.wording import Wording
 from tui.commands.health.health_check import HealthCheck

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lessons.engine.reinstalling import PROJECT, reinstall_command
+from lessons.engine.launching.reinstalling import PROJECT, reinstall_command
 from lessons.engine.self_testing import WorkerFacts, worker_facts
 from lessons.texts.wording import Wording
 from tui.commands.health.health_check import HealthCheck

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.launchers import ForkServerLauncher
+from lessons.engine.launching.launchers import ForkServerLauncher
 from lessons.engine.session import Session
 from tests.lessons.lesson_builders import code_step, lesson_of
 

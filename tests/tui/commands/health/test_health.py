@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine import open_files
+from lessons.engine.launching import open_files
 from lessons.engine.self_testing import WorkerFacts
 from tui.commands.health import host_health
 from tui.commands.health.health_check import HealthCheck

@@ -1,0 +1,33 @@
+"""Judging an answer to an exercise of any kind, given as text: code, the answer to a question, or changes."""
+
+from __future__ import annotations
+
+from lessons.engine.questions import experiment_judging, question_judging
+from lessons.engine.session import Session
+from lessons.format.lesson import Exercise, ExerciseStep, ExperimentStep, Lesson
+from lessons.results.result import Judgement, StepResult
+from lessons.what_if.changes import UNCHANGED, Changes
+
+
+def judge(session: Session, lesson: Lesson, exercise: Exercise, text: str, seed: int | None = None) -> Judgement:
+    """Judge an answer; a question or an experiment is run first. `seed` makes the hidden inputs of code.
+
+    The answer to an experiment is one change in each line. Raises `WorkerError`.
+    """
+    match exercise:
+        case ExerciseStep():
+            return session.check(exercise, text, seed)
+        case ExperimentStep():
+            made = experiment_judging.read(lesson, exercise, text)
+            if isinstance(made, Judgement):
+                return made
+            return experiment_judging.judge(exercise, made, result_of(session, lesson, exercise, made))
+        case _:
+            return question_judging.judge(exercise, result_of(session, lesson, exercise), text)
+
+
+def result_of(session: Session, lesson: Lesson, step: Exercise, changes: Changes = UNCHANGED) -> StepResult:
+    """Run a lesson up to a step, and return the result of the last step that it reached. Raises `WorkerError`."""
+    run = session.run(lesson, step.id, changes)
+    run.close()
+    return run.result(step.id) or run.steps[-1]

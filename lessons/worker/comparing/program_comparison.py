@@ -1,0 +1,371 @@
+"""Two runs compared by the numbers that they computed on their way, whatever they call them.
+
+`trace` lists the intermediate results of a recorded run in the order in which they were computed; `compare` says which
+ones two runs have in common, and which is the first that differs. A result of one run agrees with any of the other that
+holds the same numbers, up to a tolerance that depends on their type, also as a view with axes in another order.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import torch
+
+from lessons.results.run_comparison import Agreement, ComparedCell, RunComparison, RunDifference, Stretch
+from lessons.worker.comparing import result_sketch
+from lessons.worker.comparing.result_log import ResultLog
+from lessons.worker.comparing.result_pairs import ResultPairs, is_telling
+from lessons.worker.comparing.traced_result import ResultTrace, TracedResult
+from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.jobs.result_matching import Tolerance, hide_the_same, is_mask
+from lessons.worker.recording.element_history import ElementHistory, ValueLost
+from lessons.worker.recording.regions import Region
+
+MOST_CELLS = 6
+MOST_AGREED = 200
+MOST_ORIGINS = 16
+MOST_RIVALS = 30
+NEAR = 0.02
+"""How far the numbers of two results are apart, as a part of their length, that are nearly the same."""
+
+TOLERANCES = {
+    torch.float16: (1e-3, 1e-5),
+    torch.bfloat16: (1.6e-2, 1e-5),
+    torch.float32: (1.3e-6, 1e-5),
+    torch.float64: (1e-7, 1e-7),
+}
+"""The relative and absolute tolerance of `torch.testing.assert_close` for each type; all others agree exactly."""
+
+
+def trace(run: Explainer, until: int | None = None) -> ResultTrace:
+    """List the intermediate results of a run up to a time. Not to be called while its recorder is entered."""
+    record = run.record
+    history, log = ElementHistory(record), ResultLog(record)
+    time = 0
+
+    def read(region: Region) -> torch.Tensor | None:
+        with contextlib.suppress(ValueLost, RuntimeError):
+            return history.tensor(region, time + 1, copy=False)
+        return None
+
+    with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
+        for event in record.events[: None if until is None else record.events.after(until)]:
+            time = event.time
+            log.add(event, read)
+        found = log.finish(read)
+    found.cut = found.cut or bool(record.stopped)
+    return found
+
+
+# Comparing ---------------------------------------------------------------------------------------------------------
+
+
+def tolerance_of(rtol: float | None, atol: float | None) -> Tolerance:
+    """Return the tolerance for two types of numbers, the coarser of the two, unless it is given."""
+
+    def found(one: torch.dtype, other: torch.dtype) -> tuple[float, float]:
+        relative, absolute = (
+            max(pair) for pair in zip(*(TOLERANCES.get(dtype, (0.0, 0.0)) for dtype in (one, other)), strict=True)
+        )
+        return relative if rtol is None else rtol, absolute if atol is None else atol
+
+    return found
+
+
+def compare(
+    one: ResultTrace, other: ResultTrace, rtol: float | None = None, atol: float | None = None
+) -> RunComparison:
+    """Compare two runs, given their traces."""
+    with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
+        return _Comparison(one, other, tolerance_of(rtol, atol)).run()
+
+
+class _Comparison:
+    def __init__(self, one: ResultTrace, other: ResultTrace, tolerance: Tolerance) -> None:
+        self.one, self.other, self.tolerance = one.results, other.results, tolerance
+        self.cut = one.cut or other.cut
+        self.pairs = ResultPairs(self.one, self.other, tolerance)
+        self.ones, self.others = self.pairs.ones, self.pairs.others
+
+    def run(self) -> RunComparison:
+        first, second = self._difference()
+        difference = None if first is None and second is None else self._described(first, second)
+        # What leads to the difference. Of code that ran again and again, the last time.
+        pairs = [(at, mine) for at, mine in sorted(self.ones.items()) if first is None or at < first]
+        last = {(self.one[at].name, self.one[at].file, self.one[at].line): (at, mine) for at, mine in pairs}
+        kept = sorted(last.values())
+        named = [pair for pair in kept if self.one[pair[0]].named]
+        shown = kept if len(kept) <= MOST_AGREED else named[-MOST_AGREED:]
+        shown = [pair for pair in shown if self._is_worth_telling(*pair)]
+        agreed = tuple(
+            Agreement(
+                self.one[theirs].compared,
+                self.other[mine].compared,
+                "arranged" if self.pairs.of(theirs, mine) == "arranged" else "same",
+            )
+            for theirs, mine in shown
+        )
+        return RunComparison(agreed, len(self.ones), len(self.one), len(self.other), difference, self.cut)
+
+    def _is_worth_telling(self, one: int, other: int) -> bool:
+        return self.one[one].name == self.other[other].name or is_telling(self.one[one])
+
+    def _difference(self) -> tuple[int | None, int | None]:
+        """Return the first result that one of the runs lacks, and the one in its place; None for both if they agree."""
+        first = self._first_lacking(self.one, self.ones, self.other)
+        second = self._first_lacking(self.other, self.others, self.one)
+        first = None if first is not None and second is None and _counts_steps(self.one[first]) else first
+        second = None if second is not None and first is None and _counts_steps(self.other[second]) else second
+        if first is not None and second is not None:
+            # Single whole numbers, zeros and the like are told if there is nothing else.
+            told = is_telling(self.one[first]), is_telling(self.other[second])
+            first, second = (first if told[0] or not told[1] else None), (second if told[1] or not told[0] else None)
+        twins = self._twins(len(self.one) if first is None else first + 1)
+        if twins is not None or (first is None and second is None):
+            return twins or (None, None)
+        if self.cut and (first is None or second is None):
+            # Where a trace ends early, the other one goes on for longer than it.
+            first = first if first is not None and first < max(self.ones, default=0) else None
+            second = second if second is not None and second < max(self.others, default=0) else None
+            if first is None and second is None:
+                return None, None
+        if second is None:
+            return self._first_lacking(self.one, self.ones, self.other, ends=True) or first, None
+        if first is None:
+            return None, self._first_lacking(self.other, self.others, self.one, ends=True) or second
+        beside = self._beside(first, self.one, self.other, self.ones, self.others)
+        if beside is not None:
+            return first, beside
+        namesakes = self._namesakes(first)
+        if namesakes is not None:
+            return namesakes
+        beside = self._beside(second, self.other, self.one, self.others, self.ones)
+        return first if beside is None else beside, second
+
+    def _namesakes(self, first: int) -> tuple[int, int] | None:
+        """Return what a line computes that has a result which the other run lacks, and the same variable there.
+
+        Both have been assigned to as often, and differ; it does not matter what other results the latter may be like.
+        """
+        line = (self.one[first].file, self.one[first].line)
+        at = next((at for at in range(first, len(self.one)) if (self.one[at].file, self.one[at].line) != line), None)
+        at = (len(self.one) if at is None else at) - 1
+        item = self.one[at]
+        if not item.named or at in self.ones:
+            return None
+        turn = _assignments(self.one, item.name).index(at)
+        index = next(iter(_assignments(self.other, item.name)[turn:]), None)
+        if index is None or self.other[index].shape != item.shape or self.pairs.of(at, index) == "same":
+            return None
+        return at, index
+
+    def _twins(self, until: int) -> tuple[int, int] | None:
+        """Return the first results up to one that are computed from the same in both runs, but not quite to the same.
+
+        The runs call them alike, or their numbers are nearly the same. That a later result agrees, up to the tolerance,
+        excuses none of these.
+        """
+        mine = _origins(self.other, {index: self.pairs.value_of(index) for index in self.others})
+        rivals: dict[tuple[object, ...], list[int]] = {}
+        for index, item in enumerate(self.other):
+            if mine[index] and not _is_paired(index, self.others, self.ones):
+                rivals.setdefault((item.shape, mine[index]), []).append(index)
+        if not rivals:
+            return None
+        theirs = _origins(self.one, {index: self.pairs.value_of(found) for index, found in self.ones.items()})
+        for at, item in enumerate(self.one[:until]):
+            if _is_paired(at, self.ones, self.others):
+                continue
+            for index in rivals.get((item.shape, theirs[at]), ())[:MOST_RIVALS]:
+                if self._are_twins(at, index):
+                    return at, index
+        return None
+
+    def _are_twins(self, one: int, other: int) -> bool:
+        """Return whether two results that are computed from the same should be the same, and are not."""
+        item, found = self.one[one], self.other[other]
+        same_name = item.name == found.name
+        known = (one in self.ones) + (other in self.others)
+        if known:
+            # One of them is what the other run has in another place, such as what it should have been divided by.
+            alike = same_name and item.named and found.named and item.line == found.line
+            return known == 1 and alike and not self._between(one, other)
+        return (same_name and (item.named or not self._between(one, other))) or _is_near(item, found)
+
+    def _between(self, one: int, other: int) -> bool:
+        """Return whether anything that only one run has stands between two results and what they come from."""
+        parents = any(at not in self.ones for at in self.one[one].parents)
+        return parents or any(at not in self.others for at in self.other[other].parents)
+
+    def _first_lacking(
+        self,
+        results: Sequence[TracedResult],
+        known: Mapping[int, int],
+        others: Sequence[TracedResult],
+        *,
+        ends: bool = False,
+    ) -> int | None:
+        """Return the first result that the other run lacks, of those that are no coincidence if there are any."""
+        lacking = list(self._lacking(results, known, others, ends=ends))
+        return next((at for at in lacking if is_telling(results[at])), next(iter(lacking), None))
+
+    def _lacking(
+        self,
+        results: Sequence[TracedResult],
+        known: Mapping[int, int],
+        others: Sequence[TracedResult],
+        *,
+        ends: bool = False,
+    ) -> Iterator[int]:
+        """Yield the results that the other run lacks, unless they are just another way to those that it has.
+
+        With `ends`, those are left out as well that lead there and somewhere else besides.
+        """
+        bypassed = _bypassed(results, known, ends=ends)
+        read = {parent for item in results for parent in item.parents}
+        masks = [item for item in others if is_mask(item.value)]
+        for at, item in enumerate(results):
+            if at in known or bypassed[at] or (at not in read and _is_passing(item, results, known, bypassed)):
+                continue
+            if is_mask(item.value) and any(
+                item.size == mask.size and hide_the_same(item.value, mask.value) for mask in masks
+            ):
+                continue
+            yield at
+
+    def _beside(
+        self,
+        at: int,
+        results: Sequence[TracedResult],
+        others: Sequence[TracedResult],
+        known: Mapping[int, int],
+        theirs: Mapping[int, int],
+    ) -> int | None:
+        """Return which result of the other run stands in the place of one that it lacks; None if none does."""
+        item = results[at]
+        parents = {known[parent] for parent in item.parents if parent in known}
+
+        def likeness(index: int) -> tuple[int, int]:
+            found = others[index]
+            same_name = found.named == item.named and found.name == item.name
+            shared = len(parents & found.parents)
+            same_shape = found.outline == item.outline
+            pair = (at, index) if results is self.one else (index, at)
+            permuted = found.size == item.size > 1 and self.pairs.of(*pair) == "permuted"
+            alike = 3 * same_name + 3 * same_shape + 3 * permuted + (found.op == item.op) + 2 * min(shared, 2)
+            return alike, -index
+
+        free = [index for index in range(len(others)) if index not in theirs]
+        best = max(free, key=likeness, default=None)
+        return best if best is not None and likeness(best)[0] >= 3 else None
+
+    def _described(self, one: int | None, other: int | None) -> RunDifference:
+        first = None if one is None else self.one[one]
+        second = None if other is None else self.other[other]
+        told = (None if first is None else first.compared, None if second is None else second.compared)
+        if one is None or other is None or first is None or second is None:
+            return RunDifference(*told)
+        permuted = self.pairs.of(one, other) == "permuted"
+        if first.shape != second.shape:
+            return RunDifference(*told, permuted=permuted)
+        a, b = first.value.double(), second.value.double()
+        limits = self.tolerance(first.value.dtype, second.value.dtype)
+        differs = ~torch.isclose(a, b, rtol=limits[0], atol=limits[1], equal_nan=True)
+        apart = (a - b).abs().nan_to_num(math.inf, math.inf)
+        apart = torch.where(differs, apart, 0.0)
+        flat = differs.flatten().nonzero().flatten()[: MOST_CELLS - 1].tolist()
+        furthest = int(apart.flatten().argmax())
+        cells = tuple(
+            ComparedCell(_index(position, first), float(a.flatten()[position]), float(b.flatten()[position]))
+            for position in dict.fromkeys([*flat, furthest] if flat else ())
+        )
+        return RunDifference(
+            *told, permuted, cells, int(differs.sum()), a.numel(), float(apart.max()),
+            sampled=first.sketch is not None, stretch=None if flat else _stretch(first, second, limits),
+        )  # fmt: skip
+
+
+def _is_paired(index: int, known: Mapping[int, int], back: Mapping[int, int]) -> bool:
+    """Return whether a result is one of a pair, and not only the same as one of a pair."""
+    return index in known and back.get(known[index]) == index
+
+
+def _origins(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[frozenset[int]]:
+    """Return for each result the last known values that it was computed from; nothing if there are none, or many."""
+    found: list[frozenset[int]] = []
+    for item in results:
+        between = [at for at in item.parents if at not in known]
+        origin = frozenset(known[at] for at in item.parents if at in known).union(*(found[at] for at in between))
+        found.append(origin if len(origin) <= MOST_ORIGINS and all(found[at] for at in between) else frozenset())
+    return found
+
+
+def _assignments(results: Sequence[TracedResult], name: str) -> list[int]:
+    """List the results that a variable was assigned to: of those that one line computes for it, the last."""
+    named = [at for at, item in enumerate(results) if item.named and item.name == name]
+    return [at for at in named if at + 1 not in named or results[at + 1].line != results[at].line]
+
+
+def _is_passing(
+    item: TracedResult, results: Sequence[TracedResult], known: Mapping[int, int], bypassed: Sequence[bool]
+) -> bool:
+    """Return whether a result only shows known numbers otherwise, on the way inside of an operation."""
+    shown = item.view and not item.named and item.parents
+    return bool(shown) and all(at in known or bypassed[at] or results[at].view for at in item.parents)
+
+
+def _counts_steps(item: TracedResult) -> bool:
+    """Return whether a result is the count that an optimizer keeps of its steps."""
+    return item.shape == () and not item.named and item.name.endswith(".step()") and not is_telling(item)
+
+
+def _is_near(one: TracedResult, other: TracedResult) -> bool:
+    """Return whether the numbers of two results of one shape are nearly the same: the same thing, not quite."""
+    if not (one.value.is_floating_point() and other.value.is_floating_point() and is_telling(one)):
+        return False
+    first, second = one.value.double(), other.value.double()
+    return bool((first - second).norm() <= NEAR * first.norm())
+
+
+def _bypassed(results: Sequence[TracedResult], known: Mapping[int, int], *, ends: bool = False) -> list[bool]:
+    """Return for each result whether all that was computed from it led to known ones: it was another way to these.
+
+    Numbers that may agree by coincidence excuse no others; nor do whole numbers, such as the place of the greatest one,
+    excuse the fractions that they were computed from. With `ends`, it is enough that one way led to a known one.
+    """
+    # How well what it led to is known: not at all, by numbers that may be a coincidence, or by others.
+    evidence, fails = [0] * len(results), [False] * len(results)
+    telling = [is_telling(item) for item in results]
+    for at in range(len(results) - 1, -1, -1):
+        item = results[at]
+        own = 0 if at not in known else 2 if telling[at] else 1
+        led = evidence[at] if ends or not fails[at] else 0
+        for parent in item.parents:
+            is_rounded = results[parent].value.is_floating_point() and not item.value.is_floating_point()
+            if own == 2:
+                evidence[parent] = max(evidence[parent], 0 if is_rounded else own)
+            elif own or led:
+                evidence[parent] = max(evidence[parent], own, led)
+            else:
+                fails[parent] |= telling[at] and (fails[at] or not item.view)
+    return [evidence[at] >= (2 if telling[at] else 1) and (ends or not fails[at]) for at in range(len(results))]
+
+
+def _stretch(one: TracedResult, other: TracedResult, limits: tuple[float, float]) -> Stretch | None:
+    """Return the first stretch whose sums differ in two large results of one shape."""
+    if one.sketch is None or other.sketch is None:
+        return None
+    every = result_sketch.stretch(one.size)
+    found = result_sketch.differing(one.sketch, other.sketch, every, limits).nonzero().flatten()[:1].tolist()
+    return next((Stretch(_index(at, one), min(every, one.size - at * every)) for at in found), None)
+
+
+def _index(position: int, result: TracedResult) -> tuple[int, ...]:
+    """Return the index in the whole result of a number that is kept of it."""
+    rest, index = position * max(result_sketch.stretch(result.size), 1), []
+    for size in reversed(result.shape):
+        index.append(rest % size)
+        rest //= size
+    return tuple(reversed(index))

@@ -1,0 +1,205 @@
+"""The log of a run's results: what each operation of its code computed, with the numbers that it had then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import torch
+
+from lessons.worker.comparing.result_sketch import sketch, stretch
+from lessons.worker.comparing.traced_result import MOST_RESULTS, ResultTrace, TracedResult
+from lessons.worker.explaining import source_location
+from lessons.worker.jobs.intermediates import EMPTY, LONGEST_NAME
+from lessons.worker.recording.event import Event, Site
+from lessons.worker.recording.reachability import is_held
+from lessons.worker.recording.record import Record
+from lessons.worker.recording.regions import Region
+from lessons.worker.recording.source_positions import SourcePositions
+
+MOST_BYTES = 256 << 20
+"""What the numbers of all results take at most."""
+
+MOST_PENDING = 64 << 20
+"""Bytes of tensors that are kept alive because more may be written to them."""
+
+MOST_AXES = 6
+MOST_CALLERS = 3
+
+GIVEN = "lift_fresh"
+"""The operation that turns numbers of the code into a tensor, in the memory where it found them."""
+
+Read = Callable[[Region], torch.Tensor | None]
+"""Returns what a region holds after the operation that is being logged; None if that is not known any more."""
+
+Memory = torch.UntypedStorage
+View = tuple[Memory, int, tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(slots=True, frozen=True)
+class _Source:
+    """What the code that called an operation says of its result."""
+
+    name: str
+    named: bool
+    file: str
+    line: int | None
+    code: str
+    callers: tuple[tuple[str, int], ...]
+
+
+class ResultLog:
+    """Logs the results of operations, in order.
+
+    What a loop writes piece by piece into a tensor counts once more, as the whole tensor, in place of the last piece.
+    A view and what the same code computes from it, such as a transpose and the product with it, count as one.
+    """
+
+    def __init__(self, record: Record) -> None:
+        self._positions = SourcePositions(record)
+        self._sources: dict[tuple[Site, ...], _Source] = {}
+        self.trace = ResultTrace([])
+        self._bytes = 0
+        self._wrote: dict[Memory, int] = {}
+        """Which result was written last to each storage."""
+        self._viewed: dict[View, int] = {}
+        """Which result is which view."""
+        self._makers: dict[Memory, Event] = {}
+        """The operation that made the tensor in a storage."""
+        self._pending: dict[Memory, int] = {}
+        """The results that are the last pieces written to a storage, so far."""
+
+    def add(self, event: Event, read: Read) -> None:
+        """Log what an operation has computed; one that no watched code called has no result."""
+        if not event.sites or not event.outs or self.trace.cut:
+            return
+        region = event.outs[0]
+        is_piece = self._note_pieces(event)
+        if event.op in EMPTY or (event.view and _view(region) in map(_view, event.operands())):
+            # What lies in memory that nothing has written yet may be anything; and a tensor as it was is no news.
+            return
+        at = self._log(event, region, read)
+        if is_piece and at is not None:
+            self._pending[region.memory] = at
+            self._relieve(read)
+
+    def finish(self, read: Read) -> ResultTrace:
+        """Return all results, once the program has ended."""
+        while self._pending:
+            self._complete(next(iter(self._pending)), read)
+        return self.trace
+
+    def forget(self, kept: Iterable[Memory]) -> None:
+        """Let go of all storages but these and those that the program still has."""
+        alive = set(kept) | self._pending.keys()
+        gone = {memory for memory in self._makers.keys() | self._wrote.keys() if memory not in alive}
+        gone = {memory for memory in gone if not is_held(memory)}
+        self._makers = {memory: maker for memory, maker in self._makers.items() if memory not in gone}
+        self._wrote = {memory: at for memory, at in self._wrote.items() if memory not in gone}
+        self._viewed = {view: at for view, at in self._viewed.items() if view[0] not in gone}
+
+    def _note_pieces(self, event: Event) -> bool:
+        """Note which tensor an operation made, and return whether it wrote a piece of one that was there before."""
+        is_piece = False
+        for region in event.outs:
+            maker = self._makers.setdefault(region.memory, event)
+            if event.info.written:
+                is_piece = region.size < maker.outs[0].size
+                if not is_piece:
+                    self._pending.pop(region.memory, None)
+        return is_piece
+
+    def _log(self, event: Event, region: Region, read: Read) -> int | None:
+        value = _readable(region, read)
+        if value is None:
+            return None
+        source, results = self._source(event), self.trace.results
+        item = _result(source, event.op, region, value)
+        item.view = event.view
+        operands = list(event.operands())
+        makers = (max(self._wrote.get(one.memory, -1), self._viewed.get(_view(one), -1)) for one in operands)
+        # What is made like another tensor takes its shape, and none of its numbers.
+        parents = () if event.op.endswith("_like") else makers
+        item.parents = frozenset(at for at in parents if at >= 0)
+        last = results[-1] if results else None
+        is_same_code = last is not None and (last.name, last.line) == (item.name, item.line)
+        if last is not None and is_same_code and last.view and len(results) - 1 in item.parents:
+            results.pop()
+            self._bytes -= last.nbytes
+            item.parents = (last.parents | item.parents) - {len(results)}
+        if not self._has_room(item):
+            return None
+        results.append(item)
+        read_from = {one.memory for one in operands}
+        for out in event.outs:
+            if event.info.written or out.memory not in read_from or event.op == GIVEN:
+                self._wrote[out.memory] = len(results) - 1
+            elif _view(out) not in set(map(_view, operands)):
+                # A view makes nothing: what reads the same parameter later does not depend on it.
+                self._viewed[_view(out)] = len(results) - 1
+        return len(results) - 1
+
+    def _has_room(self, item: TracedResult) -> bool:
+        self._bytes += item.nbytes
+        self.trace.cut = self._bytes > MOST_BYTES or len(self.trace.results) >= MOST_RESULTS
+        return not self.trace.cut
+
+    def _relieve(self, read: Read) -> None:
+        """Have no more tensors wait for pieces than there is room for."""
+        while sum(memory.nbytes() for memory in self._pending if not is_held(memory)) > MOST_PENDING:
+            self._complete(next(iter(self._pending)), read)
+
+    def _complete(self, memory: Memory, read: Read) -> None:
+        """Put the whole of a tensor in place of the last piece that was written to it."""
+        at, maker = self._pending.pop(memory), self._makers[memory]
+        region = maker.outs[0]
+        value = _readable(region, read)
+        if value is None or not maker.sites:
+            return
+        piece = self.trace.results[at]
+        whole = _result(self._source(maker), piece.op, region, value)
+        self._bytes += whole.nbytes - piece.nbytes
+        self.trace.results[at] = replace(whole, line=piece.line, parents=piece.parents)
+
+    def _source(self, event: Event) -> _Source:
+        found = self._sources.get(event.sites)
+        if found is None:
+            site, positions = event.sites[0], self._positions
+            assigned = positions.assigned(site)
+            name = (assigned or positions.code(site) or event.op)[:LONGEST_NAME]
+            location = source_location.locate(positions, event)
+            outer = event.sites[1 : 1 + MOST_CALLERS]
+            lines = ((positions.file_of(caller[0].co_filename).strip("<>"), positions.line(caller)) for caller in outer)
+            callers = tuple((file, line) for file, line in lines if line is not None)
+            found = _Source(name, bool(assigned), location.file, positions.line(site), location.code, callers)
+            self._sources[event.sites] = found
+        return found
+
+
+def _result(source: _Source, op: str, region: Region, value: torch.Tensor) -> TracedResult:
+    every = stretch(region.size)
+    value = value.detach()
+    return TracedResult(
+        source.name,
+        source.named,
+        source.line,
+        value.flatten()[::every].clone() if every else value.clone(),
+        op=op,
+        file=source.file,
+        code=source.code,
+        shape=region.shape,
+        dtype=str(region.dtype).removeprefix("torch."),
+        sketch=sketch(value) if every else None,
+        callers=source.callers,
+    )
+
+
+def _readable(region: Region, read: Read) -> torch.Tensor | None:
+    """Return the numbers of a region; None if it has none, or if they cannot be compared."""
+    if not region.size or region.dtype.is_complex or len(region.shape) > MOST_AXES:
+        return None
+    return read(region)
+
+
+def _view(region: Region) -> View:
+    return region.memory, region.offset, region.shape, region.stride

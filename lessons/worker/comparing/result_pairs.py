@@ -1,0 +1,165 @@
+"""Which results of two runs hold the same numbers. Of equal results of one run, only one is looked at."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from lessons.worker.comparing import result_sketch
+from lessons.worker.comparing.traced_result import TracedResult
+from lessons.worker.jobs import result_matching, values
+from lessons.worker.jobs.result_matching import Kinship, Tolerance
+
+
+class _Values:
+    """The different values among the results of a run.
+
+    Attributes:
+        members: for each value, the indices of the results that have it.
+        of: for each result, its value.
+    """
+
+    def __init__(self, results: Sequence[TracedResult]) -> None:
+        self.results = results
+        self.members: list[list[int]] = []
+        self.of: list[int] = []
+        by_content: dict[bytes, int] = {}
+        for index, item in enumerate(results):
+            value = by_content.setdefault(_content(item), len(self.members))
+            if value == len(self.members):
+                self.members.append([])
+            self.members[value].append(index)
+            self.of.append(value)
+
+    def example(self, value: int) -> TracedResult:
+        """Return one of the results that have a value."""
+        return self.results[self.members[value][0]]
+
+    def totals(self) -> list[tuple[int, float, float]]:
+        """Return for each value what it has in common with all that hold the same numbers in any order."""
+        return [_totals(self.example(value)) for value in range(len(self.members))]
+
+
+class ResultPairs:
+    """The results of two runs, in pairs that hold the same numbers, up to a tolerance.
+
+    Attributes:
+        ones: the results of the first run that the second one has, each with the one there that is the same.
+        others: the results of the second run that the first one has, likewise.
+    """
+
+    def __init__(self, one: Sequence[TracedResult], other: Sequence[TracedResult], tolerance: Tolerance) -> None:
+        self._one, self._other, self._tolerance = _Values(one), _Values(other), tolerance
+        types = {item.value.dtype for item in (*one, *other)}
+        self._most = max((max(tolerance(kind, kind)) for kind in types), default=0.0)
+        self._known: dict[tuple[int, int], Kinship] = {}
+        self.ones: dict[int, int] = {}
+        self.others: dict[int, int] = {}
+        self._pair()
+
+    def of(self, one: int, other: int) -> Kinship:
+        """Return how a result of the first run compares with one of the second, by their indices."""
+        return self._kinship(self._one.of[one], self._other.of[other])
+
+    def value_of(self, other: int) -> int:
+        """Return the number of the value of a result of the second run, the same for all that are in pairs with it."""
+        one = self.others.get(other)
+        return self._other.of[other if one is None else self.ones[one]]
+
+    def _pair(self) -> None:
+        kin = [[(one, self._kinship(one, other)) for one in near] for other, near in enumerate(self._near())]
+        back: list[list[tuple[int, Kinship]]] = [[] for _ in self._one.members]
+        for other, found in enumerate(kin):
+            for one, kind in found:
+                back[one].append((other, kind))
+        for other, members in enumerate(self._other.members):
+            alike = _alike(self._other.example(other), self._one, kin[other])
+            pool = sorted(index for one in alike for index in self._one.members[one])
+            # Equal numbers may be there several times: first one of the same name that stands for nothing else yet.
+            free = dict.fromkeys(index for index in pool if index not in self.ones)
+            named: dict[str, list[int]] = {}
+            for index in reversed(free):
+                named.setdefault(self._one.results[index].name, []).append(index)
+            for index in members if pool else ():
+                namesakes = named.get(self._other.results[index].name)
+                theirs = namesakes.pop() if namesakes else next(iter(free), pool[0])
+                free.pop(theirs, None)
+                self.others[index] = theirs
+                self.ones.setdefault(theirs, index)
+        for one, members in enumerate(self._one.members):
+            alike = _alike(self._one.example(one), self._other, back[one])
+            for index in members if alike else ():
+                self.ones.setdefault(index, self._other.members[alike[0]][0])
+
+    def _near(self) -> Iterator[list[int]]:
+        """Yield for each value of the second run which ones of the first may hold the same numbers in any order."""
+        sizes: dict[int, list[tuple[float, float, int]]] = {}
+        for value, (size, total, magnitude) in enumerate(self._one.totals()):
+            sizes.setdefault(size, []).append((total, magnitude, value))
+        for group in sizes.values():
+            group.sort()
+        for size, total, magnitude in self._other.totals():
+            slack = 2 * self._most * (size + magnitude) + 1e-12
+            group = sizes.get(size, [])
+            found = []
+            for position in range(bisect_left(group, (total - slack,)), len(group)):
+                theirs, their_magnitude, value = group[position]
+                if theirs > total + slack:
+                    break
+                if abs(their_magnitude - magnitude) <= slack:
+                    found.append(value)
+            yield sorted(found)
+
+    def _kinship(self, one: int, other: int) -> Kinship:
+        pair = one, other
+        if pair not in self._known:
+            self._known[pair] = _compared(self._one.example(one), self._other.example(other), self._tolerance)
+        return self._known[pair]
+
+
+def is_telling(item: TracedResult) -> bool:
+    """Return whether another result with the same numbers is likely to be the same one, and no coincidence.
+
+    Numbers that are all equal, such as zeros, are not, unless it is a single one with a fraction.
+    """
+    first = item.value.flatten()[0]
+    if item.size == 1:
+        return item.value.is_floating_point() and bool(first.isfinite() & (first != first.round()))
+    return bool((item.value != first).any())
+
+
+def _alike(item: TracedResult, others: _Values, kin: Sequence[tuple[int, Kinship]]) -> list[int]:
+    """Return the values of the other run that a result is the same as; else one that a view of it could be.
+
+    No view will do if the other run has the numbers in this shape, but in another order.
+    """
+    same = [value for value, kind in kin if kind == "same"]
+    if same or any(kind == "permuted" and others.example(value).outline == item.outline for value, kind in kin):
+        return same
+    return [value for value, kind in kin if kind == "arranged"][:1]
+
+
+def _compared(one: TracedResult, other: TracedResult, tolerance: Tolerance) -> Kinship:
+    if one.size != other.size:
+        return ""
+    if one.sketch is None or other.sketch is None:
+        return result_matching.kinship(one.value, other.value, tolerance)
+    limits = tolerance(one.value.dtype, other.value.dtype)
+    return result_sketch.kinship((one.value, one.sketch, one.shape), (other.value, other.sketch, other.shape), limits)
+
+
+def _content(item: TracedResult) -> bytes:
+    """Return what is the same for all results with the same numbers in the same shape."""
+    digest = hashlib.blake2b(f"{item.shape} {item.value.dtype}".encode(), digest_size=16)
+    for tensor in (item.value, *(item.sketch.tensors if item.sketch is not None else ())):
+        digest.update(values.raw(tensor))
+    return digest.digest()
+
+
+def _totals(item: TracedResult) -> tuple[int, float, float]:
+    if item.sketch is not None:
+        total, magnitude, _ = item.sketch.totals.tolist()
+        return item.size, total, magnitude
+    flat = item.value.detach().double().nan_to_num(0.0, 1e3, -1e3).flatten()
+    return len(flat), float(flat.sum()), float(flat.abs().sum())

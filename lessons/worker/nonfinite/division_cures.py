@@ -1,0 +1,167 @@
+"""What cures a division by 0; it was tried on the recorded numbers wherever that can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from lessons.texts.wording import Wording
+from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.nonfinite.nonfinite_chain import Link
+from lessons.worker.nonfinite.operand_makers import maker_of, number_at
+from lessons.worker.recording.event import Event
+from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/nonfinite-cures")
+
+
+def of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    """Say what helps against a division by 0, or a power of it with a negative exponent."""
+    step = run.optimizers.step_at(event.time)
+    if step is not None:
+        if any(settings.get("eps") == 0 for settings in step.settings.values()):
+            yield say(
+                "adam-eps",
+                "{optimizer} divides by the root of a mean of squared gradients, which is 0 where the gradient always "
+                "was 0. Its eps, 1e-08 by default, was set to 0 here: with it, 0 / 1e-08 is 0.",
+                optimizer=step.kind.__name__,
+            )  # fmt: skip
+        return
+    if event.op.strip("_") in ("pow", "rsqrt", "reciprocal"):
+        yield from _of_negative_power(run, first, event)
+        return
+    if event.op == "_weight_norm_interface":
+        yield say(
+            "weight-norm",
+            "weight_norm divides each row by its norm: begin with a weight that is not 0 before it is applied, and "
+            "with g = 0, if the layer is to give 0 at first.",
+        )  # fmt: skip
+        return
+    divisor = event.arg("other")
+    maker = maker_of(run, divisor, event.time)
+    if event.op.strip("_") == "div" and not isinstance(divisor, Region):
+        yield say(
+            "divisor-of-python",
+            "This divisor is a number of Python. If it counts something, max(count, 1) keeps it above 0; in "
+            "1 - beta ** step, the first step is 1.",
+        )  # fmt: skip
+        return
+    if _is_power_of_0(run, maker):
+        yield say("first-step", "In 1 - beta ** step, the first step is 1: to the power of 0, each number is 1.")
+        return
+    values = run.history.values(first.derived.operands)
+    softmax = None if maker is None else _softmax_by_hand(run, maker, first, event)
+    if softmax is not None:
+        yield say(
+            "softmax-by-hand",
+            "Every exponential of the row is too small for its type. Subtracting the largest number of the row before "
+            "exp leaves a softmax as it is, and makes the largest exponential 1; torch.softmax does so itself, and "
+            "gives {value:.6g} here.",
+            value=softmax,
+        )  # fmt: skip
+    elif maker is not None and _is_norm(run, maker):
+        yield say(
+            "normalize",
+            "torch.nn.functional.normalize divides by the norm, or by 1e-12 where that is less: it gives 0 here. "
+            "cosine_similarity does the same for a product of norms.",
+        )  # fmt: skip
+    elif maker is not None and maker.op.strip("_") == "sqrt":
+        yield say(
+            "eps-under-divisor",
+            "The slope of a root at 0 is infinite, so the small number belongs under it: x / (y + 1e-8).sqrt() is "
+            "{value:.6g} here, and its gradient is finite too.",
+            value=values[0] / 1e-4 + 0.0,
+        )  # fmt: skip
+    elif _is_count(run, maker, event.arg("other"), event.time):
+        yield say(
+            "clamp-count",
+            "What it was divided by counts nothing here. Divided by count.clamp(min=1), it is {value:.6g}.",
+            value=values[0],
+        )  # fmt: skip
+    elif values[0]:
+        yield say(
+            "divisor-of-0",
+            "Look at how the divisor came to be 0. A small number in it would keep the result finite, but large: "
+            "x / (y + 1e-8) is {value:.6g} here.",
+            value=values[0] / 1e-8,
+        )  # fmt: skip
+    else:
+        yield say(
+            "clamp-divisor",
+            "A small number in the divisor keeps it from being 0: x / (y + 1e-8) is {value:.6g} here.",
+            value=values[0] / 1e-8 + 0.0,
+        )  # fmt: skip
+
+
+def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    if event.op.strip("_") == "rsqrt":
+        yield say(
+            "eps-in-rsqrt",
+            "A small number under the root keeps it from being 0: (x + 1e-6).rsqrt() is {value:.6g} here.",
+            value=1e-6**-0.5,
+        )
+    elif event.op.strip("_") == "reciprocal" and _is_count(
+        run, maker_of(run, event.arg("self"), event.time), event.arg("self"), event.time
+    ):
+        yield say(
+            "count-in-reciprocal",
+            "The sum counts nothing here. 1 / x.clamp(min=1) is 1 then; where(x > 0, 1 / x.clamp(min=1), 0) is 0.",
+        )
+    elif event.op.strip("_") == "reciprocal":
+        yield say("eps-in-reciprocal", "A small number keeps it from being 0: 1 / (x + 1e-8) is {value:.6g} here.",
+            value=1e8)  # fmt: skip
+    else:
+        if _is_count(run, maker_of(run, event.arg("self"), event.time), event.arg("self"), event.time):
+            yield say(
+                "count-to-power",
+                "The sum counts nothing here. x.clamp(min=1).pow(y) is 1 then; where(x > 0, x.clamp(min=1).pow(y), 0) "
+                "is 0.",
+            )  # fmt: skip
+        else:
+            yield say("clamp-power", "x.clamp(min=1e-8) before the power keeps it finite.")
+
+
+def _is_power_of_0(run: Explainer, maker: Event | None) -> bool:
+    """Return whether an operation took a power with the exponent 0 from 1."""
+    if maker is None or maker.op != "rsub":
+        return False
+    power = maker_of(run, maker.arg("self"), maker.time)
+    return power is not None and power.op == "pow" and power.arg("exponent") == 0
+
+
+def _is_count(run: Explainer, maker: Event | None, counts: Any, time: int) -> bool:
+    """Return whether a tensor holds sums that count something: whole numbers, so that none lies between 0 and 1."""
+    if not isinstance(counts, Region):
+        return False
+    if not counts.parts.dtype.is_floating_point:
+        return True
+    if maker is None or maker.op.strip("_") not in ("sum", "count_nonzero"):
+        return False
+    counted = maker.arg("self")
+    tensor = run.history.tensor(counted if isinstance(counted, Region) else counts, maker.time)
+    return bool(((tensor >= 0) & (tensor == tensor.round())).all())
+
+
+def _softmax_by_hand(run: Explainer, maker: Event, first: Link, event: Event) -> float | None:
+    """Return what `torch.softmax` gives if exponentials were divided by their sum; None if it was something else."""
+    inner = maker_of(run, maker.arg("self"), maker.time) if maker.op.strip("_") == "sum" else None
+    axes = maker.arg("dim")
+    if inner is None or inner.op.strip("_") != "exp" or not isinstance(axes, list) or len(axes) != 1:
+        return None
+    scores = run.history.tensor(inner.arg("self"), inner.time).double()
+    return number_at(torch.softmax(scores, axes[0]), event.arg("self"), event, first)
+
+
+def _is_norm(run: Explainer, maker: Event) -> bool:
+    """Return whether an operation computed a norm, the product of two, or the root of a sum."""
+    if maker.op in ("linalg_vector_norm", "norm"):
+        return True
+    if maker.op.strip("_") == "sqrt":
+        inner = maker_of(run, maker.arg("self"), maker.time)
+        return inner is not None and inner.op == "sum"
+    if maker.op == "mul":
+        parts = [maker_of(run, maker.arg(name), maker.time) for name in ("self", "other")]
+        return any(part is not None and part.op in ("linalg_vector_norm", "norm") for part in parts)
+    return False

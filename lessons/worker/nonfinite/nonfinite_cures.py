@@ -1,0 +1,418 @@
+"""What cures a number that is not finite; it was tried on the recorded numbers wherever that can be done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import torch
+
+from lessons.texts.wording import Wording
+from lessons.worker.explaining import nonfinite_origin
+from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.nonfinite import division_cures, overflow_cures
+from lessons.worker.nonfinite.nonfinite_chain import Link
+from lessons.worker.nonfinite.operand_makers import maker_of, number_at
+from lessons.worker.nonfinite.scaled_gradients import UNSCALE, UPDATE
+from lessons.worker.recording.element_history import ValueLost
+from lessons.worker.recording.event import Event
+from lessons.worker.recording.optimizer_steps import Step
+from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/nonfinite-cures")
+
+GROWTH = 100
+"""By what factor a loss has grown that is said to explode."""
+
+LATELY = 4
+"""Losses before the end among which the largest one is, if they explode."""
+
+
+def cures(run: Explainer, first: Link, kind: str, losses: list[float], told: Event | None = None) -> list[str]:
+    """Return what helps against the first number of a chain that is not finite, a sentence each.
+
+    What helps against an operation that was `told` before is not said of its derivative once more.
+    """
+    with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
+        try:
+            return list(_cures(run, first, kind, losses, told))
+        except (ValueLost, RuntimeError, TypeError, ValueError, IndexError, OverflowError):
+            # A cure that cannot be tried is none.
+            return []
+
+
+def _cures(run: Explainer, first: Link, kind: str, losses: list[float], told: Event | None) -> Iterator[str]:
+    event = first.derived.event
+    is_exploding = kind in ("result-beyond", "exponential-beyond", "infinities") and explodes(losses)
+    if is_exploding:
+        finite = [loss for loss in losses if math.isfinite(loss)]
+        yield say(
+            "explodes",
+            "Before, the loss grew from {least:.4g} to {last:.4g}: each step goes too far. A smaller learning rate, or "
+            "torch.nn.utils.clip_grad_norm_ before the step, makes the steps shorter.",
+            least=min(finite, key=abs), last=max(finite[-LATELY:], key=abs),
+        )  # fmt: skip
+    if event is None:
+        if kind == "from-data":
+            yield from _of_data(run, first)
+        return
+    step = run.optimizers.step_at(event.time)
+    small = None if step is None else _eps_that_vanishes(step, first.element.region.dtype)
+    if step is not None and small is not None:
+        dtype = str(first.element.region.dtype).removeprefix("torch.")
+        yield say(
+            "half-eps",
+            "{optimizer} adds its eps to a root so as not to divide by 0, but in {dtype}, {eps:.4g} is 0, and so are "
+            "the squares of small gradients. Keep the parameters in float32, and compute in {dtype} inside of "
+            "torch.autocast; or give the optimizer eps=0.0001.",
+            optimizer=step.kind.__name__, dtype=dtype, eps=small,
+        )  # fmt: skip
+        return
+    if is_exploding:
+        # The number that is too large is the last of many. What changes it alone only moves the end.
+        yield from overflow_cures.of_form(run, first, event)
+        return
+    if event.node is not None:
+        yield from _of_derivative(run, first, event, kind, told)
+        return
+    cure = _BY_KIND.get(kind)
+    if cure is not None:
+        yield from cure(run, first, event)
+
+
+def _eps_that_vanishes(step: Step, dtype: torch.dtype) -> float | None:
+    """Return the eps of an optimizer that is 0 in the type of its parameters; None if it is not."""
+    every = [settings.get("eps") for settings in step.settings.values()]
+    return next((eps for eps in every if isinstance(eps, float) and eps and not torch.tensor(eps, dtype=dtype)), None)
+
+
+def explodes(losses: list[float]) -> bool:
+    """Return whether the losses of a training have grown again and again until they ceased to be finite."""
+    sizes = [abs(loss) for loss in losses if math.isfinite(loss)]
+    if len(sizes) < 3:
+        return False
+    # Losses of single batches go up and down.
+    least, last = min(sizes), max(sizes[-LATELY:])
+    return last > GROWTH * max(least, 1e-30) and last == max(sizes)
+
+
+# Numbers of the forward pass ----------------------------------------------------------------------------------------
+
+
+def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    operand = event.arg("self")
+    maker = maker_of(run, operand, event.time)
+    if maker is not None and maker.op == "_softmax":
+        logits = maker.arg("self")
+        again = torch.log_softmax(run.history.tensor(logits, maker.time).double(), int(maker.arg("dim")))
+        value = number_at(again, operand, event, first)
+        if value is not None and math.isfinite(value):
+            yield say(
+                "log-softmax",
+                "The probability is too small for its type, but its logarithm is not: torch.log_softmax in place of "
+                "softmax and log gives {value:.6g} here. cross_entropy does the same, and takes the scores themselves.",
+                value=value,
+            )  # fmt: skip
+            return
+    if maker is not None and maker.op == "sigmoid":
+        again = torch.nn.functional.logsigmoid(run.history.tensor(maker.arg("self"), maker.time).double())
+        value = number_at(again, operand, event, first)
+        if value is not None and math.isfinite(value):
+            yield say(
+                "log-sigmoid",
+                "torch.nn.functional.logsigmoid in place of sigmoid and log gives {value:.6g} here. "
+                "binary_cross_entropy_with_logits does the same, and takes the scores themselves.",
+                value=value,
+            )  # fmt: skip
+            return
+    if maker is not None and (largest := _of_exponentials(run, maker, operand, event, first)) is not None:
+        yield say(
+            "logsumexp",
+            "Every exponential of the sum is too small for its type. torch.logsumexp(x, dim) subtracts the largest x "
+            "first: it gives {value:.6g} here.",
+            value=largest,
+        )  # fmt: skip
+        return
+    if maker is not None and maker.op == "rsub" and event.op == "log":
+        inner = maker_of(run, maker.arg("self"), maker.time)
+        if inner is not None and inner.op == "sigmoid":
+            yield say(
+                "binary-cross-entropy",
+                "log(1 - p) is -inf where the probability p is 1. torch.nn.functional.binary_cross_entropy stops its "
+                "logarithms at -100; binary_cross_entropy_with_logits takes the scores themselves, and stays exact.",
+            )  # fmt: skip
+            return
+    matrix = event.arg("A") if event.op.strip("_") == "linalg_slogdet" else None
+    if isinstance(matrix, Region) and matrix.size <= overflow_cures.LARGE_TENSOR:
+        tensor = run.history.tensor(matrix, event.time).double()
+        value = float((tensor + 1e-6 * torch.eye(tensor.shape[-1])).logdet().flatten()[0])
+        yield say(
+            "jitter",
+            "Rows that depend on each other make the determinant 0. With a small number on the diagonal, as in "
+            "x + 1e-6 * torch.eye(n), its logarithm is {value:.6g} here.",
+            value=value,
+        )  # fmt: skip
+    elif event.op == "log":
+        yield say(
+            "clamp-log",
+            "x.clamp(min=1e-12).log() stays finite: {value:.4g} at the least. For p * log(p), where 0 should count as "
+            "0, torch.xlogy(p, p) does.",
+            value=math.log(1e-12),
+        )  # fmt: skip
+    else:
+        yield say("keep-away", "The operand has to be kept away from the edge where the logarithm ends.")
+
+
+def _of_exponentials(run: Explainer, maker: Event, operand: Region, event: Event, first: Link) -> float | None:
+    """Return the logarithm of a sum of exponentials, computed without these; None if it is of something else."""
+    inner = maker_of(run, maker.arg("self"), maker.time) if maker.op == "sum" else None
+    if inner is None or inner.op.strip("_") != "exp":
+        return None
+    scores = run.history.tensor(inner.arg("self"), inner.time).double()
+    axes = maker.arg("dim")
+    again = torch.logsumexp(scores, axes if isinstance(axes, list) and axes else list(range(scores.dim())))
+    value = number_at(again.reshape(operand.shape), operand, event, first)
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _of_negative(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    if event.op == "where":
+        yield say(
+            "slogdet",
+            "torch.linalg.slogdet gives the sign, and the logarithm of the absolute value. If the matrix is a "
+            "covariance, it has lost that: symmetrize it, or add a small number to its diagonal.",
+        )  # fmt: skip
+        return
+    if event.op.strip("_") in ("sqrt", "rsqrt"):
+        values = run.history.values(first.derived.operands)
+        if -1e-2 < values[0] < 0 or _is_difference(run, event):
+            yield say(
+                "clamp-root",
+                "If rounding made it negative, x.clamp(min=0) before the root gives 0 here. For a variance, "
+                "torch.var does not subtract two large numbers, and never comes out negative.",
+            )  # fmt: skip
+            return
+    yield say("look-at-operand", "Look at how the operand was computed: it should not have come out negative.")
+
+
+def _is_difference(run: Explainer, event: Event) -> bool:
+    maker = maker_of(run, event.arg("self"), event.time)
+    return maker is not None and maker.op.strip("_") == "sub"
+
+
+def _of_empty_row(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    yield say(
+        "unmask-one",
+        "Leave each query at least one key, or mask with torch.finfo(dtype).min in place of -inf: then a row without "
+        "keys gets equal weights. scaled_dot_product_attention gives zeros for such a row.",
+    )  # fmt: skip
+
+
+def _of_zero_times(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    if nonfinite_origin.names_infinity(first.derived):
+        yield say(
+            "fill-instead",
+            "Multiplying a mask by infinity gives NaN where the mask is 0. scores.masked_fill(hidden, float('-inf')) "
+            "changes only the numbers that are to be hidden.",
+        )  # fmt: skip
+        return
+    yield say(
+        "choose-instead",
+        "Multiplying by 0 does not remove an infinity. torch.where(keep, x, 0) chooses 0 in its place.",
+    )
+
+
+def _of_infinities(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    values = run.history.values(first.derived.operands)
+    if event.op.strip("_") in ("sub", "add") and any(map(math.isinf, values)):
+        yield say(
+            "row-of-infinities",
+            "If this subtracts the largest number of a row, then all of the row is -inf: nothing in it is left. Leave "
+            "at least one, or subtract highest.masked_fill(highest.isinf(), 0): then each exp of the row is 0, and so "
+            "is their sum, which needs clamp(min=1e-12) before anything is divided by it.",
+        )  # fmt: skip
+
+
+def _of_too_few(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    tensor = event.arg("self")
+    if event.op.startswith("nll_loss"):
+        yield say(
+            "count-targets",
+            "No target counts: all are ignore_index. With reduction='sum', divided by "
+            "(target != ignore_index).sum().clamp(min=1), the loss is 0 here.",
+        )  # fmt: skip
+    elif "batch_norm" in event.op:
+        yield say(
+            "batch-of-one",
+            "In training, batch normalization needs more than one value for each channel. Leave out a last batch of "
+            "one (drop_last=True), or call eval() first.",
+        )  # fmt: skip
+    elif event.op.startswith(("std", "var")) and isinstance(tensor, Region) and tensor.size:
+        yield say(
+            "correction",
+            "One number has no spread to estimate: {operation}(correction=0) gives 0 here. Or take at least two.",
+            operation=event.op.partition("_")[0],
+        )  # fmt: skip
+    else:
+        yield say("nothing-selected", "Nothing was selected to take the mean of: look at that first, if x.numel() > 0.")
+
+
+def _of_power(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    values = run.history.values(first.derived.operands)
+    value = abs(values[0])
+    yield say(
+        "sign-times-power",
+        "x.sign() * x.abs() ** y keeps the sign, if that is meant: the absolute value here is {value:.6g}.",
+        value=value,
+    )
+
+
+def _of_uninitialized(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    yield say("zeros", "torch.zeros in place of torch.empty begins with zeros.")
+
+
+def _of_data(run: Explainer, first: Link, *_: object) -> Iterator[str]:
+    if _is_parameter(run, first.element.storage):
+        yield say(
+            "damaged-checkpoint",
+            "If this came from a checkpoint, the training that wrote it had failed by then: take an earlier one. "
+            "x.isfinite().all() for each tensor of a state_dict tells whether it may be saved.",
+        )  # fmt: skip
+        return
+    if math.isinf(first.value):
+        yield say(
+            "infinite-data",
+            "Look at the data before they are used: x.isinf() tells where they are infinite, and what made them, such "
+            "as a Dataset in another process, divided by 0 or took a logarithm of 0 there.",
+        )  # fmt: skip
+        return
+    yield say(
+        "clean-data",
+        "Look at the data before they are used: x.isnan() tells where it has gaps. torch.nan_to_num fills them, and "
+        "torch.nanmean leaves them out.",
+    )
+
+
+def _is_parameter(run: Explainer, storage: int) -> bool:
+    """Return whether a storage holds a parameter or a buffer of a module that is a variable of the program."""
+    return any(item.leaf or "." in item.name for item in run.record.bindings.get(storage, ()))
+
+
+def _of_setting(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    yield say(
+        "schedule",
+        "Look at what sets it: if a schedule of the learning rate does, print get_last_lr() in each step.",
+    )
+
+
+def _of_no_alignment(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    yield say(
+        "zero-infinity",
+        "With zero_infinity=True, ctc_loss counts such a sample as 0, and so is its gradient. If many are too short, "
+        "make inputs longer (less subsampling), or leave these samples out.",
+    )  # fmt: skip
+
+
+# Numbers of the backward pass ---------------------------------------------------------------------------------------
+
+
+def _of_derivative(run: Explainer, first: Link, event: Event, kind: str, told: Event | None) -> Iterator[str]:
+    node = event.node.name if event.node is not None else ""
+    maker = run.gradients.maker(event)
+    if maker is not None and any(_is_chosen(run, out, maker.time) for out in maker.outs):
+        yield say(
+            "choose-before",
+            "torch.where hides a number, but not its derivative: that is multiplied by 0, and 0 times infinity is not "
+            "a number. Choose before computing: torch.where(ok, x, 1) as the operand keeps both finite.",
+        )  # fmt: skip
+        return
+    if maker is not None and maker is told:
+        return
+    if node.startswith("Sqrt") or (node.startswith("Pow") and kind in ("divided-by-0", "infinities")):
+        yield say(
+            "eps-under-root",
+            "The slope of a root at 0 is infinite. With a small number under it, (x + 1e-12).sqrt(), the slope at 0 is "
+            "{slope:.6g}.",
+            slope=0.5 / math.sqrt(1e-12),
+        )  # fmt: skip
+    elif node.startswith("Log"):
+        yield say(
+            "eps-in-log",
+            "The slope of a logarithm at 0 is infinite. x.clamp(min=1e-12).log() has the slope 0 there.",
+        )
+    elif node.startswith(("Acos", "Asin", "Atanh", "Acosh")):
+        yield say(
+            "inside-domain",
+            "The slope is infinite at the edge of where the function is defined. x.clamp(-1 + 1e-6, 1 - 1e-6) as its "
+            "operand has the slope 0 there.",
+        )  # fmt: skip
+    elif node.startswith("Atan2"):
+        yield say("atan2", "The angle of a vector of length 0 has no derivative. Leave such vectors out before.")
+    elif node.startswith(("Div", "Rsqrt", "Reciprocal")):
+        yield say("eps-in-divisor", "A small number in the divisor, as in x / (y + 1e-8), keeps the slope finite.")
+    elif node.startswith(("LinalgEigh", "LinalgEig", "LinalgSvd")):
+        yield say(
+            "equal-eigenvalues",
+            "The derivative of eigenvectors divides by the differences of eigenvalues, and two of these are equal "
+            "here. That of the eigenvalues alone is finite.",
+        )  # fmt: skip
+    elif kind in ("result-beyond", "exponential-beyond"):
+        yield from overflow_cures.of_overflow(run, first, event)
+    if first.element.region.dtype in overflow_cures.HALF and kind in ("result-beyond", "exponential-beyond"):
+        if _steps_without_scaler(run, maker):
+            yield say(
+                "step-of-scaler",
+                "GradScaler has multiplied this loss, but the optimizer took its step without it. "
+                "scaler.step(optimizer) in place of optimizer.step(), then scaler.update(), divides gradients by the "
+                "factor, and skips steps like this one.",
+            )  # fmt: skip
+            return
+        yield say(
+            "loss-scale",
+            "If the loss was multiplied to keep small gradients, a smaller factor keeps large ones: "
+            "torch.amp.GradScaler skips such a step, and halves its factor.",
+        )  # fmt: skip
+
+
+def _steps_without_scaler(run: Explainer, maker: Event | None) -> bool:
+    """Return whether a loss was multiplied by a `GradScaler` that took part in no step of an optimizer."""
+    events = run.record.events
+    return (
+        maker is not None
+        and run.names.function_of(maker) == "scale"
+        and run.optimizers.count_before(run.record.time) > 0
+        and not any(events.info(position).op in (UNSCALE, UPDATE) for position in range(len(events)))
+    )
+
+
+def _is_chosen(run: Explainer, made: Region, time: int) -> bool:
+    """Return whether `torch.where` later took a tensor as one of the two it chooses from."""
+    events = run.record.events
+    for position in range(events.after(time), len(events)):
+        if events.info(position).op == "where":
+            event = events[position]
+            options = (event.arg("self"), event.arg("other"))
+            if any(isinstance(item, Region) and item.storage == made.storage for item in options):
+                return True
+    return False
+
+
+_BY_KIND: dict[str, Callable[[Explainer, Link, Event], Iterator[str]]] = {
+    "logarithm-of-0": _of_logarithm_of_0,
+    "logarithm-of-negative": _of_negative,
+    "root-of-negative": _of_negative,
+    "zero-by-zero": division_cures.of_division,
+    "divided-by-0": division_cures.of_division,
+    "exponential-beyond": overflow_cures.of_overflow,
+    "result-beyond": overflow_cures.of_overflow,
+    "nothing-left": _of_empty_row,
+    "infinity-times-0": _of_zero_times,
+    "infinities": _of_infinities,
+    "too-few": _of_too_few,
+    "power-of-negative": _of_power,
+    "uninitialized": _of_uninitialized,
+    "from-data": _of_data,
+    "endless-setting": _of_setting,
+    "no-alignment": _of_no_alignment,
+}
+"""What helps in a forward pass, by the kind of the reason."""

@@ -1,0 +1,221 @@
+"""What cures a number that is too large for its type; it was tried on the recorded numbers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from lessons.results import formula as f
+from lessons.texts.wording import Wording
+from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.nonfinite.nonfinite_chain import Link
+from lessons.worker.recording.element_history import ValueLost
+from lessons.worker.recording.event import Event
+from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/nonfinite-cures")
+
+HALF = (torch.float16, torch.bfloat16)
+
+LARGE_TENSOR = 1 << 22
+"""Elements of the operands of an operation up to which it is computed again in a wider type."""
+
+ROUNDS = 6
+"""Earlier times that a piece of code ran of which it is looked at what it made."""
+
+GROWTH = 100
+"""By what factor numbers have grown in these that are said to grow."""
+
+SOON = 64
+"""Operations after another one among which those that read its result are looked for."""
+
+_PASSING = ("masked_fill", "mul", "where", "index", "index_select", "gather", "clone", "div")
+
+_WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.float32: torch.float64}
+
+
+def of_overflow(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    """Yield what helps against a number that is too large for its type, a sentence each."""
+    dtype = first.element.region.dtype
+    told = list(of_form(run, first, event))
+    yield from told
+    sizes = growth(run, event)
+    if sizes:
+        yield say(
+            "grows",
+            "Each time that this code ran, its largest number was larger: {numbers}. Look for what makes it grow: "
+            "steps that are too long (try a smaller learning rate), or a state that is multiplied again and again "
+            "(keep its factors at or below 1, or normalize it).",
+            numbers=", ".join(f"{size:.3g}" for size in sizes),
+        )  # fmt: skip
+        if dtype not in HALF:
+            return
+    if event.op.strip("_") == "exp" and not told:
+        yield _clamped(run, first)
+    scaled = _scaled_product(run, first, event)
+    if scaled is not None:
+        length, smaller = scaled
+        yield say(
+            "scale-queries",
+            "If these are the scores of attention: with queries that were divided by {length} ** 0.5 before the "
+            "product, it is {value:.6g}.",
+            length=length, value=smaller,
+        )  # fmt: skip
+    value, wider = in_wider_type(run, first, event), _WIDER.get(dtype)
+    if value is None and dtype in HALF:
+        value, wider = _in_type(run, first, event, torch.float64), torch.float64
+    if value is None or wider is None or not math.isfinite(value):
+        if not told and scaled is None and event.op.strip("_") != "exp":
+            yield say(
+                "far-too-large",
+                "Numbers of that size are seldom meant: look at how the operands came to be so large.",
+            )
+        return
+    if dtype in HALF and wider != torch.float64:
+        yield say(
+            "compute-wider",
+            "Computed in {wider}, it is {value:.6g}. {dtype} ends at {largest:.6g}: convert with .float() before this "
+            "operation, or scale its operands down.",
+            wider=_name(wider), value=value, dtype=_name(dtype), largest=torch.finfo(dtype).max,
+        )  # fmt: skip
+    elif event.op.strip("_") != "exp" or (wider == torch.float64 and dtype in HALF):
+        yield say(
+            "much-too-large",
+            "Computed in {wider}, it is {value:.6g}. Numbers of that size are seldom meant: look at how the operands "
+            "came to be so large.",
+            wider=_name(wider), value=value,
+        )  # fmt: skip
+
+
+def growth(run: Explainer, event: Event) -> list[float]:
+    """Return the largest numbers that the same code made lately, if they grew until one was too large, else nothing."""
+    if event.node is not None:
+        return []
+    before = [other for other in run.names.repetitions(event) if other.time < event.time and other.op == event.op]
+    sizes: list[float] = []
+    for other in before[-ROUNDS:]:
+        try:
+            made = run.history.tensor(other.outs[0], other.time + 1, copy=False)
+        except ValueLost:
+            continue
+        if made.is_floating_point() and made.numel():
+            sizes.append(float(made.abs().max()))
+    grows = len(sizes) > 1 and all(one < other for one, other in itertools.pairwise(sizes))
+    return sizes if grows and math.isfinite(sizes[-1]) and sizes[-1] > GROWTH * sizes[0] else []
+
+
+def of_form(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    """Yield in what other form the same is computed without a number that is too large."""
+    if event.op.strip("_") != "exp":
+        return
+    operand = _exponent(run, first)
+    reading = _reading(run, event)
+    readers = {item.op.strip("_") for item in reading}
+    sums = [item for item in reading if item.op == "sum"]
+    if any(item.op.strip("_") == "log" for summed in sums for item in _reading(run, summed)):
+        yield say(
+            "logarithm-of-exponentials",
+            "The logarithm of a sum of exponentials stays finite with torch.logsumexp(x, dim), which subtracts the "
+            "largest x first; log(exp(x) / sum) is x - torch.logsumexp(x, dim), as in torch.log_softmax.",
+        )  # fmt: skip
+    elif sums:
+        yield say(
+            "subtract-largest",
+            "Subtracting the largest number of the row before exp leaves a softmax as it is, and keeps every "
+            "exponential at or below 1: exp({largest:.6g} - {largest:.6g}) is 1. torch.softmax does so itself.",
+            largest=operand,
+        )  # fmt: skip
+    elif "log1p" in readers:
+        yield say(
+            "softplus",
+            "torch.nn.functional.softplus computes log(1 + exp(x)) without the exponential of a large number: it gives "
+            "{value:.6g} here.",
+            value=float(torch.nn.functional.softplus(torch.tensor(operand, dtype=torch.float64))),
+        )  # fmt: skip
+
+
+def _exponent(run: Explainer, first: Link) -> float:
+    return max(run.history.values(first.derived.operands), default=0.0)
+
+
+def _clamped(run: Explainer, first: Link) -> str:
+    limit = math.log(torch.finfo(first.element.region.dtype).max)
+    return say(
+        "clamp-exponent",
+        "In {dtype}, exp is finite up to {limit:.4g}. x.clamp(max={below:.0f}).exp() stays below that; look "
+        "also at how its operand came to be {operand:.6g}.",
+        dtype=_name(first.element.region.dtype), limit=limit, below=math.floor(limit) - 1,
+        operand=_exponent(run, first),
+    )  # fmt: skip
+
+
+def in_wider_type(run: Explainer, first: Link, event: Event) -> float | None:
+    """Return what a number is if its operation is computed in a wider type; None if it is not finite there either."""
+    wider = _WIDER.get(first.element.region.dtype)
+    value = None if wider is None else _in_type(run, first, event, wider)
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _scaled_product(run: Explainer, first: Link, event: Event) -> tuple[int, float] | None:
+    """Return the length of the vectors of a product that overflowed, and what it is if one was divided by its root."""
+    names = {"mm": ("self", "mat2"), "bmm": ("self", "mat2")}.get(event.op)
+    dtype = first.element.region.dtype
+    if (
+        names is None
+        or event.node is not None
+        or dtype not in HALF
+        or sum(region.size for region in event.operands()) > LARGE_TENSOR
+    ):
+        return None
+    one, other = (run.history.tensor(event.arg(name), event.time).double() for name in names)
+    found = event.index_of(first.element.storage, first.element.offset, first.element.size)
+    length = one.shape[-1]
+    value = None if found is None else float((one @ other)[found[1]]) / length**0.5
+    return None if value is None or abs(value) > torch.finfo(dtype).max else (length, value)
+
+
+def _reading(run: Explainer, event: Event) -> list[Event]:
+    """List the operations of a forward pass that read what an operation has written, soon after it.
+
+    What only masks or selects its numbers, or divides them, passes them on.
+    """
+    events = run.record.events
+    start = events.after(event.time + 1)
+    memories = [region.memory for region in event.outs]
+    found: list[Event] = []
+    for position in range(start, min(start + SOON, len(events))):
+        if events.node(position) is None and any(memory in memories for memory in events.flow(position)[1]):
+            found.append(events[position])
+            if found[-1].op.strip("_") in _PASSING:
+                memories += [region.memory for region in found[-1].outs]
+    return found
+
+
+def _in_type(run: Explainer, first: Link, event: Event, dtype: torch.dtype) -> float | None:
+    """Compute an operation again in another type; return the number at the same index, None if that cannot be done."""
+    if sum(region.size for region in event.operands()) > LARGE_TENSOR:
+        return None
+    formula = first.derived.result.formula
+    if event.info.written and formula is not None:
+        value = f.evaluate(formula, run.history.values(first.derived.operands))
+        return value if abs(value) <= torch.finfo(dtype).max else math.inf
+
+    def wide(value: Any) -> Any:
+        if isinstance(value, Region):
+            tensor = run.history.tensor(value, event.time)
+            return tensor.to(dtype) if tensor.is_floating_point() else tensor
+        return [wide(item) for item in value] if isinstance(value, list) else value
+
+    named = {key: wide(value) for key, value in event.kwargs.items() if key != "dtype"}
+    out = event.info.func(*map(wide, event.args), **named, **({"dtype": dtype} if "dtype" in event.kwargs else {}))
+    found = event.index_of(first.element.storage, first.element.offset, first.element.size)
+    outs = out if isinstance(out, list | tuple) else (out,)
+    return None if found is None else float(outs[found[0]][found[1]])
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

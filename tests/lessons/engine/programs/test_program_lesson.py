@@ -1,0 +1,38 @@
+"""The pages of a program: which tensors stand together, and what the pages are called."""
+
+from __future__ import annotations
+
+from lessons.engine.programs.program_lesson import groups_of
+from lessons.results.program_result import Named
+
+
+def parameters(*labels: str) -> list[Named]:
+    """Return parameters of these names."""
+    return [Named(label, "parameter", "", "", None, 1, (2,), "float32") for label in labels]
+
+
+def titles(*labels: str) -> list[tuple[str, list[str]]]:
+    """Return the titles of the pages of some parameters, with what these are called there."""
+    return [(group.title, [group.called(item) for item in group.items]) for group in groups_of(parameters(*labels))]
+
+
+def test_parameters_stand_together_by_layers_under_the_name_of_their_module() -> None:
+    block = ("ln.weight", "ln.bias", "att.q.weight", "att.k.weight", "att.v.weight")
+    found = titles(
+        "model.embedding.weight", *(f"model.h.{layer}.{name}" for layer in (0, 1) for name in block), "model.head.bias"
+    )
+    assert found == [
+        ("model.embedding", ["weight"]),
+        ("model.h.0.ln", ["weight", "bias"]),
+        ("model.h.0.att", ["q.weight", "k.weight", "v.weight"]),
+        ("model.h.1.ln", ["weight", "bias"]),
+        ("model.h.1.att", ["q.weight", "k.weight", "v.weight"]),
+        ("model.head", ["bias"]),
+    ]
+
+
+def test_small_layers_share_a_page_and_modules_without_a_common_name_are_parameters() -> None:
+    assert titles("net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias") == [
+        ("net", ["0.weight", "0.bias", "2.weight", "2.bias"])
+    ]
+    assert titles("one.weight", "two.weight") == [("parameters", ["one.weight", "two.weight"])]

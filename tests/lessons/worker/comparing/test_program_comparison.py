@@ -1,0 +1,400 @@
+"""Two runs compared by value: what agrees whatever it is called, and the first thing that differs."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from lessons.render import run_comparison_text
+from lessons.results.run_comparison import ComparedResult, RunComparison
+from lessons.worker.comparing import program_comparison, traced_result
+from lessons.worker.comparing.traced_result import ResultTrace
+from lessons.worker.comparing.tracing_recorder import TracingRecorder
+from lessons.worker.jobs import values
+from tests.lessons.recorded_code import Traced
+
+START = """
+torch.manual_seed(0)
+x = torch.randn(4, 6)
+w = torch.randn(6, 6)
+"""
+
+REFERENCE = f"""{START}
+scores = x @ w @ x.T / 6**0.5
+scores = scores.masked_fill(torch.ones(4, 4).triu(1).bool(), float("-inf"))
+weights = scores.softmax(dim=-1)
+context = weights @ x
+loss = context.pow(2).mean()
+"""
+
+REFACTORED = f"""{START}
+def attend(tokens, matrix):
+    queries = tokens @ matrix
+    products = torch.einsum("qd,kd->qk", queries, tokens) * 6**-0.5
+    products = products + torch.full((4, 4), float("-inf")).triu(1)
+    return torch.einsum("kd,qk->dq", tokens, torch.softmax(products, 1))
+
+result = attend(x, w)
+error = (result * result).sum() / 24
+"""
+
+
+def _compare(one: str, other: str, rtol: float | None = None, atol: float | None = None) -> RunComparison:
+    traces = []
+    for source in (one, other):
+        trace = program_comparison.trace(Traced(source).explainer)
+        # As between two processes.
+        encoded = [values.encode(traced_result.plain(part)) for part in traced_result.parts(trace)]
+        traces.append(ResultTrace(traced_result.joined(values.decode(*part) for part in encoded), trace.cut))
+    return program_comparison.compare(traces[0], traces[1], rtol, atol)
+
+
+def _different(one: str, other: str) -> tuple[ComparedResult, ComparedResult]:
+    """Compare two programs, and return the results that differ first, of which each has one."""
+    difference = _compare(one, other).difference
+    assert difference is not None
+    assert difference.one is not None
+    assert difference.other is not None
+    return difference.one, difference.other
+
+
+def test_a_refactoring_agrees_whatever_its_names_and_views() -> None:
+    comparison = _compare(REFERENCE, REFACTORED)
+    assert comparison.difference is None
+    agreed = {(item.one.name, item.other.name): item.how for item in comparison.agreed}
+    assert agreed["loss", "error"] == "same"
+    assert agreed["scores", "products"] == "same"
+    assert ("context", "result") in agreed or any(one == "context" for one, _ in agreed)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "name"),
+    [
+        ("softmax(dim=-1)", "softmax(dim=0)", "weights"),
+        ("/ 6**0.5", "/ 6", "scores"),
+        ("pow(2).mean()", "pow(2).sum()", "loss"),
+        ("manual_seed(0)", "manual_seed(1)", "x"),
+    ],
+)
+def test_the_first_difference_is_named_with_both_lines(good: str, bad: str, name: str) -> None:
+    comparison = _compare(REFERENCE, REFERENCE.replace(good, bad))
+    difference = comparison.difference
+    assert difference is not None
+    assert difference.one is not None
+    assert difference.other is not None
+    assert (difference.one.name, difference.other.name) == (name, name)
+    assert difference.one.line == difference.other.line
+    assert difference.cells
+    first = difference.cells[0]
+    assert abs(first.one - first.other) > 1e-5
+
+
+def test_the_same_numbers_in_another_order_are_said_to_be() -> None:
+    comparison = _compare(f"{START}\ny = x @ w", f"{START}\ny = x.flip(0) @ w")
+    assert comparison.difference is not None
+    assert comparison.difference.permuted
+
+
+def test_what_only_one_program_goes_on_to_compute_stands_beside_nothing() -> None:
+    comparison = _compare(f"{START}\ny = x @ w", f"{START}\ny = x @ w\nz = y.tanh()")
+    difference = comparison.difference
+    assert difference is not None
+    assert difference.one is None
+    assert difference.other is not None
+    assert difference.other.name == "z"
+
+
+def test_the_tolerance_is_that_of_the_type_unless_it_is_given() -> None:
+    one, other = f"{START}\ny = x * 2", f"{START}\ny = x * 2.0001"
+    assert _compare(one, other).difference is not None
+    assert _compare(one, other, rtol=1e-3).difference is None
+    halves = [f"x = torch.linspace(1, 2, 7, dtype=torch.float16)\ny = x * {factor}" for factor in (1, 1.0003)]
+    assert _compare(halves[0], halves[1]).difference is None
+
+
+def test_of_a_large_result_a_sample_is_compared() -> None:
+    source = "torch.manual_seed(0)\nx = torch.randn(300, 400)\ny = x * {factor}\n"
+    assert _compare(source.format(factor=2), source.format(factor=2)).difference is None
+    difference = _compare(source.format(factor=2), source.format(factor=3)).difference
+    assert difference is not None
+    assert difference.sampled
+    torch.manual_seed(0)
+    x = torch.randn(300, 400)
+    cell = difference.cells[1]
+    assert cell.one == pytest.approx(2 * float(x[cell.index]))
+
+
+def test_nonsense_in_place_of_a_trace_is_refused() -> None:
+    with pytest.raises(ValueError, match="size"):
+        traced_result.of_plain([["x", True, 1, torch.ones(2), "add", "", "", "", "3", "float32", False, None]], 0)
+
+
+def test_nonsense_in_place_of_a_sketch_is_refused() -> None:
+    entry = ["x", True, 1, torch.ones(4000), "add", "", "", "", "60000", "float32", False, [torch.ones(4000)] * 5]
+    with pytest.raises(TypeError):
+        traced_result.of_plain([entry], 0)
+    entry[-1] = [*[torch.ones(4000)] * 4, torch.ones(1, 64)]
+    with pytest.raises(ValueError, match="size"):
+        traced_result.of_plain([entry], 0)
+
+
+def test_a_draw_in_the_shape_of_a_result_does_not_depend_on_its_numbers() -> None:
+    code = f"{START}\nh = {{}}(x @ w)\nnoise = torch.randn_like(h)\ny = h + noise"
+    first, _ = _different(code.format("torch.relu"), code.format("torch.tanh"))
+    assert first.name == "h"
+
+
+def test_a_result_is_not_excused_by_a_later_one_that_hardly_depends_on_it() -> None:
+    code = f"{START}\nh = {{}}(x @ w)\nbig = 1e6 + 1e-9 * h.sum()\ny = h * 2"
+    first, _ = _different(code.format("torch.relu"), code.format("torch.tanh"))
+    assert first.name == "h"
+
+
+LARGE = """
+torch.manual_seed(0)
+x = torch.randn(30, 40, 50)
+"""
+
+
+def test_one_number_of_a_large_result_that_differs_is_found() -> None:
+    torch.manual_seed(0)
+    x = torch.randn(30, 40, 50)
+    least, second = x.flatten().topk(2, largest=False).values.tolist()
+    assert least < second - 0.02
+    codes = [f"{LARGE}y = x.clamp(min={bound}) * 2" for bound in (least, second - 0.01)]
+    difference = _compare(codes[0], codes[1]).difference
+    assert difference is not None
+    assert difference.cells == ()
+    assert difference.stretch is not None
+    start = sum(at * step for at, step in zip(difference.stretch.index, (2000, 50, 1), strict=True))
+    assert start < int(x.argmin()) < start + difference.stretch.length
+    text = "\n".join(run_comparison_text.lines(RunComparison((), 0, 1, 1, difference), ("one", "other")))
+    assert f"\namong the 15 numbers from [{','.join(map(str, difference.stretch.index))}] on." in text
+
+
+def test_two_numbers_of_a_large_result_that_are_exchanged_are_found() -> None:
+    exchange = "z[0, 0, 1], z[0, 0, 2] = x[0, 0, 2] * 2, x[0, 0, 1] * 2"
+    assert _compare(f"{LARGE}y = x * 2", f"{LARGE}z = x * 2\n{exchange}\ny = z * 1").difference is not None
+
+
+@pytest.mark.parametrize(
+    "view", ["x.transpose(0, 2)", "x.permute(1, 2, 0).reshape(40, 1500)", "x.transpose(1, 2).flatten()"]
+)
+def test_a_large_result_is_recognized_with_its_axes_in_another_order(view: str) -> None:
+    comparison = _compare(f"{LARGE}y = x.tanh()", f"{LARGE}z = ({view}).tanh()")
+    assert [(item.other.name, item.how) for item in comparison.agreed if item.one.name == "y"] == [("z", "arranged")]
+    assert comparison.difference is None
+
+
+def test_a_large_result_in_another_order_that_no_view_has_is_said_to_be() -> None:
+    difference = _compare(f"{LARGE}y = x.tanh()", f"{LARGE}y = x.flip(1).tanh()").difference
+    assert difference is not None
+    assert difference.permuted
+
+
+def test_a_difference_late_in_a_long_run_is_found() -> None:
+    code = f"{START}\nh = x[0] * 1\nfor step in range(900):\n    y = h * 0.5\n    h = y + step"
+    comparison = _compare(code, code.replace("+ step", "+ step + 0.01 * (step > 890)"))
+    assert comparison.of_one > 1500
+    assert comparison.difference is not None
+    assert comparison.difference.one is not None
+    assert comparison.difference.one.name == "h"
+    assert not comparison.cut
+
+
+PIECES = f"""{START}
+out = torch.zeros(4, 6)
+for row in range(4):
+    h = x[row] * 2
+    out[row] = h.softmax(0)
+    del h
+total = out.sum(dim=1)
+large = torch.zeros(4, 6000)
+large[1] = torch.randn(6000)
+large[2] = 3.0
+end = large @ torch.randn(6000, 2)
+"""
+
+
+@pytest.mark.parametrize("code", [REFERENCE, REFACTORED, PIECES, f"{LARGE}y = x.transpose(0, 1).relu()"])
+@pytest.mark.parametrize("most", [10_000, 8])
+def test_results_are_the_same_whether_they_are_read_from_a_record_or_logged_as_they_come(code: str, most: int) -> None:
+    recorder = TracingRecorder(keep=1 << 16, most=most)
+    Traced.under(recorder, code)
+    logged, read = recorder.trace(), program_comparison.trace(Traced(code).explainer)
+    assert [(item.name, item.line, item.code, item.shape) for item in logged.results] == [
+        (item.name, item.line, item.code, item.shape) for item in read.results
+    ]
+    assert all(torch.equal(one.value, other.value) for one, other in zip(logged.results, read.results, strict=True))
+    assert program_comparison.compare(logged, read).difference is None
+    assert not logged.cut
+
+
+def test_a_record_that_is_not_complete_is_not_compared_to_its_end() -> None:
+    trace = program_comparison.trace(Traced(f"{START}\ny = x @ w", most=2).explainer)
+    assert program_comparison.compare(trace, trace).cut
+
+
+HEADS = f"""
+{START}
+def split(tensor):
+    return tensor.view(4, 2, 3).transpose(0, 1)
+
+q, k = x @ w, x @ w.T
+q, k = split(q), split(k)
+scores = q @ k.transpose(1, 2)
+"""
+
+
+def test_heads_that_are_split_in_another_order_differ_where_they_are_split() -> None:
+    # Both are views of what was there before.
+    difference = _compare(HEADS, HEADS.replace("view(4, 2, 3).transpose(0, 1)", "view(2, 4, 3)")).difference
+    assert difference is not None
+    assert difference.one is not None
+    assert difference.other is not None
+    assert "transpose" in difference.one.code
+    assert "view(2, 4, 3)" in difference.other.code
+    assert difference.permuted
+
+
+def test_a_transposed_end_is_no_difference() -> None:
+    assert _compare(f"{START}\ny = x @ w", f"{START}\ny = (w.T @ x.T).T.contiguous().T.contiguous()").difference is None
+
+
+@pytest.mark.parametrize("end", ["h.argmax(dim=1)", "h.new_zeros(3) + 0 * h.sum()", "(h > -9).sum()"])
+def test_what_agrees_by_coincidence_or_after_rounding_excuses_nothing(end: str) -> None:
+    one = f"{START}\nh = x @ w * 2\nend = {end}"
+    other = f"{START}\ng = x @ w * 3\nend = {end.replace('h.', 'g.').replace('(h', '(g')}"
+    first, _ = _different(one, other)
+    assert first.code == "x @ w * 2"
+
+
+def test_a_wrong_operand_is_named_although_the_next_step_of_an_optimizer_hides_it() -> None:
+    code = f"""{START}
+w.requires_grad_()
+optimizer = torch.optim.Adam([w], lr=0.01)
+h = torch.tanh(x @ w)
+g = torch.cat((x, {{}}), dim=1)
+loss = (g * g.detach().sign()).sum()
+loss.backward()
+optimizer.step()
+"""
+    first, _ = _different(code.format("h"), code.format("torch.tanh(x * 0.5 + h * 0.5)"))
+    assert first.name == "g"
+
+
+def test_a_result_of_the_same_name_that_differs_is_told_although_what_follows_agrees() -> None:
+    code = f"{START}\nh = x @ w\nh = {{}}\nend = (h * 1e-6).sum(dim=0)"
+    first, second = _different(code.format("0.5 * h * (1 + h.tanh())"), code.format("torch.sigmoid(h) * h"))
+    assert (first.code, second.code) == ("0.5 * h * (1 + h.tanh())", "torch.sigmoid(h) * h")
+
+
+def test_a_result_that_is_nearly_the_same_is_told_whatever_it_is_called() -> None:
+    code = f"{START}\nh = x @ w\n{{}}\nend = (h * 1e-6).sum(dim=0)"
+    one, other = "h = torch.nn.GELU()(h)", "g = torch.nn.functional.gelu(h, approximate='tanh')\nh = g * 1"
+    first, second = _different(code.format(one), code.format(other))
+    assert (first.name, second.name) == ("h", "g")
+
+
+def test_what_one_program_computes_besides_is_told_where_it_ends() -> None:
+    one = f"{START}\nweights = (x @ w @ x.T / 6).softmax(1)\nout = weights @ x"
+    other = f"{START}\ns = x / 6\nweights = (s @ w @ x.T).softmax(1)\nout = weights @ x\nmean = (s @ x.T).mean(dim=0)"
+    difference = _compare(one, other).difference
+    assert difference is not None
+    assert difference.one is None
+    assert difference.other is not None
+    assert difference.other.code == "s @ x.T"
+    text = run_comparison_text.summary(_compare(one, other), ("one.py", "other.py"))
+    assert text.startswith("other.py computes all that one.py does, and more.")
+
+
+def test_programs_that_both_go_elsewhere_are_shown_side_by_side_although_nothing_is_alike() -> None:
+    first, second = _different(f"{START}\ny = x @ w", f"{START}\nz = (x * 2).exp().flatten().max()")
+    assert (first.name, second.name) == ("y", "x * 2")
+
+
+def test_a_factor_that_an_optimizer_cancels_is_told() -> None:
+    code = f"""{START}
+w.requires_grad_()
+optimizer = torch.optim.Adam([w], lr=0.01, eps=1e-30)
+loss = (x @ w).pow(2).mean()
+loss = loss / {{}}
+loss.backward()
+optimizer.step()
+"""
+    for one, other in ((1, 2), (2, 1)):
+        first, second = _different(code.format(one), code.format(other))
+        assert (first.code, second.code) == (f"loss / {one}", f"loss / {other}")
+
+
+def test_a_trace_that_ends_early_leaves_out_nothing_that_the_other_one_goes_on_with() -> None:
+    trace = program_comparison.trace(Traced(f"{START}\ny = x @ w\nz = y.tanh()\nend = z * 2").explainer)
+    early = ResultTrace(trace.results[:3], cut=True)
+    assert program_comparison.compare(early, trace).difference is None
+    assert program_comparison.compare(trace, early).difference is None
+    assert program_comparison.compare(trace, ResultTrace(trace.results[:3])).difference is not None
+
+
+def test_a_view_on_the_way_inside_of_a_product_is_no_difference() -> None:
+    start = "torch.manual_seed(0)\nx, w = torch.randn(2, 3, 5, 5), torch.randn(4, 3, 3, 3)\n"
+    unfolded = "y = (w.view(4, -1) @ torch.nn.functional.unfold(x, 3)).view(2, 4, 3, 3)\nz = y.relu()"
+    assert _compare(f"{start}y = torch.conv2d(x, w)\nz = y.relu()", start + unfolded).difference is None
+
+
+def test_numbers_of_the_code_lead_to_what_is_computed_with_them() -> None:
+    start = "torch.manual_seed(0)\nx = torch.randn(3)\n"
+    one = "scale = torch.tensor([0.3, 0.7, 0.9])\ny = x * scale\nz = y.exp()"
+    other = "y = torch.stack([x[0] * 0.3, x[1] * 0.7, x[2] * 0.9])\nz = y.exp()"
+    assert _compare(start + one, start + other).difference is None
+
+
+def test_an_optimizer_by_hand_needs_no_count_of_steps() -> None:
+    start = """
+torch.manual_seed(0)
+w = torch.nn.Parameter(torch.randn(4))
+"""
+    one = """
+optimizer = torch.optim.Adam([w], lr=0.1)
+for step in range(1, 3):
+    w.grad = None
+    (w**4).sum().backward()
+    optimizer.step()
+"""
+    other = """
+m = v = torch.zeros(4)
+for step in range(1, 3):
+    w.grad = None
+    (w**4).sum().backward()
+    with torch.no_grad():
+        m = 0.9 * m + 0.1 * w.grad
+        v = 0.999 * v + 0.001 * w.grad**2
+        w -= 0.1 * m / (1 - 0.9**step) / ((v / (1 - 0.999**step)).sqrt() + 1e-8)
+"""
+    assert _compare(start + one, start + other).difference is None
+
+
+def test_what_a_line_computes_besides_is_told_by_its_variable() -> None:
+    source = """
+torch.manual_seed(0)
+scores = torch.randn(3, 4, requires_grad=True)
+loss = torch.nn.functional.cross_entropy(scores, torch.tensor([0, 1, 1]), label_smoothing=0.1)
+loss.backward()
+"""
+    comparison = _compare(source, source.replace(", label_smoothing=0.1", ""))
+    difference = comparison.difference
+    assert difference is not None
+    assert [item and (item.name, item.line) for item in (difference.one, difference.other)] == [("loss", 4)] * 2
+    assert any("They differ by " in line for line in run_comparison_text.lines(comparison, ("one", "other"), "code"))
+
+
+def test_of_a_function_that_both_have_it_is_told_who_called_it() -> None:
+    source = f"""{START}
+def project(tokens, matrix):
+    return tokens @ matrix
+
+keys = project(x, w)
+values = project(keys, w)
+"""
+    wrong = _compare(source, source.replace("project(keys, w)", "project(x, w.T)"))
+    text = "\n".join(run_comparison_text.lines(wrong, ("one", "other"), "code"))
+    assert text.count("called from line 10") == 2

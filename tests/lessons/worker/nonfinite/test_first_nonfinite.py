@@ -1,0 +1,287 @@
+"""Classic ways to a number that is not finite: what is named as the first one, and what is said of it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from lessons.render import nonfinite_text
+from lessons.results import nonfinite
+from lessons.results.nonfinite import NonfiniteReport, Origin
+from lessons.worker.nonfinite import first_nonfinite
+from lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
+from tests.lessons.recorded_code import Traced
+
+FOLDER = Path(__file__).parents[3] / "data/nonfinite"
+PROGRAMS = sorted(FOLDER.glob("*.py"))
+EXPECTED = re.compile(r"# (?P<kind>[\w-]+): (?P<op>\w+) on line (?P<line>\d+), (?P<phase>\w+)\n")
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    """One of the programs has memory filled that nothing has written to."""
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+def _search(source: str, **limits: int) -> NonfiniteReport:
+    torch.manual_seed(0)
+    return nonfinite.of_json(first_nonfinite.search(Traced(source, **limits).explainer))
+
+
+def _hunt(source: str, **limits: int) -> NonfiniteReport:
+    """Hunt while the program runs, as the command does, in place of a search through its record."""
+    torch.manual_seed(0)
+    recorder = HuntingRecorder(**limits)
+    return nonfinite.of_json(recorder.report(Traced.under(recorder, source).explainer))
+
+
+@pytest.mark.filterwarnings("ignore:std")
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_a_classic_failure_is_named(program: Path) -> None:
+    source = program.read_text()
+    report, expected = _hunt(source), EXPECTED.match(source)
+    searched = _search(source)
+    assert [_without_references(item) for item in searched.origins] == [
+        _without_references(item) for item in report.origins
+    ]
+    # Which of many large numbers are told depends on the order in which they are looked at.
+    assert replace(searched, origins=(), large=()) == replace(report, origins=(), large=())
+    if expected is None:
+        assert source.startswith("# finite\n")
+        assert (report.origins, report.reached) == ((), ())
+        return
+    origin = report.first
+    assert origin is not None
+    assert (origin.kind, origin.phase) == (expected["kind"], expected["phase"])
+    # What a fused kernel computes inside is on no line: then the line is that of the number where it was noticed.
+    lines = [item.line for item in origin.chain if item.line is not None]
+    assert (origin.first.op, lines[0]) == (expected["op"], int(expected["line"]))
+    assert not math.isfinite(origin.first.value)
+    assert origin.reason
+    assert origin.cures
+    assert report.reached
+
+
+def _without_references(origin: Origin) -> tuple[object, ...]:
+    labels = [(item.label, item.op, item.line, repr(item.value)) for item in (*origin.chain, *origin.operands)]
+    return labels, repr(origin.losses), replace(origin, chain=(), operands=(), losses=())
+
+
+def test_infinities_that_lead_to_nan_are_where_it_came_from() -> None:
+    report = _search((FOLDER / "half_exp.py").read_text())
+    first = report.origins[0].first
+    assert (first.label, first.value) == ("weights#1[1]", math.inf)
+    assert math.isnan(report.origins[0].chain[-1].value)
+    assert len(report.origins) == 1
+
+
+def test_an_infinity_that_the_first_nan_does_not_come_from_is_told_beside_it() -> None:
+    report = _search("x = torch.zeros(2)\na = 1 / x\nb = x / x")
+    assert [(item.kind, item.first.line) for item in report.origins] == [("divided-by-0", 2), ("zero-by-zero", 3)]
+
+
+def test_of_a_training_the_step_and_the_losses_are_told() -> None:
+    report = _search((FOLDER / "exploding_sgd.py").read_text())
+    origin = report.first
+    assert origin is not None
+    assert (origin.step, origin.times, origin.of) == (13, 13, 40)
+    assert len(origin.losses) == 12
+    assert origin.losses[-1] > 1e30
+    assert "learning rate" in origin.cures[0]
+    assert len(report.origins) == 1
+
+
+def test_what_hides_in_where_is_found_in_both_passes() -> None:
+    report = _search((FOLDER / "where_in_backward.py").read_text())
+    assert [item.phase for item in report.origins] == ["forward", "backward"]
+    assert report.origins[1].forward == ("x.log()", "code", 5)
+    assert "Choose before computing" in report.origins[1].cures[0]
+
+
+def test_of_finite_numbers_the_count_and_the_largest_are_told() -> None:
+    report = _search("x = torch.tensor([1.0, 200.0], dtype=torch.float16)\ny = x * 300\nz = torch.arange(3)")
+    assert (report.operations, report.numbers, report.origins) == (3, 4, ())
+    (large,) = report.large
+    assert (large.name, large.largest, large.dtype, large.line) == ("x * 300", 60000.0, "float16", 2)
+
+
+def test_numbers_that_were_dropped_and_overwritten_are_looked_at() -> None:
+    source = """
+        x = torch.zeros(2000)
+        for round in range(60):
+            y = torch.full((2000,), float(round))
+            x.copy_(1 / (y - 31))
+        x.zero_()
+    """
+    report = _search(source, segment=50_000)
+    origin = report.first
+    assert origin is not None
+    assert (origin.kind, origin.first.line, origin.count) == ("divided-by-0", 5, 2000)
+
+
+def test_what_came_after_the_end_of_the_record_is_said_not_to_be_looked_at() -> None:
+    report = _search("x = torch.zeros(3)\nfor _ in range(20):\n    x = x + 1\ny = x / 0", most=10)
+    assert report.origins == ()
+    assert report.stopped
+    assert report.stopped_line == 3
+
+
+def test_a_sum_of_too_many_numbers_to_list_leads_on_to_its_operand() -> None:
+    report = _search("x = torch.ones(5000)\nx[77] = 0\ny = (1 / x).mean()\nz = y * 2")
+    origin = report.first
+    assert origin is not None
+    assert (origin.kind, origin.first.index) == ("divided-by-0", (77,))
+
+
+def test_numbers_from_outside_are_told_as_such() -> None:
+    traced = Traced()
+    traced.namespace["table"] = torch.tensor([1.0, math.nan])
+    traced.run("mean = table.mean()")
+    report = nonfinite.of_json(first_nonfinite.search(traced.explainer))
+    assert report.first is not None
+    assert (report.first.kind, report.first.first.index) == ("from-data", (1,))
+
+
+def test_a_number_that_is_too_large_inside_of_a_kernel_is_told() -> None:
+    report = _search("x = torch.tensor([[1e30, -1e30, 3e29, 0.0]])\ny = torch.nn.functional.layer_norm(x, (4,))")
+    assert report.first is not None
+    assert report.first.kind == "result-beyond"
+    assert "beyond the largest one of float32" in " ".join(report.first.first.notes)
+
+
+def _origin_of(program: str) -> Origin:
+    origin = _search((FOLDER / f"{program}.py").read_text()).first
+    assert origin is not None
+    return origin
+
+
+@pytest.mark.parametrize(
+    ("program", "cure"),
+    [
+        # What a step computes in half precision cannot be converted by the code: its eps is 0.
+        ("adam_in_half", "in float16, 1e-08 is 0"),
+        ("entropy_in_half", "Computed in float32, it is 83177.7. float16 ends at 65504"),
+        # x / (y + eps) is finite, but the slope of the root is not.
+        ("norm_in_backward", "x / (y + 1e-8).sqrt() is 0 here"),
+        ("sum_of_words", "1 / x.clamp(min=1) is 1 then"),
+        # Weights may add up to less than 1, so they are no count.
+        ("weights_without_mass", "x / (y + 1e-8) is 0 here"),
+        ("division_by_count", "count.clamp(min=1), it is 0"),
+        ("loss_per_token", "count.clamp(min=1), it is 0"),
+        ("infinity_minus_infinity", "clamp(min=1e-12) before anything is divided by it"),
+        ("logsumexp_by_hand", "log(exp(x) / sum) is x - torch.logsumexp(x, dim)"),
+        ("logsumexp_of_small", "it gives -120 here"),
+        # float32 ends where bfloat16 does.
+        ("square_in_bfloat16", "Computed in float64, it is 8.98558e+38"),
+        ("bias_correction_from_0", "the first step is 1"),
+    ],
+)
+def test_what_helps_is_what_helps_in_this_case(program: str, cure: str) -> None:
+    (said,) = _origin_of(program).cures
+    assert cure in said
+
+
+def test_what_overflows_only_on_the_way_is_not_called_too_large() -> None:
+    assert _origin_of("overflow_in_norm").reason == "On the way, a number was beyond the largest one of float32."
+    assert _origin_of("half_matmul").reason == "The result is beyond the largest number of float16."
+
+
+def test_numbers_that_grow_in_each_round_are_one_explosion() -> None:
+    (origin,) = _search(
+        """
+        x, w = torch.ones(4, 3), torch.ones(3, 1)
+        for step in range(30):
+            wrong = x @ w - 1
+            loss = (wrong**2).sum()
+            w = w - 50 * (x.T @ (2 * wrong))
+        """
+    ).origins
+    assert "its largest number was larger: " in origin.cures[0]
+    assert "a smaller learning rate" in origin.cures[0]
+
+
+def test_sums_of_numbers_below_0_are_no_count() -> None:
+    (cure,) = _search("x = torch.tensor([-1.0, 1.0])\ny = x / x.sum()").origins[0].cures
+    assert "Look at how the divisor came to be 0" in cure
+
+
+def test_a_step_without_the_scaler_of_its_loss_is_told() -> None:
+    report = _hunt(
+        """
+        weight = torch.ones(2, requires_grad=True)
+        optimizer = torch.optim.SGD([weight], lr=0.1)
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0**18)
+        scaler.scale((weight.half() * 3).sum()).backward()
+        optimizer.step()
+        """
+    )
+    assert "scaler.step(optimizer) in place of optimizer.step()" in report.origins[0].cures[-1]
+
+
+def test_numbers_inside_of_one_derivative_are_one_origin() -> None:
+    (origin,) = _search("x = torch.ones(2, requires_grad=True)\n(torch.acos(x) ** 2).sum().backward()").origins
+    assert [repr(item.value) for item in origin.chain] == ["inf", "nan"]
+
+
+def test_the_count_has_infinities_beside_nan() -> None:
+    assert _search("x = torch.tensor([0.0, 1.0, 2.0])\ny = x / 0").origins[0].count == 3
+
+
+def test_nan_that_marks_what_is_missing_is_told_and_not_blamed() -> None:
+    report = _search("x = torch.full((3,), float('nan'))\nx[1] = 2\ny = x.nansum()")
+    assert (report.origins, report.reached, report.has_marks) == ((), (), True)
+    (line,) = nonfinite_text.lines(report, here="code", steps={}, failed=False, width=200)
+    assert "but for NaN that nothing else was computed from" in line
+
+
+def test_infinities_from_outside_are_what_a_nan_comes_from() -> None:
+    traced = Traced()
+    traced.namespace["batch"] = torch.tensor([math.inf, 1.0])
+    traced.run("y = batch - batch.mean()")
+    (origin,) = nonfinite.of_json(first_nonfinite.search(traced.explainer)).origins
+    assert (origin.kind, origin.first.label) == ("from-data", "batch[0]")
+    assert "x.isinf()" in origin.cures[0]
+
+
+def test_what_helps_is_said_once() -> None:
+    report = _search(
+        """
+        one, other = (torch.ones(2, dtype=torch.float16, requires_grad=True) for _ in range(2))
+        optimizer = torch.optim.AdamW([{"params": [one]}, {"params": [other]}], lr=0.1)
+        (one * 1e-4 + other * 0).sum().backward()
+        optimizer.step()
+        """
+    )
+    assert [len(origin.cures) for origin in report.origins] == [1, 0]
+
+
+def test_of_an_explosion_only_the_steps_are_to_blame() -> None:
+    assert len(_origin_of("exploding_sgd").cures) == 1
+
+
+def test_a_nan_from_unrecorded_numbers_is_not_said_to_come_from_elsewhere() -> None:
+    report = _search((FOLDER / "sum_of_words.py").read_text())
+    first, nan = report.origins
+    assert nan.kind == "unrecorded-operands"
+    assert "may have come from this infinity" in nonfinite_text.headline(nan, first)
+    assert not any("born here" in note for note in nan.first.notes)
+
+
+def test_a_nan_from_the_derivative_of_the_same_operation_has_no_cure_of_its_own() -> None:
+    report = _search(
+        """
+        scores = torch.tensor([[0.0, 200.0]], requires_grad=True)
+        chances = torch.softmax(scores, dim=1)
+        torch.nn.functional.nll_loss(torch.log(chances), torch.tensor([1])).backward()
+        """
+    )
+    first, nan = report.origins
+    assert (len(first.cures), nan.phase, nan.cures) == (1, "backward", ())
+    assert "from the derivative of the same" in nonfinite_text.headline(nan, first)

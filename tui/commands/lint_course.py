@@ -26,6 +26,7 @@ from lessons.format.lesson import (
     ExperimentStep,
     FilledStep,
     Lesson,
+    Limits,
     Question,
     RunningStep,
 )
@@ -44,6 +45,10 @@ from tui.tty.exit_codes import ExitCode
 
 MOST_SESSIONS = 4
 """The maximum number of workers that run lessons and prove exercises in parallel, each on its own processor."""
+
+PATIENCE = 10
+"""How many times as long as for a learner a program may take in all. Workers share the processors with each other, and
+with whatever else runs there, so a program waits for them; the processor time that it may use is that of a learner."""
 
 T = TypeVar("T")
 
@@ -159,7 +164,7 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
     from tui.commands import screen_fit
 
     with Workers() as workers:
-        tasks = [LessonTask.start(lesson, only, workers) for lesson in report.lessons]
+        tasks = [LessonTask.start(patient(lesson), only, workers) for lesson in report.lessons]
         for task in tasks:
             task.prove(workers)
         if not only:
@@ -188,10 +193,23 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
 def prove_claims(report: Report) -> None:
     """Run the lessons that could be read and check their claims. Raises `WorkerError`."""
     with Workers() as workers:
-        runs = [workers.submit(partial(claims.run_with_claims, lesson)) for lesson in report.lessons]
+        runs = [workers.submit(partial(claims.run_with_claims, patient(lesson))) for lesson in report.lessons]
         for lesson, run in zip(report.lessons, runs, strict=True):
             with closing(run.result()) as done:
                 report.findings += claims.findings(lesson, done)
+
+
+def patient(lesson: Lesson) -> Lesson:
+    """Return a lesson whose programs are given `PATIENCE`."""
+
+    def longer(limits: Limits) -> Limits:
+        return limits.model_copy(update={"wall": PATIENCE * limits.wall})
+
+    steps = (
+        step.model_copy(update={"limits": longer(step.limits)}) if isinstance(step, ExerciseStep) else step
+        for step in lesson.steps
+    )
+    return lesson.model_copy(update={"limits": longer(lesson.limits), "steps": tuple(steps)})
 
 
 def _flows(task: LessonTask) -> dict[tuple[str, str], Flow]:

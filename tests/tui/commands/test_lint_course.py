@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from lessons.authoring import claims
+from lessons.engine.run import Run
+from lessons.format.lesson import ExerciseStep, Lesson
 from tests.course import COURSE, TENSORS
+from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of
 from tests.tui.commands.command_line import Command
+from tui.commands import lint_course
 
 
 def test_lint_of_the_course(command: Command) -> None:
@@ -44,3 +51,28 @@ def test_lint_of_one_lesson(command: Command) -> None:
     status, _, err = command("--course", "tensors", "lint", "--lesson", "no-such-lesson")
     assert status == 2
     assert f"There is no lesson 'no-such-lesson'. The lessons are: {TENSORS.lessons[0].id}, " in err
+
+
+def test_lint_lets_a_program_wait_for_a_processor() -> None:
+    lesson = lesson_of(
+        code_step("one", "x = 1"), doubling_exercise(wall=3).model_dump(by_alias=True), limits={"wall": 2}
+    )
+    patient = lint_course.patient(lesson)
+    assert (patient.limits.wall, patient.limits.cpu) == (2 * lint_course.PATIENCE, lesson.limits.cpu)
+    (exercise,) = patient.exercises
+    assert isinstance(exercise, ExerciseStep)
+    assert (exercise.limits.wall, exercise.limits.memory) == (3 * lint_course.PATIENCE, 256)
+
+
+def test_lint_runs_what_is_given_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    lesson = lesson_of(code_step("one", "x = 1"))
+    ran: list[Lesson] = []
+
+    def run(lesson: Lesson, _: object) -> Run:
+        ran.append(lesson)
+        return Run([], None)
+
+    monkeypatch.setattr(claims, "run_with_claims", run)
+    monkeypatch.setattr(claims, "findings", lambda *_: ())
+    lint_course.prove_claims(lint_course.Report([lesson], []))
+    assert [each.limits.wall for each in ran] == [lesson.limits.wall * lint_course.PATIENCE]

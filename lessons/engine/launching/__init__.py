@@ -1,1 +1,1 @@
-"""The screen's side of the worker: run, judge, explain and train by asking a child process."""
+"""The processes of the worker: start them, and hear how they end or why they do not start."""

@@ -1,1 +1,1 @@
-"""The screen's side of the worker: run, judge, explain and train by asking a child process."""
+"""Pages of a program of one's own, or of a file of tensors: which there are, and what runs for them."""

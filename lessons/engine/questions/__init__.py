@@ -1,1 +1,1 @@
-"""The screen's side of the worker: run, judge, explain and train by asking a child process."""
+"""What an answer to a question, an experiment or a find means, and whether it is right."""

@@ -1,1 +1,1 @@
-"""Programs of one's own: running one as it is, and what is asked of its record."""
+"""What two programs compute alike, and the first result in which they differ."""

@@ -1,1 +1,1 @@
-"""Programs of one's own: running one as it is, and what is asked of its record."""
+"""The first number of a run that is not finite: find it, tell where it came from and what cures it."""

@@ -1,1 +1,1 @@
-"""Programs of one's own: running one as it is, and what is asked of its record."""
+"""Tensors in files, read without running code that is in the file."""

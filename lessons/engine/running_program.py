@@ -176,4 +176,4 @@ def _named(report: NamedReport) -> Named:
     line, count = report.line, report.count
     label, scope, file, module = (clean(text) for text in (report.label, report.scope, report.file, report.module))
     about = report.shape, report.dtype, report.time, report.call
-    return Named(label, report.kind, scope, file, line, count, *about, module)
+    return Named(label, report.kind, scope, file, line, count, *about, module, report.nonfinite)

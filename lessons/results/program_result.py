@@ -24,6 +24,7 @@ class Named:
         time: orders the tensors by when they had their values.
         call: the call of the function that it is from; 0 if that is not known.
         module: what the program calls the module whose method that was; "" if it was none, or has no name.
+        nonfinite: how many of its numbers are NaN, and how many infinite; None if they were not counted.
     """
 
     label: str
@@ -37,6 +38,7 @@ class Named:
     time: int = 0
     call: int = 0
     module: str = ""
+    nonfinite: tuple[int, int] | None = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

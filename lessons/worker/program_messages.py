@@ -32,6 +32,7 @@ class NamedReport:
     time: int
     call: int = 0
     module: str = ""
+    nonfinite: tuple[int, int] | None = (0, 0)
 
 
 @message

@@ -19,9 +19,10 @@ say = Wording("screen/program-rows")
 
 def rows_of(run: ProgramRun) -> Iterator[TensorRow]:
     """Yield the tensors in the order of the pages; of a program without tensors, its page."""
+    marked = any(item.nonfinite not in (None, (0, 0)) for item in run.whole.named)
     for group, step in zip(run.groups, run.lesson.steps, strict=False):
         for item in group.items:
-            yield TensorRow(step.id, item.label, _columns(item), item.label, _about(item, run))
+            yield TensorRow(step.id, item.label, _columns(item, marked), item.label, _about(item, run))
     if not run.groups:
         (step,) = run.lesson.steps
         none = say("none", "This program names no tensor.")
@@ -57,14 +58,26 @@ def shape(sizes: tuple[int, ...]) -> str:
     return "×".join(map(str, sizes)) or say("scalar", "one number")
 
 
-def _columns(item: Named) -> tuple[str, ...]:
+def _columns(item: Named, marked: bool) -> tuple[str, ...]:
+    """Return what stands beside a name; where some tensors have numbers that are not finite, how many there are."""
     if item.line is None:
         where = ""
     elif item.file in ("", PROGRAM.filename):
         where = say("line", "line {line}", line=item.line)
     else:
         where = say("line-of-file", "{file} line {line}", file=item.file, line=item.line)
-    return shape(item.shape), item.dtype, where
+    marks = (_not_finite(item),) if marked else ()
+    return shape(item.shape), *marks, item.dtype, where
+
+
+def _not_finite(item: Named) -> str:
+    """Say in a few words how many numbers are not finite; "" if all are, or that is not known."""
+    nan, infinite = item.nonfinite or (0, 0)
+    found = (
+        say("nan", "{count:,} NaN", count=nan) if nan else "",
+        say("infinite", "{count:,} inf", count=infinite) if infinite else "",
+    )
+    return ", ".join(filter(None, found))
 
 
 def _about(item: Named, run: ProgramRun) -> str:
@@ -89,6 +102,10 @@ def _about(item: Named, run: ProgramRun) -> str:
             said.append(say("variable", "A variable of the program, as it was at its end."))
     if item.line is not None:
         said.append(say("where", "It was named in {file}, line {line}.", file=file, line=item.line))
+    if marks := _not_finite(item):
+        said.append(say("not-finite", "Not all of its numbers are finite: {marks}.", marks=marks))
+    elif item.nonfinite is None:
+        said.append(say("uncounted", "Its numbers were not searched for NaN."))
     return " ".join(said)
 
 

@@ -17,6 +17,7 @@ from lessons.worker.jobs.run_state import RunState
 from lessons.worker.jobs.tensor_questions import QuestionRefused
 from lessons.worker.program_messages import CallReport, ChooseCall, Inner, NamedReport
 from lessons.worker.programs.named_tensors import NamedTensor, named_tensors, scope_of, shapes_in_functions
+from lessons.worker.programs.nonfinite_counts import NonfiniteCounts, counts_of
 from lessons.worker.recording.record import Record, Variables
 from lessons.worker.recording.regions import plain_region
 
@@ -53,7 +54,9 @@ def list_names(state: RunState) -> NameList:
     named = named_tensors(state.explainer, PROGRAM.filename)
     every = [item for item in named if _has_numbers(state, item)]
     record, positions = state.explainer.record, state.explainer.names.positions
-    reports = fitting((_report(item, positions.file_of(item.file), record) for item in every), 6 * SHARE)
+    counts = counts_of(state)
+    counts.begin()
+    reports = fitting((_report(item, positions.file_of(item.file), record, counts) for item in every), 6 * SHARE)
     found = every[: len(reports)]
     state.named.clear()
     for item in found:
@@ -85,7 +88,7 @@ def _has_numbers(state: RunState, item: NamedTensor) -> bool:
     return not isinstance(value, torch.Tensor) or plain_region(value) is not None
 
 
-def _report(item: NamedTensor, file: str, record: Record) -> NamedReport:
+def _report(item: NamedTensor, file: str, record: Record, counts: NonfiniteCounts) -> NamedReport:
     region = item.region
     writes = record.writes.get(region.storage, ())
     since = max((event.time for event in writes if event.time < item.time), default=0)
@@ -94,6 +97,7 @@ def _report(item: NamedTensor, file: str, record: Record) -> NamedReport:
         *(item.label, item.kind, item.scope, file, item.line, item.count, region.shape, dtype, since),
         item.call,
         item.module,
+        counts.of(item),
     )
 
 

@@ -388,6 +388,14 @@ def test_the_list_says_the_file_of_what_another_one_names_and_no_count_that_is_n
         assert "3 times" in rows["net.h"].about
 
 
+def test_the_list_says_how_many_numbers_are_not_finite(worker: Session, tmp_path: Path) -> None:
+    source = "import torch\nx = torch.tensor([1, 0, -1.0])\ny = x.log()\nz = torch.complex(y, y).conj()\nn = x.long()\n"
+    with opened(worker, tmp_path, source) as (_, run):
+        rows = {row.label: row for row in program_rows.rows_of(run)}
+        assert [row.columns[1] for row in rows.values()] == ["", "1 NaN, 1 inf", "2 NaN, 2 inf", ""]
+        assert rows["y"].about.endswith("Not all of its numbers are finite: 1 NaN, 1 inf.")
+
+
 def test_functions_of_one_name_in_two_files_are_told_apart_and_can_be_changed(worker: Session, tmp_path: Path) -> None:
     for name, factor in (("one", 2), ("two", 3)):
         (tmp_path / f"{name}.py").write_text(f"def net(x):\n    h = x * {factor}\n    return h\n")

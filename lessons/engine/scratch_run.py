@@ -51,11 +51,18 @@ def lesson_with(lesson: Lesson, exercise: ExerciseStep, source: str) -> Lesson:
         kind="run",
         id=STEP,
         title=say("title", "Your code"),
-        prose=say("prose", "Your code, and what it makes."),
+        prose=_prose(source),
         code=code_of(exercise, source),
     )
     steps = (*lesson.steps[: lesson.index(exercise.id)], step)
     return lesson.model_copy(update={"steps": steps, "knobs": (), "limits": exercise.limits})
+
+
+def _prose(source: str) -> str:
+    line = open_gap(source)
+    if line is None:
+        return say("prose", "Your code, and what it makes.")
+    return say("prose-gap", "Your code, and what it makes. The gap in line {line} is still open.", line=line)
 
 
 def open_gap(source: str) -> int | None:
@@ -80,11 +87,19 @@ def open_gap(source: str) -> int | None:
     return min(gaps, default=None)
 
 
+def _comes_of_gap(message: str, source: str, line: int) -> bool:
+    """Tell whether an error may come of the gap in this line.
+
+    The value of `...` is an ellipsis, and an error about it says so. A gap that is a whole statement may lack anything.
+    """
+    return "ellipsis" in message.lower() or source.split("\n")[line - 1].strip() == "..."
+
+
 def _after_gap(result: StepResult, source: str) -> StepResult:
     """Return a result that blames an open gap, if there is one, for what went wrong where it was used."""
     error = result.error
     line = open_gap(source) if error is not None and error.kind == "error" else None
-    if error is None or line is None:
+    if error is None or line is None or not _comes_of_gap(error.message, source, line):
         return result
     symptom = error.symptom or error.message
     message = say("open-gap", "The gap is still open. Write code in place of the dots. ({symptom})", symptom=symptom)

@@ -70,6 +70,24 @@ def test_a_gap_is_blamed_for_what_went_wrong_where_it_was_used(worker: Session, 
     run.close()
 
 
+def test_a_gap_is_not_blamed_for_another_mistake(worker: Session, lesson: Lesson) -> None:
+    source = ATTENTION.replace("queries @ keys.T", "...").replace("torch.softmax(scores", "boom(scores")
+    run, result = run_answer(worker, lesson, source)
+    assert result.error is not None
+    assert result.error.line == 6
+    assert "The gap" not in result.error.message
+    run.close()
+
+
+def test_the_page_says_that_a_gap_is_open(lesson: Lesson) -> None:
+    _, exercise = lesson.steps
+    assert exercise.kind == "exercise"
+    for source, said in ((ATTENTION, False), (ATTENTION.replace("queries @ keys.T", "..."), True)):
+        page = scratch_run.lesson_with(lesson, exercise, source).step(scratch_run.STEP)
+        assert page.kind == "run"
+        assert ("The gap in line 5 is still open." in page.prose) == said
+
+
 @pytest.mark.parametrize(
     ("source", "line"),
     [

@@ -45,6 +45,7 @@ class WhatIfRow:
         hint: the keys that change it.
         knob: the knob, if it is one.
         cell: the changed cell, if it is one.
+        example: for `new`: what may be typed.
     """
 
     kind: Literal["spot", "cell", "new", "knob"]
@@ -54,6 +55,7 @@ class WhatIfRow:
     hint: str = ""
     knob: Knob | None = None
     cell: cells.CellChange | None = None
+    example: str = ""
 
 
 TURN, TYPE = full_keys("rows.turn", alternatives=False), short_keys("rows.type")
@@ -92,14 +94,9 @@ def rows(
             # The page shows another file, whose lines have the same numbers.
             label = say("in-file", "{file}: {label}", file=knob.file, label=label)
         found.append(WhatIfRow("knob", label, shown, knob.name in settings, _hint(knob), knob))
-    found.append(
-        WhatIfRow(
-            "new",
-            say("any-other-cell", "any other cell"),
-            "",
-            hint=say("then", "{keys}, then: inputs[1,0] = 0.9", keys=TYPE),
-        )
-    )
+    example = f"{spot.label} = 1" if spot else "inputs[1,0] = 0.9"
+    hint = say("then", "{keys}, then: {example}", keys=TYPE, example=example)
+    found.append(WhatIfRow("new", say("any-other-cell", "any other cell"), "", hint=hint, example=example))
     return tuple(found)
 
 

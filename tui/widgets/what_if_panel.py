@@ -413,7 +413,7 @@ class WhatIfPanel(Box):
         self._input.value = event.text if event.text is not None else row.value if row.changed else ""
         if event.text is None and row.knob is not None:
             self._input.value = row.value
-        self._input.placeholder = "inputs[1,0] = 0.9" if row.kind == "new" else row.label
+        self._input.placeholder = row.example or row.label
         self._input.cursor_position = len(self._input.value)
         if event.text is None:
             # What is typed replaces the value; an arrow key keeps it.

@@ -68,6 +68,7 @@ def test_rows() -> None:
         ("knob", "Scaling", "on"),
         ("new", "any other cell", ""),
     ]
+    assert found["any other cell"].example == "x[1,0] = 1"
     assert not any(row.changed for row in found.values())
     assert [row.hint for row in found.values()][3:6] == [
         "left, right: 1, 2, 4",

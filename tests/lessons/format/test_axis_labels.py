@@ -18,3 +18,9 @@ def test_places_on_an_axis_without_a_name_are_numbered() -> None:
     names, labels = names_and_labels(lesson_of(code_step("one", "x = 1")), ShownTensor(name="x", kind="vector"), (1, 2))
     assert names == ("index", "index")
     assert labels == (("0",), ("0", "1"))
+
+
+def test_an_axis_of_size_1_is_not_the_first_of_several_labels() -> None:
+    shown = ShownTensor(name="x", kind="vector", axes=("good", "shop"), labels={"good": ("apple", "bread")})
+    _, labels = names_and_labels(lesson_of(code_step("one", "x = 1")), shown, (1, 2))
+    assert labels == (("good 0",), ("shop 0", "shop 1"))

@@ -90,6 +90,7 @@ class GridLayout:
         top, left: the first row and column that are drawn.
         rows, cols: how many are drawn.
         tall: the lines of a row.
+        rows_named, cols_named: whether there is room for the labels. If not, positions stand in their place.
     """
 
     width: int
@@ -106,6 +107,8 @@ class GridLayout:
     rows: int
     cols: int
     tall: int = field(default=1, kw_only=True)
+    rows_named: bool = field(default=True, kw_only=True)
+    cols_named: bool = field(default=True, kw_only=True)
 
     def row_y(self, row: int) -> int:
         """Return the y of the digits of a row, -1 if it is not drawn."""

@@ -62,6 +62,7 @@ def layout(
         shown_rows = min(rows, height - y - 1)
         hint = y + shown_rows
     everything = shown_rows == rows and shown_cols == cols and not face.shades
+    top, left = scrolled(top, shown_rows, rows, row), scrolled(left, shown_cols, cols, col)
     return GridLayout(
         width=width,
         height=height,
@@ -72,12 +73,19 @@ def layout(
         hint=hint,
         gutter=gutter,
         period=period,
-        top=scrolled(top, shown_rows, rows, row),
-        left=scrolled(left, shown_cols, cols, col),
+        top=top,
+        left=left,
         rows=shown_rows,
         cols=shown_cols,
         tall=face.tall if everything and y + rows * face.tall <= height else 1,
+        rows_named=_differ_when_cut(face.row_labels[top : top + shown_rows], gutter - 2),
+        cols_named=_differ_when_cut(face.col_labels[left : left + shown_cols], period - 1),
     )
+
+
+def _differ_when_cut(labels: Sequence[str], width: int) -> bool:
+    """Return whether labels that differ still do so when they are cut to this width."""
+    return len({truncated(label, width) for label in labels}) == len(set(labels))
 
 
 def natural_size(face: Face) -> tuple[int, int]:
@@ -188,7 +196,7 @@ def _draw_labels(scene: Scene, line: StyledLine) -> None:
     line.pad_to(layout.gutter - 1)
     line.add(before if layout.left else " ")
     for col in range(layout.left, layout.left + layout.cols):
-        label = truncated(face.col_labels[col], layout.period - 1, ellipsis(colors))
+        label = truncated(face.col_labels[col] if layout.cols_named else str(col), layout.period - 1, ellipsis(colors))
         line.add(" " * (layout.period - 1 - cell_len(label)))
         line.add(label, colors.current if col == scene.col else None)
         line.add(" ")
@@ -199,7 +207,8 @@ def _draw_labels(scene: Scene, line: StyledLine) -> None:
 def _draw_row(scene: Scene, line: StyledLine, row: int) -> None:
     face, layout, colors = scene.face, scene.layout, scene.palette
     current = row == scene.row
-    label = truncated(face.row_labels[row], layout.gutter - 2, ellipsis(colors)) if face.row_labels else ""
+    name = (face.row_labels[row] if layout.rows_named else str(row)) if face.row_labels else ""
+    label = truncated(name, layout.gutter - 2, ellipsis(colors))
     line.add(" " * (layout.gutter - 1 - cell_len(label)))
     line.add(label, colors.current if current else None)
     line.add(" ")

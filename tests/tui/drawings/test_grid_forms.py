@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lessons.results.result import Tensor
+from tests.tui.drawings.drawn_tensors import scene, text
 from tui.drawings.drawing_scene import Face
 from tui.drawings.grid import cols_fit, form_at, forms
 from tui.render.palette import palette
@@ -37,3 +38,12 @@ def test_every_form_shows_all_columns_in_its_width() -> None:
     assert [cols_fit(form, width) for form, width in forms(six())] == [True] * 5
     widths = [width for _, width in forms(six())]
     assert widths == sorted(widths, reverse=True)
+
+
+def test_positions_replace_labels_that_look_the_same_when_cut() -> None:
+    words = tuple(f"word {position}" for position in range(5))
+    tensor = Tensor("ids", "vector", "int64", (5, 5), (), labels=(words, words), low=0.0, high=5.0, values=(1.0,) * 25)
+    wide, narrow, least = (text(scene(tensor, width)).splitlines() for width in (50, 26, 20))
+    assert wide[1].split() == " ".join(words).split()
+    assert narrow[1].split() == ["0", "1", "2", "3", "4"]
+    assert [line.split()[0] for line in least[2:7]] == ["0", "1", "2", "3", "4"]

@@ -77,9 +77,13 @@ def _base(name: str) -> str:
 
 
 def pattern(operands: Sequence[Operand]) -> str:
-    """Return what the indices of cells have in common, as Python would write it: `weights[1,:]` for a row."""
-    first = operands[0]
-    name, indices = _base(first.name), [operand.index for operand in operands]
+    """Return what the cells have in common, as Python would write it: `weights[1,:]` for a row.
+
+    Cells of one name are of several values of it if they come from the iterations of a loop.
+    """
+    names = {operand.name for operand in operands}
+    name = names.pop() if len(names) == 1 else _base(operands[0].name)
+    indices = [operand.index for operand in operands]
     if len({len(index) for index in indices}) > 1:
         return name
     axes = [f"{values.pop()}" if len(values := set(column)) == 1 else ":" for column in zip(*indices, strict=True)]

@@ -317,6 +317,12 @@ def test_patterns(indices: list[tuple[int, ...]], expected: str) -> None:
     assert explanation_text.pattern([operand("w", index, 0.0) for index in indices]) == expected
 
 
+def test_a_pattern_says_which_value_of_a_name_it_is() -> None:
+    first, other = operand("r#1", (0,), 1.0), operand("r#1", (1,), 2.0)
+    assert explanation_text.pattern([first, other]) == "r#1[:]"
+    assert explanation_text.pattern([first, operand("r#2", (0,), 2.0)]) == "r[0]"
+
+
 # Lines --------------------------------------------------------------------------------------------------------------
 
 

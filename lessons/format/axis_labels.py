@@ -68,7 +68,7 @@ def axes_of(lesson: Lesson, step_id: str, name: str, dims: int) -> tuple[str, ..
 def _labels(lesson: Lesson, shown: ShownTensor, name: str, size: int) -> tuple[str, ...]:
     given = {str(axis): texts for axis, texts in shown.labels.items()}.get(name, ())
     if size == 1 < len(given):
-        # A reduction or a new axis, as a change of the code makes them: its only position is not the first of the labels.
+        # A change of the code made a reduction or a new axis: its only position is not the first of the labels.
         return (_label(name, 0),)
     if name in LABELED_WITH_WORDS and not given:
         given = lesson.tokens

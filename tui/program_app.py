@@ -9,6 +9,7 @@ from textual import work
 from textual.binding import BindingType
 
 from lessons.engine.programs import program_session
+from lessons.engine.programs.first_difference import lead_to_first
 from lessons.engine.programs.program_session import ProgramRun, ProgramSession
 from lessons.engine.running_program import OwnProgram
 from lessons.format.lesson import Course
@@ -234,7 +235,7 @@ class ProgramApp(TutorApp):
         if earlier is not before:
             # A newer save came before it was shown.
             earlier.release()
-        return error, "" if error is not None else program_session.first_difference(before, self.opened)
+        return error, "" if error is not None else lead_to_first(self.program_session, before)
 
     def _show_again(self, changed: str) -> None:
         """Show the pages of the new version, at its error or at the first tensor that differs."""

@@ -172,6 +172,30 @@ class ChooseCall:
 
 
 @message
+class DigestValues:
+    """Ask for digests of named tensors from a position on, in the order in which they were computed.
+
+    Attributes:
+        seconds: after which no further tensor is looked at.
+    """
+
+    start: int
+    seconds: float
+
+
+Digest = tuple[str, str, str, int, str]
+"""Scope, file, name and call of a named tensor, and the digest of its values, "" if that is not known."""
+
+
+@message
+class DigestReport:
+    """Digests of named tensors; `last` if no others follow."""
+
+    values: tuple[Digest, ...]
+    last: bool
+
+
+@message
 class CallReport:
     """The named tensors of a program, with the variables of a function as another call of it left them.
 
@@ -224,6 +248,7 @@ PROGRAM_REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     FindNonfinite: (NonfiniteFound, Refusal),
     TraceProgram: (TracePart, Refusal),
     ChooseCall: (CallReport, Refusal),
+    DigestValues: (DigestReport, Refusal),
     CompareTraces: (TraceComparison, Refusal),
     ReadTensorFile: (TensorFileReport, Refusal),
     ShowStoredTensor: (StoredTensorReport, Refusal),

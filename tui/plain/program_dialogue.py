@@ -8,6 +8,7 @@ from functools import partial
 from typing import get_args
 
 from lessons.engine.programs import program_session
+from lessons.engine.programs.first_difference import lead_to_first
 from lessons.engine.programs.program_session import ProgramRun, ProgramSession
 from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.format.lesson import Lesson, Step
@@ -323,7 +324,7 @@ class PagesDialogue(CourseDialogue):
         if failure is not None:
             raise Refused(program_words.unrun(self._saved.name, failure))
         run = self._opened
-        changed = self._state.session.call(partial(program_session.first_difference, before, run))
+        changed = self._state.session.call(partial(lead_to_first, self._session, before))
         before.release()
         self._shown = run
         self._files_printed.clear()

@@ -18,6 +18,15 @@ def difference(run: ProgramRun, changed: str) -> str:
     item = next(item for item in run.whole.named if item.label == changed)
     if item.line is None:
         return say("differs", "The first tensor that differs is {name}.", name=changed)
+    if 0 < item.call < item.count:
+        return say(
+            "differs-in-call",
+            "The first tensor that differs is {name}, line {line}, in call {call} of {count}.",
+            name=changed,
+            line=item.line,
+            call=item.call,
+            count=item.count,
+        )
     return say("differs-at", "The first tensor that differs is {name}, line {line}.", name=changed, line=item.line)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol, TypeVar, cast
 
@@ -12,11 +11,12 @@ from lessons.engine import replies
 from lessons.engine.launching.launchers import Launcher
 from lessons.engine.programs import program_lesson
 from lessons.engine.programs.function_source import function_lines, function_source
+from lessons.engine.programs.run_words import about
 from lessons.engine.run import Run
-from lessons.engine.running_program import LIMITS, OwnProgram, names_of
+from lessons.engine.running_program import OwnProgram, names_of
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, RunStep
-from lessons.results.clean_text import printable
+from lessons.results.clean_text import clean
 from lessons.results.code_unit import PROGRAM, CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.flow import Flow
@@ -27,7 +27,7 @@ from lessons.texts.wording import Wording
 from lessons.what_if.changes import UNCHANGED, Changes, apply, statements_before_cells
 from lessons.worker.message_parts import CellWrite
 from lessons.worker.messages import BindNamed
-from lessons.worker.program_messages import CallReport, ChooseCall
+from lessons.worker.program_messages import CallReport, ChooseCall, Digest, DigestReport, DigestValues
 
 say = Wording("engine/program")
 
@@ -35,9 +35,6 @@ T = TypeVar("T")
 
 DEEPEST = 3
 """Boxes inside of each other that are opened where there is only one."""
-
-WRITTEN_SHOWN = 3
-"""Files that a program has written that are named."""
 
 LAST = 1 << 31
 """A number that no call of a function has: the call before it is the last one."""
@@ -102,6 +99,20 @@ class ProgramRun(Run):
             # What was shown is that of the call before.
             self.steps = [self.whole]
         return reply
+
+    def digests(self, seconds: float) -> Iterator[tuple[tuple[Digest, ...], bool]]:
+        """Yield digests of its named tensors in parts, each with whether it is the last, as long as there is time."""
+        start, left = 0, seconds
+        while left > 0:
+            began = time.monotonic()
+            reply = self._ask(DigestValues(start, left), lambda reply: reply)
+            if not isinstance(reply, DigestReport):
+                return
+            found = [(clean(scope), clean(file), clean(name), *rest) for scope, file, name, *rest in reply.values]
+            yield tuple(cast(list[Digest], found)), reply.last
+            if reply.last:
+                return
+            start, left = start + len(found), left - (time.monotonic() - began)
 
     def follow_call(self, function: Function, call: int) -> bool:
         """Choose the call that another run shows; without it, show nothing of the function. Return whether it is there.
@@ -286,7 +297,8 @@ class ProgramSession(Session):
         self._held: tuple[Changes, ProgramRun] | None = None
         self._runs: list[ProgramRun] = []
         self._calls: dict[Function, int] = {}
-        """The calls of functions that were chosen in place of their last ones."""
+        self._led_to: Function | None = None
+        """The function of which a call is shown that nobody has chosen."""
 
     def close(self) -> None:
         """End the worker, and let go of all runs."""
@@ -304,15 +316,16 @@ class ProgramSession(Session):
         Raises `WorkerError`.
         """
         self.program, self.began = program, time.time_ns()
+        if self._led_to is not None:
+            self._leave_call(self._led_to)
+            self._led_to = None
         run = self._remembered(ProgramRun(self.run_program(program), program))
         run.kept = True
         if run.whole.named:
             for function, call in list(self._calls.items()):
                 if not run.follow_call(function, call):
                     # The new version does not have it.
-                    del self._calls[function]
-                    for each in self._runs:
-                        each.choose_call(function, LAST, "before")
+                    self._leave_call(function)
         return self._reopen(run)
 
     def choose_call(self, page: str, call: int | None, past: Past = "at") -> int | Refusal:
@@ -340,15 +353,40 @@ class ProgramSession(Session):
             return Refusal(
                 say("no-tensor", "Call {call} of {scope} names no tensor.", call=reply.call, scope=function[0])
             )
+        self._follow(function, reply)
+        self._led_to = None if self._led_to == function else self._led_to
+        return position if position in pages else pages[0]
+
+    def lead_to(self, function: Function, call: int) -> None:
+        """Let the pages of a function show a call of it until the program runs again."""
+        assert self.opened is not None
+        reply = self.opened.choose_call(function, call)
+        if isinstance(reply, CallReport):
+            self._follow(function, reply)
+            self._led_to = function
+
+    @property
+    def chosen_calls(self) -> Mapping[Function, int]:
+        """The calls of functions that were chosen in place of their last ones."""
+        return self._calls
+
+    def _follow(self, function: Function, reply: CallReport) -> None:
+        """Let all runs that are there show the call that the pages show now."""
         self._calls[function] = reply.call
         if reply.call == reply.calls:
             del self._calls[function]
+        opened = self.opened
         for run in self._runs:
             if run is not opened and run.alive:
                 run.follow_call(function, reply.call)
-        if self._held is not None and self._held[1] is not opened:
+        if self._held is not None and opened is not None and self._held[1] is not opened:
             self._held[1].show_pages_of(opened)
-        return position if position in pages else pages[0]
+
+    def _leave_call(self, function: Function) -> None:
+        """Let all runs show the last call of a function again."""
+        self._calls.pop(function, None)
+        for run in self._runs:
+            run.choose_call(function, LAST, "before")
 
     def open_again(self, program: OwnProgram, before: ProgramRun) -> Failure | None:
         """Run a new version of a program in place of a run before. Raises `WorkerError`.
@@ -410,69 +448,6 @@ def _cell_writes(opened: ProgramRun, changes: Changes) -> Iterator[CellWrite]:
         step = lesson.step(position.part)
         file = opened.file_of(step) if isinstance(step, RunStep) else PROGRAM.filename
         yield write if file == PROGRAM.filename else replace(write, file=file)
-
-
-def about(program: OwnProgram, result: ProgramResult) -> str:
-    """Say what was run, where, how it ended, and which limits held; of a file of tensors, what is known of it."""
-    if program.data:
-        return program.data
-    command = printable(shlex.join([program.name, *program.arguments]))
-    said = [
-        say(
-            "ran", "`{command}` ran in {folder} for {seconds:.1f} seconds, with your environment.",
-            command=command, folder=printable(program.folder), seconds=result.seconds,
-        )
-    ]  # fmt: skip
-    said.append(
-        say.count(
-            "recorded",
-            result.operations,
-            "{count:,} operation of PyTorch is recorded.",
-            "{count:,} operations of PyTorch are recorded.",
-        )
-    )
-    if result.stopped:
-        said.append(say("not-recorded", "Its first part was recorded, until {why}.", why=result.stopped.rstrip(".")))
-    if not result.named and result.error is None:
-        said.append(say("no-tensors", "It names no tensor."))
-    if program.limited:
-        said.append(
-            say(
-                "limits",
-                "Limits hold: no network, {seconds:g} seconds, and what it writes goes to a temporary folder. "
-                "`--no-limits` lifts them.",
-                seconds=LIMITS.wall,
-            )
-        )
-        if result.written:
-            said.append(_written(result.written))
-    return " ".join(said)
-
-
-def _written(paths: tuple[str, ...]) -> str:
-    """Say which files a program has written that are not where it meant them to be."""
-    shown = ", ".join(f"`{path}`" for path in paths[:WRITTEN_SHOWN])
-    if len(paths) <= WRITTEN_SHOWN:
-        return say("written", "It has written {files} there.", files=shown)
-    return say("written-more", "It has written {count} files there: {files}, ...", count=len(paths), files=shown)
-
-
-def first_difference(before: ProgramRun, after: ProgramRun) -> str:
-    """Return the label of the first tensor of a run that an earlier run does not have, or has with other numbers.
-
-    They are compared in the order in which their names were bound. Of large tensors, bounds and a corner are compared.
-    Returns "" if there is none.
-    """
-    for item in sorted(after.whole.named, key=lambda item: item.time):
-        now, then = after.tensors([item.label]), before.tensors([item.label])
-        if [_content(tensor) for tensor in now] != [_content(tensor) for tensor in then]:
-            return item.label
-    return ""
-
-
-def _content(tensor: Tensor) -> tuple[object, ...]:
-    # As text, because NaN would not be equal to NaN.
-    return tensor.shape, tensor.dtype, repr((tensor.low, tensor.high, tensor.values, tensor.window))
 
 
 def first_page(run: ProgramRun) -> int:

@@ -89,9 +89,7 @@ def _has_numbers(state: RunState, item: NamedTensor) -> bool:
 
 
 def _report(item: NamedTensor, file: str, record: Record, counts: NonfiniteCounts) -> NamedReport:
-    region = item.region
-    writes = record.writes.get(region.storage, ())
-    since = max((event.time for event in writes if event.time < item.time), default=0)
+    region, since = item.region, last_write(item, record)
     dtype = str(region.dtype).removeprefix("torch.")
     return NamedReport(
         *(item.label, item.kind, item.scope, file, item.line, item.count, region.shape, dtype, since),
@@ -99,6 +97,12 @@ def _report(item: NamedTensor, file: str, record: Record, counts: NonfiniteCount
         item.module,
         counts.of(item),
     )
+
+
+def last_write(item: NamedTensor, record: Record) -> int:
+    """Return when a named tensor was written last before it had its values."""
+    writes = record.writes.get(item.region.storage, ())
+    return max((event.time for event in writes if event.time < item.time), default=0)
 
 
 def choose_call(run: RunState, question: ChooseCall) -> CallReport:

@@ -84,6 +84,32 @@ def named_tensors(explainer: Explainer, main: str) -> list[NamedTensor]:
     return [item for item in every if item.region.dtype not in QUANTIZED]
 
 
+def in_all_calls(explainer: Explainer, main: str) -> Iterator[NamedTensor]:
+    """Yield the named tensors of a run, those of a function as each of its calls that are kept has left them.
+
+    What a function was only given is left out where it is the same tensor as another variable.
+    """
+    record = explainer.record
+    functions = {(scope_of(code), code.co_filename): code for code in record.calls}
+    others = [item for item in named_tensors(explainer, main) if (item.scope, item.file) not in functions]
+    yield from others
+    known = {_identity(item.region) for item in others}
+    known.update(
+        _identity(region)
+        for code in functions.values()
+        for call in record.calls[code]
+        for region in _own_regions(call, code)
+    )
+    for (scope, file), code in functions.items():
+        assigned = _bound(code).assigned
+        for call in record.calls[code]:
+            for name, region in call.regions.items():
+                given = _variable(name) not in assigned and _identity(region) in known
+                if name != UNWANTED and not given and region.dtype not in QUANTIZED:
+                    label = f"{scope}.{name}"
+                    yield NamedTensor(label, name, "local", scope, file, None, region, call.time, 0, call.call)
+
+
 def shapes_in_functions(explainer: Explainer) -> Iterator[tuple[str, int, str, tuple[int, ...]]]:
     """Yield what assignments in functions have bound in their last or chosen call, in the order of files and lines.
 

@@ -32,6 +32,7 @@ from lessons.worker.message_parts import ErrorReport
 from lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
 from lessons.worker.program_messages import (
     ChooseCall,
+    DigestValues,
     FailedAt,
     FindNonfinite,
     NonfiniteFound,
@@ -47,6 +48,7 @@ from lessons.worker.programs.named_report import MOST_NAMED, SHARE, NameList, ch
 from lessons.worker.programs.named_tensors import is_module, scope_of
 from lessons.worker.programs.record_size import record_size
 from lessons.worker.programs.scratch_files import ScratchFiles
+from lessons.worker.programs.value_digests import digest_values
 from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.recorder import Recorder
 
@@ -198,7 +200,12 @@ def _parts(run: RunState) -> tuple[bool, list[tuple[Any, bytes]]]:
     return trace.cut, [values.encode(traced_result.plain(part)) for part in traced_result.parts(trace)]
 
 
-HANDLERS: tensor_questions.Handlers = {FindNonfinite: find_nonfinite, TraceProgram: trace_part, ChooseCall: choose_call}
+HANDLERS: tensor_questions.Handlers = {
+    FindNonfinite: find_nonfinite,
+    TraceProgram: trace_part,
+    ChooseCall: choose_call,
+    DigestValues: digest_values,
+}
 """The functions that answer what only a program of one's own is asked."""
 
 

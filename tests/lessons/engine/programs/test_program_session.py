@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from lessons.engine.launching.launchers import output
-from lessons.engine.programs.program_session import ProgramRun, ProgramSession, first_difference, first_page
+from lessons.engine.programs.first_difference import lead_to_first
+from lessons.engine.programs.program_session import ProgramRun, ProgramSession, first_page
 from lessons.engine.prompt import Prompt
 from lessons.engine.running_program import OwnProgram
 from lessons.engine.session import Session
@@ -26,7 +27,7 @@ from lessons.results.tensor_questions import ExplainQuestion
 from lessons.what_if import cells
 from lessons.what_if.changes import UNCHANGED, Changes
 from tests.lessons.processes import wait_until
-from tui.state import program_rows, what_if_rows
+from tui.state import program_rows, program_words, what_if_rows
 
 SOURCE = """\
 import torch
@@ -112,13 +113,68 @@ def test_a_literal_and_a_cell_of_a_function_can_be_changed(worker: Session, tmp_
 
 def test_the_first_tensor_that_another_version_changes_is_found(worker: Session, tmp_path: Path) -> None:
     with opened(worker, tmp_path) as (session, before):
-        assert first_difference(before, session.open(session.program)) == ""
+        session.open(session.program)
+        assert lead_to_first(session, before) == ""
         other = OwnProgram.here(tmp_path / "mine.py", SOURCE.replace("x * 2", "x * 3"))
         # Whoever has run something else since has closed it, as the screen does.
         before.close()
-        assert first_difference(before, session.open(other)) == "double.y"
+        session.open(other)
+        assert lead_to_first(session, before) == "double.y"
         before.release()
         assert not before.alive
+
+
+LAYERS = """\
+import torch
+
+class Attention(torch.nn.Module):
+    def forward(self, x):
+        scores = x @ x.T
+        return scores.softmax(-1) @ x
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attn = Attention()
+
+    def forward(self, x):
+        x = x + self.attn(x)
+        return x
+
+torch.manual_seed(0)
+blocks = torch.nn.Sequential(*(Block() for _ in range(3)))
+x = torch.randn(4, 3)
+out = blocks(x)
+"""
+
+
+def test_the_first_difference_is_looked_for_in_all_calls(worker: Session, tmp_path: Path) -> None:
+    def save(source: str) -> str:
+        before = session.opened
+        assert before is not None
+        session.open(OwnProgram.here(tmp_path / "mine.py", source))
+        return lead_to_first(session, before)
+
+    def call_of(label: str) -> int:
+        assert session.opened is not None
+        return next(item.call for item in session.opened.whole.named if item.label == label)
+
+    with opened(worker, tmp_path, LAYERS) as (session, _):
+        scaled = LAYERS.replace("x @ x.T", "x @ x.T / 2")
+        assert save(scaled) == "Attention.forward.scores"
+        assert (call_of("Attention.forward.scores"), call_of("Block.forward.x")) == (1, 3)
+        assert session.opened is not None
+        said = program_words.difference(session.opened, "Attention.forward.scores")
+        assert said == "The first tensor that differs is Attention.forward.scores, line 5, in call 1 of 3."
+        # Nobody has chosen this call: the next version may show another one.
+        assert save(scaled.replace("x + self.attn(x)", "x - self.attn(x)")) == "Block.forward.x"
+        assert (call_of("Attention.forward.scores"), call_of("Block.forward.x")) == (3, 1)
+        # The learner has chosen that one.
+        assert session.opened is not None
+        page = page_with(session.opened, "Attention.forward.scores")
+        assert session.choose_call(page.id, 2)
+        assert save(LAYERS) == "Attention.forward.scores"
+        assert (call_of("Attention.forward.scores"), call_of("Block.forward.x")) == (2, 3)
 
 
 def test_a_program_that_fails_opens_at_its_error(worker: Session, tmp_path: Path) -> None:

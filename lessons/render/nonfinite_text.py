@@ -127,6 +127,12 @@ def headline(origin: Origin, earlier: Origin | None = None) -> str:
                 "Before, the optimizer had taken {count} steps.",
             )
         )
+    elif 1 < origin.times == origin.of:
+        # How often it would have run is not known of a program that was ended.
+        parts.append(
+            say.count("before", origin.times - 1, "Before, this code had run once.",
+                "Before, this code had run {count} times.")
+        )  # fmt: skip
     elif origin.times > 0:
         parts.append(say("round", "This code ran {of} times; this was run {times}.", times=origin.times, of=origin.of))
     if origin.size > 1:
@@ -175,12 +181,16 @@ def _not_finite(item: NotableTensor) -> str:
 
 def _looked_at(report: NonfiniteReport, failed: bool) -> str:
     if not report.operations and failed:
-        return say("nothing-computed", "No number was computed before that.")
+        return say("nothing-computed", "No number was computed before the program stopped.")
+    if not report.operations and not report.origins and not report.reached:
+        return say("nothing-at-all", "The program computed nothing with PyTorch, so nothing was looked at.")
     parts = []
     if not report.origins:
         parts.append(
             say("all-finite-until", "Everything that was recorded is finite.")
-            if report.stopped or failed
+            if report.stopped
+            else say("all-finite-until-failure", "Everything is finite up to where the program stopped.")
+            if failed
             else say("none-computed", "No operation computed a number that is not finite.")
             if report.reached
             else say("all-finite-but-marks", "Everything is finite, but for NaN that nothing else was computed from.")

@@ -109,7 +109,7 @@ def _run(session: Session, file: str, program: OwnProgram) -> tuple[Trace, bool]
     with contextlib.closing(session.run_program(program, purpose="trace")) as program_run:
         failure = program_run.steps[0].error
         if failure is not None:
-            print_error(f"{file}: {linear_text.failure(failure)}")
+            print_error(linear_text.file_failure(file, failure))
         trace = program_run.trace()
     if trace is None:
         raise CommandError(say("no-trace", "The process that ran {file} ended too early.", file=file))

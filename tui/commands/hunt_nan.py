@@ -4,43 +4,43 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from pathlib import Path
+import shutil
 from typing import Any
 
 from lessons.engine.explanation_tree import Node
-from lessons.engine.running_program import OwnProgram
 from lessons.render import nonfinite_text
 from lessons.results.code_unit import PROGRAM
 from lessons.results.json_numbers import number
 from lessons.results.nonfinite import NonfiniteReport, NotableTensor, Origin
 from lessons.results.tensor_questions import Refusal
 from lessons.texts.wording import Wording
-from tui.commands import documents
+from tui.commands import documents, own_program
 from tui.commands.errors import CommandError
-from tui.commands.files import read_code
+from tui.commands.interrupted_run import interruptible
 from tui.commands.open_session import open_session
-from tui.commands.output import print_error, print_json, print_lines
-from tui.render import linear_text
+from tui.commands.output import print_json, print_lines
 from tui.tty.exit_codes import ExitCode
 
 say = Wording("command/nan")
 
 Json = dict[str, Any]
 
+NARROWEST = 30
+"""The fewest columns that lines are wrapped for."""
+
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Run the program and print where its first number came from that is not finite; none is success."""
     limited = not options.no_limits
-    program = OwnProgram.here(Path(options.file), read_code(options.file), options.arguments, limited=limited)
-    with (
-        open_session(limited=limited) as session,
-        contextlib.closing(session.run_program(program, purpose="hunt")) as program_run,
-    ):
-        result = program_run.steps[0]
-        if result.error is not None:
+    program = own_program.read_program(options.file, options.arguments, limited=limited)
+    with open_session(limited=limited) as session:
+        with interruptible(session):
+            program_run = session.run_program(program, purpose="hunt")
+        with contextlib.closing(program_run):
+            result = program_run.steps[0]
             # What it did before may well be the reason.
-            print_error(linear_text.failure(result.error))
-        report = program_run.first_nonfinite() if program_run.alive else None
+            own_program.say_failure(program, result)
+            report = program_run.first_nonfinite() if program_run.alive else None
     if not isinstance(report, NonfiniteReport):
         raise CommandError(
             report.reason
@@ -52,7 +52,8 @@ def run(options: argparse.Namespace) -> ExitCode:
     else:
         names = {PROGRAM.name: options.file}
         failed = result.error is not None
-        print_lines(nonfinite_text.lines(report, here=PROGRAM.name, steps=names, failed=failed))
+        width = max(NARROWEST, min(nonfinite_text.WIDTH, shutil.get_terminal_size().columns))
+        print_lines(nonfinite_text.lines(report, PROGRAM.name, names, width, failed=failed))
     return ExitCode.NOT_PASSED if report.origins or report.reached or result.error is not None else ExitCode.OK
 
 

@@ -14,7 +14,7 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
 from lessons.results.code_unit import PROGRAM
 from lessons.results.program_result import ProgramResult
-from lessons.results.result import Tensor
+from lessons.results.result import StepResult, Tensor
 from lessons.results.tensor_questions import ShowQuestion
 from lessons.texts.wording import Wording
 from tui.commands.errors import CommandError, UsageError
@@ -86,10 +86,14 @@ def _check_kind(file: str) -> None:
 def run_program(session: Session, program: OwnProgram) -> Run:
     """Run a program. If it fails, say so on standard error: what it did before can be asked about."""
     run = session.run_program(program)
-    error = run.steps[0].error
-    if error is not None:
-        print_error(linear_text.failure(error))
+    say_failure(program, run.steps[0])
     return run
+
+
+def say_failure(program: OwnProgram, result: StepResult) -> None:
+    """Say on standard error why a program failed, if it did."""
+    if result.error is not None:
+        print_error(linear_text.file_failure(program.name, result.error))
 
 
 def show(run: Run, name: str) -> Tensor | None:

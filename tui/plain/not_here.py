@@ -7,8 +7,19 @@ from lessons.texts.wording import Wording
 say = Wording("plain/not-here")
 
 
-def reason(word: str) -> str:
-    """Return why a command does not apply at a step, "" if there is nothing to be said about it."""
+OF_STEPS = frozenset(
+    {
+        *("side", "return", "answer", "point", "code", "line", "draft", "starter", "edit", "check", "difference"),
+        *("hint", "solution", "retract", "train", "snapshot", "curves", "stop"),
+    }
+)
+"""Commands that apply to steps of a lesson alone, and to no page of a program or of a file."""
+
+
+def reason(word: str, *, is_page: bool = False) -> str:
+    """Return why a command does not apply at a step, or on a page; "" if there is nothing to be said about it."""
+    if is_page and word in OF_STEPS:
+        return say("of-steps", "{word} is for the lessons of the course. Type help to see what you can do.", word=word)
     match word:
         case "side":
             return say("side", "This step has no side step.")
@@ -24,6 +35,8 @@ def reason(word: str) -> str:
             return say("follow", "Nothing is explained yet. Type explain and the name of a number first.")
         case "up":
             return say("up", "There is no explanation before this one.")
+        case "set" | "python" if is_page:
+            return say("set-page", "Nothing can be changed here.")
         case "set" | "python":
             return say("set", "This step runs as it was written, so nothing can be changed here.")
         case "knob":

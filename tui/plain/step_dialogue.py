@@ -121,9 +121,14 @@ class StepDialogue:
             found |= self._changing.handlers | {"python": self.python}
         return found
 
+    @property
+    def _is_page(self) -> bool:
+        """Whether this is a page of a program or of a file, of which there is no lesson."""
+        return self.step.noun == main_path.PAGE
+
     def why_not(self, word: str) -> str:
         """Return why a command does not apply now, "" if there is nothing to be said about it."""
-        return not_here.reason(word)
+        return not_here.reason(word, is_page=self._is_page)
 
     def command_for(self, line: str) -> str:
         """Return the command that a line means which leaves out its word, as `weights[1,0]` does; "" for none."""
@@ -228,8 +233,9 @@ class StepDialogue:
         if self.changes:
             yield ""
             yield from change_commands.described(self._console, self.lesson, self.changes)
-            text_unchanged = say("text-unchanged", "The text was written for the lesson without changes.")
-            yield from self._console.wrapped(text_unchanged)
+            if not self._is_page:
+                text_unchanged = say("text-unchanged", "The text was written for the lesson without changes.")
+                yield from self._console.wrapped(text_unchanged)
 
     def _hint_lines(self, hints: Sequence[str], number: int) -> Iterator[str]:
         """Yield one of the hints of a task, counted from 0."""
@@ -305,7 +311,8 @@ class StepDialogue:
         if problem:
             raise Refused(problem)
         if self.content.result.error is not None:
-            yield from textwrap.wrap(linear_text.failure(self.content.result.error), self._console.width)
+            failure = linear_text.failure(self.content.result.error, self.step.noun)
+            yield from textwrap.wrap(failure, self._console.width)
 
     def _change(self, history: ChangeHistory) -> Iterator[str]:
         """Run the step with other changes, and yield what came of it. Raises `ChangeError`."""
@@ -321,7 +328,7 @@ class StepDialogue:
         for note in result.notes:
             yield from self._console.wrapped(note)
         if result.error is not None:
-            yield from self._console.wrapped(linear_text.failure(result.error))
+            yield from self._console.wrapped(linear_text.failure(result.error, self.step.noun))
         elif self.content.base is not None:
             yield from change_commands.difference(self._console, self.content)
         yield from self._after_change()

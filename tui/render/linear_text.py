@@ -32,6 +32,9 @@ from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMi
 from lessons.texts.wording import Wording
 from tui.render.prose import plain_lines
 
+MOST_LINES = 5
+"""Lines of the message of an exception that are printed; some quote a tensor."""
+
 WIDTH = 80
 
 say = Wording("linear/lesson")
@@ -203,11 +206,7 @@ def result_lines(
         yield from _indented(clean(result.stdout))
     if result.error is not None:
         yield ""
-        yield from textwrap.wrap(
-            program_failure(result.error) if step.noun == main_path.PAGE else failure(result.error),
-            width,
-            break_on_hyphens=False,
-        )
+        yield from textwrap.wrap(failure(result.error, step.noun), width, break_on_hyphens=False)
     for note in result.notes:
         yield ""
         yield from plain_lines(clean(note), width)
@@ -261,20 +260,30 @@ def _indented(text: str) -> Iterator[str]:
         yield f"    {line}".rstrip()
 
 
-def failure(error: Failure) -> str:
-    """Return a sentence on why a step failed."""
+def failure(error: Failure, noun: str = "") -> str:
+    """Return a sentence on why a step failed, or a program of one's own, whose pages have a noun of their own."""
     message = clean(error.message)
+    if noun == main_path.PAGE:
+        if line := error.unmentioned_line:
+            return say("program-stopped-at-line", "It stopped at line {line}: {message}", line=line, message=message)
+        return say("program-stopped", "It stopped. {message}", message=message)
     if error.line:
         return say("stopped-at-line", "This step stopped at line {line}: {message}", line=error.line, message=message)
     return say("stopped", "This step did not finish: {message}", message=message)
 
 
-def program_failure(error: Failure) -> str:
-    """Return a sentence on why a program of one's own failed."""
-    message = clean(error.message)
+def file_failure(file: str, error: Failure) -> str:
+    """Return a sentence on why the program in a file failed."""
+    message = _first_lines(clean(error.message))
     if line := error.unmentioned_line:
-        return say("program-stopped-at-line", "It stopped at line {line}: {message}", line=line, message=message)
-    return say("program-stopped", "It stopped. {message}", message=message)
+        return say("file-failed-at-line", "{file}, line {line}: {message}", file=file, line=line, message=message)
+    return say("file-failed", "{file}: {message}", file=file, message=message)
+
+
+def _first_lines(message: str) -> str:
+    """Return a message without most of the lines of a tensor that it quotes."""
+    lines = message.splitlines()
+    return message if len(lines) <= MOST_LINES else "\n".join([*lines[: MOST_LINES - 1], "..."])
 
 
 def verdict_word(verdict: str) -> str:

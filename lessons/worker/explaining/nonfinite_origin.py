@@ -56,7 +56,7 @@ def notes(run: RecordedRun, labels: Labels, element: Element, value: float, deri
     source = _nonfinite_operand(run, value, derived)
     if source is None:
         is_chosen = math.isnan(value) and is_chosen_inside(run, derived)
-        if (derived.result.op in _SETTING and not is_chosen) or not derived.operands:
+        if (_is_put(value, derived) and not is_chosen) or not derived.operands:
             # Its own note or formula says so already.
             return []
         if derived.event is not None and derived.event.opaque:
@@ -70,7 +70,7 @@ def notes(run: RecordedRun, labels: Labels, element: Element, value: float, deri
         if next_source is None:
             where = source_location.on_line(run.names.positions, earlier.event, derived.event)
             label = labels.name(source, code_names).label
-            if earlier.result.op in _SETTING:
+            if _is_put(value, earlier):
                 return [_put_in(word, label, where)]
             return [_born_in(word, label, where, _text_of(run, source, value, earlier))]
         source = next_source
@@ -108,6 +108,11 @@ def _nonfinite_operand(run: RecordedRun, value: float, derived: DerivedCell) -> 
     values = run.history.values(derived.operands)
     matches = math.isnan if math.isnan(value) else math.isinf
     return next((item for item, number in zip(derived.operands, values, strict=True) if matches(number)), None)
+
+
+def _is_put(value: float, derived: DerivedCell) -> bool:
+    """Return whether the code gave a number that is not finite, as `-math.inf * torch.ones(3)` does."""
+    return derived.result.op in _SETTING or (math.isinf(value) and names_infinity(derived))
 
 
 def is_set(derived: DerivedCell) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
@@ -22,6 +23,14 @@ Kind = Literal["nan", "inf"]
 
 NEAR = 16
 """By how much a number may be smaller than the largest number of its type to be reported as close to it."""
+
+SETTING = frozenset(
+    {
+        *("masked_fill", "masked_fill_", "fill", "fill_", "full", "full_like", "new_full", "scalar_tensor", "where"),
+        *("lift_fresh", "masked_scatter", "masked_scatter_", "index_fill", "index_fill_", "scatter", "scatter_"),
+    }
+)
+"""Operations whose numbers that are not finite were there before, or are set by the code."""
 
 MOST_INDICES = 16
 """Numbers that are not finite of which it is noted where in their tensor they are."""
@@ -110,7 +119,7 @@ class Scan:
 
     def add_peak(self, peak: Peak) -> None:
         """Note a tensor with a number close to the largest one of its type, if only few came closer."""
-        same = [item for item in self.peaks if item.event.sites == peak.event.sites]
+        same = [item for item in self.peaks if item.event.sites[:1] == peak.event.sites[:1]]
         if same and same[0].part >= peak.part:
             # Of the operations of one piece of code, and of the times that it runs, the closest.
             return
@@ -118,6 +127,11 @@ class Scan:
         self.peaks.append(peak)
         self.peaks.sort(key=lambda item: -item.part)
         del self.peaks[MOST_PEAKS:]
+
+
+def is_given(op: str, args: Iterable[Any], near: float) -> bool:
+    """Return whether a number of a size above `near` was there before an operation, or the code gives it as it is."""
+    return op in SETTING or any(isinstance(item, float) and abs(item) > near for item in args)
 
 
 def largest_magnitude(tensor: torch.Tensor) -> float:
@@ -214,7 +228,8 @@ class _Scanner:
             tensor = tensor.float()
         largest = largest_magnitude(tensor)
         if math.isfinite(largest):
-            if event is not None and largest * NEAR > torch.finfo(parts.dtype).max:
+            near = torch.finfo(parts.dtype).max / NEAR
+            if event is not None and largest > near and not is_given(event.op, event.args, near):
                 peak = Peak(largest / torch.finfo(parts.dtype).max, event, parts.size, parts.dtype, largest)
                 self._scan.add_peak(peak)
             return

@@ -15,21 +15,23 @@ from typing import Any
 
 import torch
 
-from lessons.worker.nonfinite.finite_scan import NEAR, Loss, Peak, Scan, Written, described, largest_magnitude
+from lessons.worker.nonfinite.finite_scan import (
+    NEAR,
+    SETTING,
+    Loss,
+    Peak,
+    Scan,
+    Written,
+    described,
+    is_given,
+    largest_magnitude,
+)
 from lessons.worker.nonfinite.scaled_gradients import UNSCALE, UPDATE, ScaledStep
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.events import Noted
 from lessons.worker.recording.record import Record
 from lessons.worker.recording.regions import Layout, Region, layout
 from lessons.worker.recording.rematerialization import EMPTY
-
-SETTING = frozenset(
-    {
-        *("masked_fill", "masked_fill_", "fill", "fill_", "full", "full_like", "new_full", "scalar_tensor", "where"),
-        *("lift_fresh", "masked_scatter", "masked_scatter_", "index_fill", "index_fill_", "scatter", "scatter_"),
-    }
-)
-"""Operations whose numbers that are not finite were there before, or are set by the code."""
 
 MOST_LOSSES = 1000
 
@@ -166,7 +168,8 @@ class FiniteWatch:
             if self._tainted and size * dtype.itemsize == memory.nbytes():
                 self._tainted.discard(memory)
         elif math.isfinite(largest):
-            self._scan.add_peak(Peak(largest / near / NEAR, _light(noted), size, dtype, largest))
+            if not is_given(noted.info.op, noted.args, near):
+                self._scan.add_peak(Peak(largest / near / NEAR, _light(noted), size, dtype, largest))
         else:
             region = Region.of_layout(layout(tensor)) if region is None else region.parts
             event = self._record.events[-1]

@@ -290,7 +290,9 @@ class _Search:
     def _rounds(self, event: Event | None) -> tuple[int, int]:
         """Return how often the code of an operation had run, with this time, and how often in all; zeros for once."""
         # Some of the times may be among the operations that were forgotten.
-        if event is None or self.unkept or event.node is not None:
+        # An optimizer runs its code for each parameter.
+        is_of_step = event is not None and self.run.optimizers.step_at(event.time) is not None
+        if event is None or self.unkept or event.node is not None or is_of_step:
             return 0, 0
         # Of a run that was ended, nobody knows how often it would have run.
         last = event.time + 1 if self.watched is not None and self.watched.is_over else self.last

@@ -102,29 +102,24 @@ def explodes(losses: list[float]) -> bool:
 def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     operand = event.arg("self")
     maker = maker_of(run, operand, event.time)
-    if maker is not None and maker.op == "_softmax":
-        logits = maker.arg("self")
-        again = torch.log_softmax(run.history.tensor(logits, maker.time).double(), int(maker.arg("dim")))
-        value = number_at(again, operand, event, first)
-        if value is not None and math.isfinite(value):
-            yield say(
-                "log-softmax",
-                "The probability is too small for its type, but its logarithm is not: torch.log_softmax in place of "
-                "softmax and log gives {value:.6g} here. cross_entropy does the same, and takes the scores themselves.",
-                value=value,
-            )  # fmt: skip
-            return
-    if maker is not None and maker.op == "sigmoid":
-        again = torch.nn.functional.logsigmoid(run.history.tensor(maker.arg("self"), maker.time).double())
-        value = number_at(again, operand, event, first)
-        if value is not None and math.isfinite(value):
+    stable = None if maker is None else _logarithm_of(run, maker)
+    value = None if stable is None else number_at(stable, operand, event, first)
+    if maker is not None and value is not None and math.isfinite(value):
+        if maker.op == "sigmoid":
             yield say(
                 "log-sigmoid",
                 "torch.nn.functional.logsigmoid in place of sigmoid and log gives {value:.6g} here. "
                 "binary_cross_entropy_with_logits does the same, and takes the scores themselves.",
                 value=value,
             )  # fmt: skip
-            return
+        else:
+            yield say(
+                "log-softmax",
+                "The probability is too small for its type, but its logarithm is not: torch.log_softmax in place of "
+                "softmax and log gives {value:.6g} here. cross_entropy does the same, and takes the scores themselves.",
+                value=value,
+            )  # fmt: skip
+        return
     if maker is not None and (largest := _of_exponentials(run, maker, operand, event, first)) is not None:
         yield say(
             "logsumexp",
@@ -152,6 +147,13 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
             "x + 1e-6 * torch.eye(n), its logarithm is {value:.6g} here.",
             value=value,
         )  # fmt: skip
+    elif maker is not None and maker.op.startswith(("std", "var")):
+        # A small number in its place would soon be divided by, and give a large one.
+        yield say(
+            "spread-of-equals",
+            "The numbers whose spread this is are all equal. Leave them out, or take 1 as their spread, which has the "
+            "logarithm 0: torch.where(x > 0, x, 1).log().",
+        )  # fmt: skip
     elif event.op == "log":
         yield say(
             "clamp-log",
@@ -161,6 +163,16 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
         )  # fmt: skip
     else:
         yield say("keep-away", "The operand has to be kept away from the edge where the logarithm ends.")
+
+
+def _logarithm_of(run: Explainer, maker: Event) -> torch.Tensor | None:
+    """Return the logarithms of probabilities, computed without these; None if they are of something else."""
+    if maker.op not in ("_softmax", "sigmoid"):
+        return None
+    scores = run.history.tensor(maker.arg("self"), maker.time).double()
+    if maker.op == "sigmoid":
+        return torch.nn.functional.logsigmoid(scores)
+    return torch.log_softmax(scores, int(maker.arg("dim")))
 
 
 def _of_exponentials(run: Explainer, maker: Event, operand: Region, event: Event, first: Link) -> float | None:

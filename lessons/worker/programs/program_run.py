@@ -71,6 +71,12 @@ REFUSED = re.compile("can't allocate memory|not permitted|Permission denied|cann
 FILES = "files"
 """The folder in the temporary one where copies of files lie that a program writes."""
 
+LONGEST_LINE = 1000
+"""The most of what a program has written that is said, in characters."""
+
+ERROR_STREAM = 2
+"""The descriptor of standard error, which is a file of the worker."""
+
 MOST_WRITTEN = 100
 """Files that a program has written that a report has room for."""
 
@@ -363,6 +369,8 @@ def _described(error: BaseException, filename: str, job: RunProgram) -> ErrorRep
         report = ErrorReport("error", message, describe(error, filename).line)
     elif isinstance(error, KeyboardInterrupt):
         report = ErrorReport("error", say("interrupted", "Stopped with Ctrl+C."), describe(error, filename).line)
+    elif isinstance(error, SystemExit):
+        report = ErrorReport("error", _exit_message(error), describe(error, filename).line)
     else:
         report = describe(error, filename)
         root = str(root_of(Path(job.path)))
@@ -391,6 +399,25 @@ def _described(error: BaseException, filename: str, job: RunProgram) -> ErrorRep
         # The advice for lessons, whose code starts in another folder, is no advice here.
         report = replace(report, message=f"{(report.symptom or report.message).rstrip('.')}. {lifted}")
     return report
+
+
+def _exit_message(error: SystemExit) -> str:
+    """Say that a program has ended itself, with what it wrote last to standard error, as `argparse` does."""
+    if isinstance(error.code, str):
+        return say("exit-text", "It ended itself with sys.exit, and says: {text}", text=error.code[:LONGEST_LINE])
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.flush()
+    written = b""
+    with suppress(OSError):
+        size = os.fstat(ERROR_STREAM).st_size
+        written = os.pread(ERROR_STREAM, LONGEST_LINE, max(0, size - LONGEST_LINE))
+    lines = written.decode(errors="replace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    if not last:
+        return say("exit", "It ended itself with sys.exit({code!r}).", code=error.code)
+    return say(
+        "exit-last", "It ended itself with sys.exit({code!r}). It last wrote: {line}", code=error.code, line=last
+    )
 
 
 def _innermost(trace: TracebackType | None, filename: str, root: str) -> FailedAt | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.tui.commands.command_line import Command, document
 
 FOLDER = Path(__file__).parents[2] / "data/nonfinite"
@@ -33,7 +35,7 @@ def test_what_a_failing_program_did_before_is_looked_at(command: Command, tmp_pa
     path.write_text("import sys\nimport torch\n\nx = torch.tensor([float(sys.argv[1])]).log()\nx @ torch.ones(3)\n")
     status, out, err = command("nan", path, "--", "-1")
     assert status == 1
-    assert "line 5" in err
+    assert err.startswith("attn-tutor: mine.py, line 5: RuntimeError")
     assert "There is no logarithm of a number below 0." in out
 
 
@@ -62,3 +64,38 @@ def test_a_file_that_is_not_there_is_a_mistake_in_the_command_line(command: Comm
     status, _, err = command("nan", "nowhere.py")
     assert status == 2
     assert "nowhere.py" in err
+
+
+def test_what_argparse_says_is_told(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    code = "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--data', required=True)\n"
+    path.write_text(f"{code}parser.parse_args()\n")
+    status, out, err = command("nan", path)
+    assert (status, out) == (1, "No number was computed before the program stopped.\n")
+    assert "train.py, line 5: It ended itself with sys.exit(2). It last wrote: " in err
+    assert "the following arguments are required: --data" in err
+    path.write_text("raise SystemExit('no data here')\n")
+    assert "and says: no data here" in command("nan", path)[2]
+
+
+def test_of_a_long_message_the_first_lines_are_printed(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("import torch\n\nraise ValueError(f'bad values: {torch.ones(50, 2)}')\n")
+    _, _, err = command("nan", path)
+    assert len(err.splitlines()) == 5
+    assert err.endswith("...\n")
+
+
+def test_lines_fit_into_a_narrow_terminal(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    _, out, _ = command("nan", FOLDER / "log_of_negative.py")
+    assert max(map(len, out.splitlines())) in range(30, 41)
+
+
+def test_what_is_no_program_is_refused(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "empty.py").write_text("")
+    (tmp_path / "idle.py").write_text("x = 1\n")
+    assert command("nan", tmp_path / "empty.py")[0] == 2
+    assert command("nan", tmp_path / "model.pt")[0] == 2
+    status, out, _ = command("nan", tmp_path / "idle.py")
+    assert (status, out) == (0, "The program computed nothing with PyTorch, so nothing was looked at.\n")

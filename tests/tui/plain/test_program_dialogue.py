@@ -158,6 +158,12 @@ def test_only_what_applies_to_a_program_is_offered(program: WarmProgram) -> None
         said = learner.type("help")
         for word in ("step", "lesson", "course", "saved"):
             assert word not in said, word
+        for word in ("train", "hint", "retract", "side"):
+            assert learner.say(word) == f"{word} is for the lessons of the course. Type help to see what you can do."
+        learner.say("set z[0,0] = 9")
+        again = learner.type("again")
+        assert again.endswith("Changed: z[0,0] = 9.")
+        learner.say("reset")
 
 
 def test_a_file_of_tensors_is_read(worker: Session, tmp_path: Path) -> None:

@@ -181,6 +181,8 @@ def _origin_of(program: str) -> Origin:
         # float32 ends where bfloat16 does.
         ("square_in_bfloat16", "Computed in float64, it is 8.98558e+38"),
         ("bias_correction_from_0", "the first step is 1"),
+        # A small number in its place would make the scale a large one.
+        ("log_of_spread", "torch.where(x > 0, x, 1).log()"),
     ],
 )
 def test_what_helps_is_what_helps_in_this_case(program: str, cure: str) -> None:
@@ -285,3 +287,46 @@ def test_a_nan_from_the_derivative_of_the_same_operation_has_no_cure_of_its_own(
     first, nan = report.origins
     assert (len(first.cures), nan.phase, nan.cures) == (1, "backward", ())
     assert "from the derivative of the same" in nonfinite_text.headline(nan, first)
+
+
+def test_large_numbers_that_the_code_gives_are_not_told() -> None:
+    report = _hunt(
+        """
+        scores, hidden = torch.zeros(2, 2), torch.eye(2).bool()
+        for _ in range(2):
+            least = torch.finfo(scores.dtype).min
+            masked = scores.masked_fill(hidden, least)
+            chosen = torch.where(hidden, least * torch.ones(2), scores)
+        square = torch.tensor([1.5e19]) ** 2
+        """
+    )
+    assert [item.name for item in report.large] == ["torch.tensor([1.5e19]) ** 2"]
+
+
+def test_an_infinity_that_the_code_multiplies_by_is_not_said_to_be_too_large() -> None:
+    origin = _hunt("x = float('-inf') * torch.ones(3)\ny = torch.softmax(x, dim=0)").first
+    assert origin is not None
+    assert origin.kind == "nothing-left"
+    assert [item.notes for item in origin.operands] == [()] * 3
+
+
+def test_of_a_program_that_was_ended_nobody_knows_how_often_code_would_have_run() -> None:
+    source = "x = torch.ones(1)\nfor step in range(100):\n    y = 1 / (x - 1 + (step < 2))\n    z = y - y"
+    report = _hunt(source, after=20)
+    (origin,) = report.origins
+    assert report.is_over
+    assert "Before, this code had run 2 times." in nonfinite_text.headline(origin)
+    assert "this was run" not in nonfinite_text.headline(origin)
+
+
+def test_an_optimizer_does_not_count_the_parameters_as_rounds() -> None:
+    report = _hunt(
+        """
+        weights = [torch.ones(2, requires_grad=True) for _ in range(3)]
+        optimizer = torch.optim.Adam(weights, eps=0)
+        sum((weight * 0).sum() for weight in weights).backward()
+        optimizer.step()
+        """
+    )
+    (origin,) = report.origins
+    assert (origin.phase, origin.times, origin.of) == ("optimizer", 0, 0)

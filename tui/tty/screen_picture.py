@@ -29,13 +29,16 @@ font-size: {{char_height}}px; line-height: {{line_height}}px; white-space: pre; 
 <g transform="translate({{terminal_x}}, {{terminal_y}})" clip-path="url(#{{unique_id}}-clip-terminal)" \
 aria-hidden="true">
 {{backgrounds}}
-<g class="{{unique_id}}-matrix">
+<g class="{{unique_id}}-matrix" xml:space="preserve">
 {{matrix}}
 </g>
 </g>
 </svg>
 """
-"""The file, to be filled in twice: by us, then by Rich, whose own format would fetch a font from the network."""
+"""The file, to be filled in twice: by us, then by Rich, whose own format would fetch a font from the network.
+
+Programs other than browsers would leave out spaces at the ends of texts without `xml:space`.
+"""
 
 
 class ScreenPicture:

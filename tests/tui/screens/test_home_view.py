@@ -55,6 +55,7 @@ async def test_the_matrix_under_the_cursor_and_the_screen_are_written(folder: Pa
         await learner.sees(position_text("one-query", "softmax"), lambda: learner.lines[3:12] == before)
         assert learner.focus == focus
         picture = (folder / "screen.svg").read_text(encoding="utf-8")
+        assert 'xml:space="preserve"' in picture  # else librsvg and Inkscape leave out spaces
         root = ElementTree.fromstring(picture)
         title, text = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
         assert title is not None

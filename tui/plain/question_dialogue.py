@@ -14,7 +14,7 @@ from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Judgement, StepResult, WorkerError
 from lessons.texts.wording import Wording
-from tui.plain.command_table import Handlers
+from tui.plain.command_table import Handlers, as_typed
 from tui.plain.matrix_commands import drawer
 from tui.plain.plain_state import PlainState
 from tui.plain.refused import Refused
@@ -67,6 +67,12 @@ class QuestionDialogue(StepDialogue):
         if word in ("answer", "point", "hint", "solution") and not self._state_of_question.is_open:
             return say("is-over", "You have done this task. Type next to go on.")
         return super().why_not(word)
+
+    def command_for(self, line: str) -> str:
+        """See `StepDialogue`. A number or a shape alone is meant as the answer."""
+        if re.match(r"[-+(\[.]*\d", line) and "answer" in self.handlers:
+            return as_typed("answer", line)
+        return super().command_for(line)
 
     @property
     def _hints_read(self) -> tuple[str, ...]:

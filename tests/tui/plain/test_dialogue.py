@@ -102,6 +102,14 @@ def test_a_command_that_does_nothing_says_why_and_a_line_without_one_which_is_me
     assert learner.say(line) == said
 
 
+@pytest.mark.parametrize("line", ["0.1", "-3", "2, 5, 3", "(2, 5)", ".5"])
+def test_a_number_at_a_question_is_meant_as_the_answer(learner: Conversation, line: str) -> None:
+    learner.begin()
+    lesson, step = next((lesson, step) for lesson in COURSE.lessons for step in lesson.steps if step.kind == "predict")
+    learner.type(f"go {lesson.id} {step.id}")
+    assert learner.say(line) == f"Do you mean this? answer {line}"
+
+
 def test_a_command_may_be_cut_short_as_long_as_it_is_told_from_others(learner: Conversation) -> None:
     learner.begin()
     assert learner.type("expl weights[1,2]").startswith("weights[1,2] = ")

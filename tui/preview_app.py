@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, cast
 from textual import work
 from textual.app import ComposeResult
 
+from lessons.authoring import axis_complaints
 from lessons.authoring.previewed_course import PreviewedCourse, Version
 from lessons.format.lesson import Course, Lesson
 from lessons.reading import outlining
 from lessons.reading.course_outline import CourseOutline
+from lessons.reading.findings import Finding, LessonError
 from lessons.results.clean_text import printable
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
@@ -111,15 +113,20 @@ class PreviewApp(TutorApp):
         """Open the step that the author has named; hold the keys until then. Then look at the files."""
         with self.input_held():
             await self.assembled.wait()
-        opened = self.parts.steps.on_open
+        steps = self.parts.steps
+        opened, arrived = steps.on_open, steps.on_result
 
         def on_open() -> None:
             opened()
             self._show_findings()
 
-        self.parts.steps.on_open = on_open
+        def on_result() -> None:
+            arrived()
+            self._show_findings()
+
+        steps.on_open, steps.on_result = on_open, on_result
         self._note()
-        self.parts.steps.open(self._version.lesson, self._first)
+        steps.open(self._version.lesson, self._first)
         self.set_interval(EVERY, self._look)
         file = printable(self._previewed.path.name)
         self.frame.notify(say("begin", "A preview: {file} is read again each time you save it.", file=file), timeout=5)
@@ -184,10 +191,23 @@ class PreviewApp(TutorApp):
         position = self._previewed.shown_position
         if version.findings:
             self.findings.show_findings(finding_text.unreadable(version, position, MOST_FINDINGS))
-        elif steps.lesson == version.lesson and (found := version.remarks_on(steps.index)):
+        elif steps.lesson == version.lesson and (found := (*self._wrong_axes(), *version.remarks_on(steps.index))):
             self.findings.show_findings(finding_text.remarks(found, position))
         else:
             self.findings.show_findings(None)
+
+    def _wrong_axes(self) -> tuple[Finding, ...]:
+        """Return where the step's axes and labels do not fit what it has computed; nothing before it has run."""
+        steps, results = self.parts.steps, self.state.results
+        assert isinstance(results, PreviewResults)
+        result = results.unchanged(steps.lesson, steps.step)
+        if result is None:
+            return ()
+        try:
+            return tuple(axis_complaints.findings_in_step(steps.lesson, steps.index, result.tensors))
+        except LessonError:
+            # Saved again meanwhile, and about to be read.
+            return ()
 
     def on_resize(self) -> None:
         """Draw the lines of the frame and the findings for the new width of the screen."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lessons.engine.run import Run
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.reading import loader
 from lessons.reading.findings import Finding
 from lessons.reading.yaml_nodes import locate, position_of
+from lessons.results.result import Tensor
 
 Complaint = tuple[tuple[int | str, ...], str, str]
 """Path, problem and remedy."""
@@ -16,21 +17,36 @@ Complaint = tuple[tuple[int | str, ...], str, str]
 
 def findings(lesson: Lesson, run: Run) -> Iterator[Finding]:
     """Find axes and labels in a lesson that was loaded from a folder which do not fit what its run shows."""
-    root = loader.read_nodes(lesson)
-    for path, problem, remedy in complaints(lesson, run):
-        yield Finding(*position_of(locate(root, path)[1].start_mark), problem, remedy)
+    yield from _located(lesson, complaints(lesson, run))
+
+
+def findings_in_step(lesson: Lesson, position: int, tensors: Sequence[Tensor]) -> Iterator[Finding]:
+    """Find the same in one step, which shows these tensors. Raises `LessonError` if its file is not there any more."""
+    yield from _located(lesson, complaints_in_step(lesson, position, tensors))
 
 
 def complaints(lesson: Lesson, run: Run) -> Iterator[Complaint]:
     """Yield names of axes that are too few or too many for their tensor, and labels that are not drawn for it."""
     for position, step in enumerate(lesson.steps):
-        result = run.result(step.id) if isinstance(step, RunningStep) else None
-        if result is None or not isinstance(step, RunningStep):
-            continue
-        shapes = {tensor.name: tensor.shape for tensor in result.tensors}
+        if result := run.result(step.id):
+            yield from complaints_in_step(lesson, position, result.tensors)
+
+
+def complaints_in_step(lesson: Lesson, position: int, tensors: Sequence[Tensor]) -> Iterator[Complaint]:
+    """Yield the same for one step, which shows these tensors."""
+    step = lesson.steps[position]
+    if isinstance(step, RunningStep):
+        shapes = {tensor.name: tensor.shape for tensor in tensors}
         for inside, shown in step.tensors_with_paths:
             if shown.name in shapes:
                 yield from _of_tensor(("steps", position, *inside), shown, shapes[shown.name])
+
+
+def _located(lesson: Lesson, found: Iterator[Complaint]) -> Iterator[Finding]:
+    root = None
+    for path, problem, remedy in found:
+        root = root or loader.read_nodes(lesson)
+        yield Finding(*position_of(locate(root, path)[1].start_mark), problem, remedy)
 
 
 def _of_tensor(path: tuple[int | str, ...], shown: ShownTensor, shape: tuple[int, ...]) -> Iterator[Complaint]:

@@ -50,6 +50,8 @@ async def test_a_save_is_followed_and_a_mistake_is_shown_in_place(
         await learner.sees("table[0,1] = 2.0")
         file.write_text(small_course.LESSON.replace("Look at", "See 7 and"))
         await learner.sees("See 7 and the table.", "table[0,1] = 2.0", "The number 7 is typed.", "preview")
+        file.write_text(small_course.LESSON.replace("kind: vector}", "kind: vector, axes: [row]}"))
+        await learner.sees("'table' has the shape (2, 2), but", "preview")
         # A glossary that names a step which is not there yet.
         terms = small_course.GLOSSARY.replace("first-row/table", "first-row/tables")
         (course / "glossary.yaml").write_text(terms)

@@ -34,6 +34,10 @@ class PreviewResults(StepResults):
             run = await self._session.run(lesson, step.id)
             self._prepared[step.id] = run.result(step.id) or run.steps[-1]
 
+    def unchanged(self, lesson: Lesson, step: Step) -> StepResult | None:
+        """Return what the step has computed without changes, None if it has not run."""
+        return self._bases.get((lesson.id, step.id))
+
     def at_once(self, lesson: Lesson, step: Step) -> StepContent:
         """Return what the step has computed just now, if anything."""
         found = self._prepared.pop(step.id, None)

@@ -55,15 +55,19 @@ class VersionCounts:
     def _count_versions(self, name: str, index: Index) -> dict[Version, int]:
         run, found = self.run, dict[Version, int]()
         current: Version | None = None
+        latest: dict[tuple[int, int, int], Version] = {}
         for binding in run.names.bindings(name):
             region = binding.region
             if binding.time > self.time or not _fits(index, region.shape):
                 continue
             last = Element.of(region.parts, (*index, *_part(name, region)), self.time)
-            for time in run.history.write_times(last, binding.time) or [0]:
-                version = region.storage, last.offset, time
-                found[version] = min(found.get(version, self.time), max(time, binding.time))
-                current = version if binding.top else current
+            key = region.storage, last.offset, last.size
+            if key not in latest:
+                # From its first binding on, all values of an element are known: a loop binds `total` in each round.
+                for time in run.history.write_times(last, binding.time) or [0]:
+                    version = latest[key] = region.storage, last.offset, time
+                    found[version] = min(found.get(version, self.time), max(time, binding.time))
+            current = latest[key] if binding.top else current
         if len(found) == 1:
             return {}
         order = sorted(found, key=lambda version: (found[version], version[2]))

@@ -27,7 +27,7 @@ from lessons.worker.flow.diagram import Diagram, NoBox
 from lessons.worker.jobs import prompt, scratch_run, summaries, tensor_entries
 from lessons.worker.jobs.execute import describe
 from lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
-from lessons.worker.recording.element_history import ValueLost
+from lessons.worker.recording.element_history import TookTooLong, ValueLost
 from lessons.worker.tensor_reports import (
     BlocksReport,
     ExplanationReport,
@@ -40,6 +40,9 @@ from lessons.worker.tensor_reports import (
 say = Wording("worker/questions")
 
 LARGEST_WINDOW = 256
+
+PATIENCE = 8.0
+"""Seconds that an explanation or a flow may take. After a few more, the peer would end this process."""
 
 
 Handlers = dict[type[object], Callable[[RunState, Any], object]]
@@ -71,19 +74,22 @@ def serve(talk: socket.socket, run: RunState, more: Handlers | None = None) -> N
 
 def explain(run: RunState, question: ExplainQuestion) -> ExplanationReport:
     """Explain a cell of a shown tensor."""
-    return _explained(lambda: run.explainer.ask(question.unit, question.name, question.index))
+    return _explained(run, lambda: run.explainer.ask(question.unit, question.name, question.index))
 
 
 def follow(run: RunState, question: FollowQuestion) -> ExplanationReport:
     """Explain an operand of an earlier explanation."""
-    return _explained(lambda: run.explainer.follow(question.ref, question.unit))
+    return _explained(run, lambda: run.explainer.follow(question.ref, question.unit))
 
 
-def _explained(ask: Callable[[], dict[str, Any]]) -> ExplanationReport:
+def _explained(run: RunState, ask: Callable[[], dict[str, Any]]) -> ExplanationReport:
     try:
-        return ExplanationReport(ask())
+        with run.explainer.history.no_longer_than(PATIENCE):
+            return ExplanationReport(ask())
     except NoCell:
         raise QuestionRefused(say("no-cell", "no such cell")) from None
+    except TookTooLong:
+        raise QuestionRefused(_too_slow()) from None
     except Exception as error:
         # A bug in one explanation must not end the child: the other cells can still be explained.
         kind = type(error).__name__
@@ -91,11 +97,19 @@ def _explained(ask: Callable[[], dict[str, Any]]) -> ExplanationReport:
         raise QuestionRefused(why) from error
 
 
+def _too_slow() -> str:
+    return say("too-slow", "This would take longer than {seconds:g} seconds to find out.", seconds=PATIENCE)
+
+
 def flow(run: RunState, question: FlowQuestion) -> FlowReport:
     """Return the boxes and arrows that lead to what a unit shows."""
     try:
-        path = run.explainer.path_of(question.references)
-        return FlowReport(Diagram(run.explainer, question.unit, question.opened, run.end_of(question.unit)).flow(path))
+        with run.explainer.history.no_longer_than(PATIENCE):
+            path = run.explainer.path_of(question.references)
+            diagram = Diagram(run.explainer, question.unit, question.opened, run.end_of(question.unit))
+            return FlowReport(diagram.flow(path))
+    except TookTooLong:
+        raise QuestionRefused(_too_slow()) from None
     except Exception as error:
         # A bug in a flow must not end the child: its numbers can still be explained.
         kind = type(error).__name__

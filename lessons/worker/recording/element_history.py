@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 import sys
+import time
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
@@ -30,6 +33,10 @@ LINE = 16
 
 LARGE = 4096
 """Elements of a tensor above which its former numbers are not looked up one by one."""
+
+
+class TookTooLong(Exception):
+    """What is being looked up takes longer than it may."""
 
 
 class ValueLost(Exception):
@@ -137,8 +144,20 @@ class ElementHistory:
     def __init__(self, record: Record) -> None:
         self._record = record
         self._writes: dict[int, _Writes] = {}
+        self._until = math.inf
+
+    @contextmanager
+    def no_longer_than(self, seconds: float) -> Iterator[None]:
+        """Raise `TookTooLong` where something is looked up after some seconds, before anything is changed there."""
+        self._until = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._until = math.inf
 
     def _of(self, storage: int) -> _Writes:
+        if time.monotonic() > self._until:
+            raise TookTooLong
         writes = self._writes.get(storage)
         if writes is None:
             writes = self._writes[storage] = _Writes()

@@ -17,6 +17,7 @@ from lessons.worker.explaining.explainer import NoCell
 from lessons.worker.jobs import tensor_questions
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import NamedExpression
+from lessons.worker.recording.element_history import Element, ElementHistory
 from tests.lessons.recorded_code import Traced
 
 ATTEND = """
@@ -121,7 +122,7 @@ def test_grouped_queries(grad: bool) -> None:
     traced.check_all("r")
 
 
-def test_missing_cell_and_failed_explanation_have_different_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_slow_and_failed_explanations_have_different_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     """An error in a rule is not mistaken for a wrong index."""
     state = RunState()
     state.run("import torch\nx = torch.ones(2) + 1", ONE)
@@ -135,6 +136,11 @@ def test_missing_cell_and_failed_explanation_have_different_messages(monkeypatch
     unknown = (ExplainQuestion("x", (2,), ONE), ExplainQuestion("y", (0,), ONE))
     assert {*map(refusal_of, unknown), refusal_of(FollowQuestion(10**6, ONE))} == {"no such cell"}
 
+    with monkeypatch.context() as patch:
+        patch.setattr(tensor_questions, "PATIENCE", -1.0)
+        assert refusal_of(ExplainQuestion("x", (0,), ONE)) == "This would take longer than -1 seconds to find out."
+    assert tensor_questions.explain(state, ExplainQuestion("x", (0,), ONE)).explanation["value"] == 2
+
     def raise_index_error(*given: object) -> None:
         raise IndexError("list index out of range")
 
@@ -145,6 +151,23 @@ def test_missing_cell_and_failed_explanation_have_different_messages(monkeypatch
     )
     with pytest.raises(NoCell):
         state.explainer.follow(10**6)
+
+
+def test_the_rounds_of_a_loop_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting all of them again for each binding of `total` took ten seconds for a few thousand rounds."""
+    rounds = 200
+    traced = Traced(f"total = torch.zeros(())\nfor v in torch.arange({rounds}.0):\n    total += v\n")
+    history, counted = traced.explainer.history, list[int]()
+    times = type(history).write_times
+
+    def counting(self: ElementHistory, element: Element, since: int) -> list[int]:
+        found = times(self, element, since)
+        counted.extend(found)
+        return found
+
+    monkeypatch.setattr(type(history), "write_times", counting)
+    assert len(traced.explain("total").operands) == rounds + 1
+    assert rounds <= len(counted) < 5 * rounds
 
 
 SCORES = "s = torch.rand(4, 4)\nlow = torch.tril(torch.ones(4, 4))\n"

@@ -10,7 +10,8 @@ import itertools
 import linecache
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from types import ModuleType, TracebackType
 from typing import Any, Literal
@@ -36,6 +37,12 @@ _line, _file, _said, _errno = (
 YOUR_CODE = code_unit.ANSWER.filename
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 LONGEST = 2000
+FEW_CALLS = 100
+"""Calls inside of each other up to which it is something else that is too deep, such as a list of lists."""
+
+NESTED = 3000
+"""Levels of a syntax tree that can be compiled."""
+
 SENTENCE_ENDS = (".", "!", "?", ":")
 
 After = Callable[[ast.stmt], None]
@@ -92,18 +99,42 @@ def _one_by_one(
     after: After,
     prepare: Callable[[ast.Module], None] | None,
 ) -> None:
-    tree = _parse(source, filename)
-    # Compile all of it first, so that an error which only the compiler sees (`return` outside a function) comes early.
-    _compile(source, filename, "exec", dont_inherit=True)
-    if prepare is not None:
-        prepare(tree)
+    with _as_deep_as_python():
+        tree = _parse(source, filename)
+        # Compile all of it first, so that an error that only the compiler sees (`return` outside a function) is early.
+        _compile(source, filename, "exec", dont_inherit=True)
+        if prepare is not None:
+            prepare(tree)
     flags = 0
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
             # A future import holds for a whole file, so its flag is needed for every later statement.
             flags |= sum(getattr(__future__, alias.name).compiler_flag for alias in statement.names)
-        _exec(_compile(ast.Module([statement], []), filename, "exec", flags, dont_inherit=True), namespace)
+        with _as_deep_as_python():
+            code = _compile(ast.Module([statement], []), filename, "exec", flags, dont_inherit=True)
+        _exec(code, namespace)
         after(statement)
+
+
+def _is_deeper(traceback: TracebackType | None, calls: int) -> bool:
+    """Return whether there are more calls than these inside of each other."""
+    for _ in range(calls):
+        traceback = traceback.tb_next if traceback is not None else None
+    return traceback is not None
+
+
+@contextmanager
+def _as_deep_as_python() -> Iterator[None]:
+    """Let code be nested as deeply as where Python compiles a file, such as 1,500 branches of one `if`.
+
+    For a syntax tree, the limit is otherwise a third of that.
+    """
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, NESTED))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def describe(error: BaseException, filename: str) -> ErrorReport:
@@ -122,8 +153,10 @@ def _describe(error: BaseException, filename: str) -> ErrorReport:
         told = advice(error, filename, _source(filename))
     elif is_a(error, SystemExit):
         message = say("sys-exit", "The code ended the program itself (sys.exit); nothing after that was run.")
-    elif is_a(error, RecursionError):
-        message = say("recursion", "Endless recursion: a function calls itself without end.")
+    elif is_a(error, RecursionError) and _is_deeper(_trace(error), FEW_CALLS):
+        message = say(
+            "recursion", "The recursion is too deep: a function calls itself again and again, maybe endlessly."
+        )
     elif is_a(error, EOFError) and _text(error) == "EOF when reading a line":
         message = say("keyboard", "The code waits for the keyboard, which it cannot read here.")
     elif is_a(error, OSError) and _errno(error) == errno.EFBIG:

@@ -80,6 +80,9 @@ ERROR_STREAM = 2
 MOST_WRITTEN = 100
 """Files that a program has written that a report has room for."""
 
+ROOM = 200
+"""Calls inside of each other that a program may have more than in Python, for those of the recorder."""
+
 MOST_SOURCE = 1 << 20
 """Characters of source that a report has room for."""
 
@@ -249,6 +252,8 @@ def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt
 
     asks = job.purpose == "questions"
     local_variables = LocalVariables(recorder, every_call=asks)
+    # The recorder's own calls come on top of those of the program.
+    sys.setrecursionlimit(sys.getrecursionlimit() + ROOM)
     with _stopped_after(job.wall) as stopper, local_variables.noting():
         if isinstance(recorder, HuntingRecorder):
 

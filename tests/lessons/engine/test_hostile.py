@@ -232,7 +232,12 @@ DEATHS = {
     "os._exit": ("import os\nos._exit(0)", "crash", OS_EXIT, None),
     "os._exit when it is called": ("import os\ndef double(x):\n    os._exit(0)", "crash", OS_EXIT, None),
     "interrupt": ("raise KeyboardInterrupt", "error", "KeyboardInterrupt", 1),
-    "recursion": ("def f():\n    f()\nf()", "error", "Endless recursion: a function calls itself without end.", 2),
+    "recursion": (
+        "def f():\n    f()\nf()",
+        "error",
+        "The recursion is too deep: a function calls itself again and again, maybe endlessly.",
+        2,
+    ),
     "recursion in C": (
         "import sys\nsys.setrecursionlimit(10**9)\nclass A:\n    def __repr__(self): return repr(self)\nrepr(A())",
         "crash",

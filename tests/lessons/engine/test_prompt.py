@@ -199,7 +199,7 @@ def test_tensors_can_be_asked_about(prompt: Prompt) -> None:
         ("x @ torch.ones(3)", "RuntimeError", 1),
         ("import sys\nsys.exit()", "sys.exit", 2),
         ("raise KeyboardInterrupt", "KeyboardInterrupt", 1),
-        ("def f(): f()\nf()", "Endless recursion", 1),
+        ("def f(): f()\nf()", "The recursion is too deep", 1),
         ("input()", "keyboard", 1),
         ("return 3", "'return' outside function", 1),
         ("a = '\0'", "This is not Python", 1),

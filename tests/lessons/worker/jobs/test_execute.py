@@ -6,7 +6,7 @@ import dis
 import sys
 from types import CodeType, FrameType, TracebackType
 
-from lessons.worker.jobs.execute import line_of
+from lessons.worker.jobs.execute import execute, line_of
 
 LOOP = """\
 def loop():
@@ -52,3 +52,19 @@ def test_code_without_any_line_has_that_of_its_function() -> None:
     trace = TracebackType(None, frame_of(bare), 2, -1)
     assert trace.tb_lineno is None
     assert line_of(trace) == 1
+
+
+def test_code_may_be_nested_as_deeply_as_in_python() -> None:
+    branches = "".join(f"elif k == {number}:\n    y = {number}\n" for number in range(1100))
+    namespace = {"k": 7}
+    limit = sys.getrecursionlimit()
+    assert execute(f"if k == 0:\n    y = 0\n{branches}", "<deep>", namespace, after=lambda statement: None) is None
+    assert (namespace["y"], sys.getrecursionlimit()) == (7, limit)
+
+
+def test_only_calls_inside_of_each_other_are_a_recursion() -> None:
+    source = "a = []\nfor _ in range(100_000):\n    a = [a]\n"
+    failures = [execute(source + last, "<deep>", {}) for last in ("repr(a)", "def f():\n    f()\nf()")]
+    texts = [failure.message for failure in failures if failure is not None]
+    assert ["recursion is too deep" in text for text in texts] == [False, True]
+    assert texts[0].startswith("RecursionError: maximum recursion depth exceeded")

@@ -94,7 +94,7 @@ def lines(
         made = ""
         if sources:
             made = say("from", "from {names}", names=sources)
-        elif not box.code:
+        elif not box.code and not box.operations:
             made = say("from-outside", "from outside")
         later = again_text([names[source] for source in again])
         yield truncated("   ".join(filter(None, (head, facts, made, later))), width - 2, "...")

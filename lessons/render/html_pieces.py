@@ -226,8 +226,9 @@ def flow(drawn: Flow) -> str:
         again = drawn.sources_again(box.id)
         sources = ", ".join(names[source] for source in drawn.sources(box.id) if source not in again)
         later = flow_text.again_text([names[source] for source in again])
+        is_outside = not box.code and not box.operations
         origin = (
-            f"{code(sources)} {_span('facts', later)}" if box.code else _span("facts", say("outside", "from outside"))
+            _span("facts", say("outside", "from outside")) if is_outside else f"{code(sources)} {_span('facts', later)}"
         )
         made = f"{code(box.code)} {_span('where', flow_text.where(box))}"
         name, facts = f"<code><b>{_text(names[box.id])}</b></code>", _span("facts", flow_text.box_facts(box))

@@ -24,9 +24,14 @@ MOST_AGREED = 12
 GAP = 3
 
 
-def lines(comparison: RunComparison, names: tuple[str, str], here: str = "", width: int = WIDTH) -> Iterator[str]:
-    """Yield a comparison of two runs with these names; lines of the code `here` are called by their number alone."""
-    yield from _wrapped(summary(comparison, names), width)
+def lines(
+    comparison: RunComparison, names: tuple[str, str], here: str = "", width: int = WIDTH, *, traces: bool = False
+) -> Iterator[str]:
+    """Yield a comparison of two runs with these names, which may be traces of blocks instead of whole programs.
+
+    Lines of the code `here` are called by their number alone.
+    """
+    yield from _wrapped(summary(comparison, names, traces=traces), width)
     agreed = [item for item in comparison.agreed if item.one.named or item.other.named]
     if agreed:
         yield ""
@@ -49,26 +54,28 @@ def lines(comparison: RunComparison, names: tuple[str, str], here: str = "", wid
         yield from _difference(comparison.difference, names, here, width)
 
 
-def summary(comparison: RunComparison, names: tuple[str, str]) -> str:
+def summary(comparison: RunComparison, names: tuple[str, str], *, traces: bool = False) -> str:
     """Say in one line whether two runs with these names agree, and how many results they have in common."""
     counts = say(
         "counts", "{matched} of {of_one} results of {one} are among the {of_other} of {other}.",
         matched=comparison.matched, of_one=comparison.of_one, of_other=comparison.of_other,
         one=names[0], other=names[1],
     )  # fmt: skip
-    head = _head(comparison, names)
+    head = _head(comparison, names, traces)
     cut = say("cut", "Only the first results were compared, because there are so many.") if comparison.cut else ""
     return " ".join(filter(None, (head, counts, cut)))
 
 
-def _head(comparison: RunComparison, names: tuple[str, str]) -> str:
+def _head(comparison: RunComparison, names: tuple[str, str], traces: bool) -> str:
     difference = comparison.difference
     if not comparison.of_one and not comparison.of_other:
+        if traces:
+            return say("empty-traces", "There is nothing to compare: neither block computes anything with PyTorch.")
         return say("no-results", "There is nothing to compare: neither program computes anything with PyTorch.")
     if difference is None:
-        return say("agree", "The two programs agree.")
+        return say("traces-agree", "The two traces agree.") if traces else say("agree", "The two programs agree.")
     if difference.one is not None and difference.other is not None:
-        return say("differ", "The two programs differ.")
+        return say("traces-differ", "The two traces differ.") if traces else say("differ", "The two programs differ.")
     less, more = names if difference.one is None else reversed(names)
     return say("more", "{more} computes all that {less} does, and more.", more=more, less=less)
 

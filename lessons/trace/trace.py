@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 from lessons.render import flow_text
 from lessons.render import html_pieces as html
@@ -19,7 +19,7 @@ from lessons.trace.traced_number import TracedNumber
 from lessons.trace.traced_tensors import TracedTensor, TracedTensors
 from lessons.worker.comparing import program_comparison
 from lessons.worker.programs.named_tensors import NamedTensor
-from lessons.worker.programs.record_questions import RecordQuestions
+from lessons.worker.programs.record_questions import RecordQuestions, not_copied
 from lessons.worker.programs.recording_here import RecordingHere
 from lessons.worker.recording.recorder import KEEP
 
@@ -70,7 +70,7 @@ class record:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         assert self._trace is not None
-        self._trace._end(error)
+        self._trace._end(error, traceback)
         self._frame = None
 
 
@@ -88,8 +88,11 @@ class Trace:
         self._ended: RecordQuestions | None = None
         self.failure = ""
 
-    def _end(self, error: BaseException | None) -> None:
-        self._ended = self._questions_at(self._recording.end(self._frame))
+    def __reduce__(self) -> NoReturn:
+        raise not_copied()
+
+    def _end(self, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self._ended = self._questions_at(self._recording.end(self._frame, traceback))
         if self._recording.until is None:
             # Names that the block around this one binds later are none of its own.
             self._ended.named()
@@ -180,7 +183,7 @@ class Trace:
         questions = self._questions()
         region = questions.region_of(tensor)
         if region is None:
-            raise NoTensor(say("not-seen", "This tensor was not there when the block was recorded."))
+            raise NoTensor(say("not-seen", "The block had nothing to do with this tensor."))
         named = next((item for item in questions.named() if _is_same(item, region)), None)
         if named is None:
             named = NamedTensor("tensor", "tensor", "variable", "", "", None, region, questions.until, 1)
@@ -194,7 +197,7 @@ class Trace:
 
     def _questions_at(self, until: int) -> RecordQuestions:
         recording = self._recording
-        return RecordQuestions(recording.explainer, self._main, self._scope, until, recording.aside)
+        return RecordQuestions(recording.explainer, self._main, self._scope, until, recording.aside, recording.is_used)
 
     # Text ---------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from lessons.render import html_pieces as html
 from lessons.render import run_comparison_text
-from lessons.results.run_comparison import Agreement, RunComparison, RunDifference
+from lessons.render.source_text import source
+from lessons.results.run_comparison import Agreement, ComparedResult, RunComparison, RunDifference
 from lessons.texts.wording import Wording
 
 say = Wording("trace/comparison")
@@ -37,16 +38,24 @@ class TracedComparison:
         return self.first is None
 
     def __str__(self) -> str:
-        return "\n".join(run_comparison_text.lines(self.comparison, _names()))
+        return "\n".join(run_comparison_text.lines(self.comparison, _names(), traces=True))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {run_comparison_text.summary(self.comparison, _names())}>"
+        summary = run_comparison_text.summary(self.comparison, _names(), traces=True)
+        first = self.first.one or self.first.other if self.first is not None else None
+        at = say("first", "The first difference: {code}", code=_where(first)) if first is not None else ""
+        return f"<{type(self).__name__}: {' '.join(filter(None, (summary, at)))}>"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
         return html.page(html.lines(str(self)))
+
+
+def _where(result: ComparedResult) -> str:
+    at = source(result.file, result.line)
+    return f"{result.code} ({at})" if at else result.code
 
 
 def _names() -> tuple[str, str]:

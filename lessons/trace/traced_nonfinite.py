@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lessons.engine.explanation_tree import Node
+from lessons.render import explanation_text, nonfinite_text
 from lessons.render import html_pieces as html
-from lessons.render import nonfinite_text
+from lessons.render.numbers import readable
 from lessons.results.nonfinite import NonfiniteReport, Origin
 from lessons.texts.wording import Wording
 from lessons.trace.traced_number import TracedNumber
@@ -55,8 +56,12 @@ class TracedNonfinite:
         return "\n".join(nonfinite_text.lines(self.report))
 
     def __repr__(self) -> str:
-        label = self.first.label if self.first is not None else say("none", "all numbers are finite")
-        return f"<{type(self).__name__}: {label}>"
+        found = self.report.first.first if self.report.first is not None else None
+        if found is None:
+            return f"<{type(self).__name__}: {say('none', 'all numbers are finite')}>"
+        at = ": ".join(filter(None, (explanation_text.where(found), found.code)))
+        value = readable(found.value, found.dtype)
+        return f"<{type(self).__name__}: {found.label} = {value}{f' ({at})' if at else ''}>"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import operator
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from lessons.render import cell_index, linear_matrix
@@ -91,8 +93,35 @@ class TracedTensor:
         except ValueLost as lost:
             raise NotKept(str(lost)) from None
 
+    @property
+    def real(self) -> TracedTensor:
+        """The real parts of a complex tensor."""
+        return self._part("real", 0)
+
+    @property
+    def imag(self) -> TracedTensor:
+        """The imaginary parts of a complex tensor."""
+        return self._part("imag", 1)
+
+    def _part(self, name: str, position: int) -> TracedTensor:
+        named = self._named
+        if not self.dtype.is_complex:
+            raise NoTensor(say("not-complex", "{label} is not complex, so it has no parts.", label=self.label))
+        part = replace(
+            named, label=f"{named.label}.{name}", name=f"{named.name}.{name}", region=named.region.half(position)
+        )
+        return TracedTensor(part, self._questions)
+
     def explain(self, *index: SupportsIndex) -> TracedNumber:
         """Explain how the number at an index was computed. Raises `NoCell` if there is none."""
+        if self.dtype.is_complex:
+            raise NoCell(
+                say(
+                    "complex",
+                    "{label} is complex. Ask for one of its parts, {label}.real or {label}.imag.",
+                    label=self.label,
+                )
+            )
         shape = self.shape
         given = tuple(map(operator.index, index))
         at = tuple(
@@ -101,6 +130,16 @@ class TracedTensor:
         why = cell_index.why_no_cell(self.label, shape, at)
         if why is not None:
             raise NoCell(why)
+        region = self._named.region
+        if region.flips(region.at(at)):
+            raise NoCell(
+                say(
+                    "flipped",
+                    "{label} only marks its numbers as having the other sign. Explain a copy, "
+                    "`{label}.resolve_conj().resolve_neg()`, or the tensor that it was made from.",
+                    label=self.label,
+                )
+            )
         return TracedNumber(self._questions.explain(self._named, at), self._questions)
 
     def facts(self) -> str:
@@ -109,15 +148,17 @@ class TracedTensor:
         times = say("times", "bound {count} times", count=self.count) if self.count > 1 else ""
         return ", ".join(filter(None, (shape, str(self.dtype).removeprefix("torch."), times)))
 
-    def _plain(self) -> Tensor | None:
+    def _plain(self) -> list[Tensor]:
+        """Return it as plain data; a complex one as its two parts; nothing if its numbers are gone."""
+        parts = [self.real, self.imag] if self.dtype.is_complex else [self]
         try:
-            return self._questions.plain(self._named)
+            return [part._questions.plain(part._named) for part in parts]
         except ValueLost:
-            return None
+            return []
 
     def __str__(self) -> str:
-        shown = self._plain()
-        return "\n".join(linear_matrix.matrix(shown)) if shown is not None else f"{self.label}  {self.facts()}"
+        lines = itertools.chain.from_iterable(map(linear_matrix.matrix, self._plain()))
+        return "\n".join(lines) or f"{self.label}  {self.facts()}"
 
     def __repr__(self) -> str:
         return f"<{self.label}: {self.facts()}>"
@@ -128,7 +169,9 @@ class TracedTensor:
     def html(self) -> str:
         """Return its matrices as a piece of HTML."""
         shown = self._plain()
-        return html.tensor(shown) if shown is not None else say("gone", "Its numbers are gone.")
+        if len(shown) > 1:
+            return "".join(html.line(html.code(part.name)) + html.tensor(part) for part in shown)
+        return html.tensor(shown[0]) if shown else html.escaped(say("gone", "Its numbers are gone."))
 
     def _repr_html_(self) -> str:
         head = html.line(html.code(self.label), html.facts(self.facts()))
@@ -148,17 +191,21 @@ class TracedTensors(Mapping[str, TracedTensor]):
         found = self._by_label.get(label)
         if found is not None:
             return found
+        whole, _, part = label.rpartition(".")
+        if part in ("real", "imag") and whole:
+            found = self[whole]
+            return found.real if part == "real" else found.imag
         ends = [item for item in self if item.endswith(f".{label}") or _in_class(item) == label]
         if len(ends) == 1:
             return self._by_label[ends[0]]
         if ends:
             names = ", ".join(ends)
-            raise NoTensor(say("several", "Several tensors are called {label}: {names}.", label=label, names=names))
+            raise NoTensor(say("several", "Several tensors are called '{label}': {names}.", label=label, names=names))
         near = difflib.get_close_matches(label, self, 3) or list(self)[:12]
         if not near:
-            raise NoTensor(say("none", "There is no tensor {label}: no tensor has a name here.", label=label))
+            raise NoTensor(say("none", "There is no tensor '{label}': no tensor has a name here.", label=label))
         raise NoTensor(
-            say("unknown", "There is no tensor {label}. There are: {names}.", label=label, names=", ".join(near))
+            say("unknown", "There is no tensor '{label}'. There are: {names}.", label=label, names=", ".join(near))
         )
 
     def __contains__(self, label: object) -> bool:

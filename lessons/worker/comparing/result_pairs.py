@@ -18,15 +18,16 @@ class _Values:
     Attributes:
         members: for each value, the indices of the results that have it.
         of: for each result, its value.
+        by_content: the values by what is the same for all results that have them.
     """
 
     def __init__(self, results: Sequence[TracedResult]) -> None:
         self.results = results
         self.members: list[list[int]] = []
         self.of: list[int] = []
-        by_content: dict[bytes, int] = {}
+        self.by_content: dict[bytes, int] = {}
         for index, item in enumerate(results):
-            value = by_content.setdefault(_content(item), len(self.members))
+            value = self.by_content.setdefault(_content(item), len(self.members))
             if value == len(self.members):
                 self.members.append([])
             self.members[value].append(index)
@@ -68,7 +69,21 @@ class ResultPairs:
         return self._other.of[other if one is None else self.ones[one]]
 
     def _pair(self) -> None:
-        kin = [[(one, self._kinship(one, other)) for one in near] for other, near in enumerate(self._near())]
+        contents = self._one.by_content.keys() & self._other.by_content.keys()
+        equal = {self._other.by_content[content]: self._one.by_content[content] for content in contents}
+        exact = set(equal.values())
+        kin: list[list[tuple[int, Kinship]]] = []
+        for other, near in enumerate(self._near()):
+            mine = equal.get(other)
+            # Values that both runs have to the last bit belong together, whatever else is close to them. A training
+            # has thousands of small gradients that are all within the tolerance of each other.
+            kin.append(
+                [
+                    (one, "same" if one == mine else self._kinship(one, other))
+                    for one in near
+                    if mine is None or one == mine or one not in exact
+                ]
+            )
         back: list[list[tuple[int, Kinship]]] = [[] for _ in self._one.members]
         for other, found in enumerate(kin):
             for one, kind in found:

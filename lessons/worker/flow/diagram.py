@@ -97,7 +97,7 @@ class Diagram:
             if not number.isdecimal() or int(number) >= len(found):
                 raise NoBox(box)
             given = found[int(number)][0]
-            return self._outside_name(given), given, self._until
+            return self._outside_name(given), self._whole(given), self._until
         one = next((one for one in self._trace.groups if one.id == box), None)
         region = self._result(one) if one is not None else None
         if one is None or region is None:
@@ -176,15 +176,27 @@ class Diagram:
         """Return what a box is called: the result by its name in the source, or the code, or the operation."""
         if one.part.kind == "operation":
             return one.part.op.strip("_")
-        return self._paths.name(one.part) or short(self._paths.code(one.part))
+        name = self._paths.name(one.part) or short(self._paths.code(one.part))
+        if name or isinstance(one, OpenGroup):
+            return name
+        # The source is not known, as of code that was typed into Python itself.
+        last = one.events[-1]
+        written = [region for region in last.outs if region.storage in self._explainer.record.bindings]
+        return self._outside_name(written[0]) if written else last.op.strip("_")
 
     def _outside_box(self, number: int, region: Region) -> FlowBox:
-        content = self._content(region, self._until)
+        content = self._content(self._whole(region), self._until)
         return FlowBox(f"{OUTSIDE}.{number}", self._outside_name(region), **content)
 
     def _outside_name(self, region: Region) -> str:
         bound = self._explainer.record.bindings.get(region.storage, ())
         return next((item.name for item in bound), say("from-outside", "from outside"))
+
+    def _whole(self, region: Region) -> Region:
+        """Return a tensor from outside as its name means it: code may have read it transposed first."""
+        bound = self._explainer.record.bindings.get(region.storage, ())
+        named = next((item.region for item in bound), region)
+        return named if (named.offset, named.size) == (region.offset, region.size) else region
 
     def _result(self, one: Group) -> Region | None:
         """Return what a group hands on: what its name is bound to, else the result of its last operation.

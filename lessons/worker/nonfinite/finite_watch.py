@@ -157,7 +157,7 @@ class FiniteWatch:
             tensor = torch.view_as_real(tensor.resolve_conj())
         dtype = tensor.dtype
         size = tensor.numel()
-        if not dtype.is_floating_point or not size:
+        if not dtype.is_floating_point or not size or tensor._is_zerotensor():
             return True
         self._scan.numbers += size
         largest = largest_magnitude(_wide(tensor))

@@ -12,13 +12,11 @@ from pathlib import PurePath
 from types import CodeType
 from typing import Literal
 
-import torch
-
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.recording.event import Event, Site
 from lessons.worker.recording.names import Assignment
 from lessons.worker.recording.record import Binding, Variables
-from lessons.worker.recording.regions import Region
+from lessons.worker.recording.regions import QUANTIZED, Region
 
 MODULE = "<module>"
 """What Python calls the code of a file outside of all functions."""
@@ -29,8 +27,6 @@ VARIABLE = re.compile(r"\w+")
 
 UNWANTED = "_"
 """What programs call a value that they do not want."""
-
-QUANTIZED = frozenset({torch.qint8, torch.quint8, torch.qint32, torch.quint4x2, torch.quint2x4})
 
 NamedKind = Literal["variable", "parameter", "local"]
 

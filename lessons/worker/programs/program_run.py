@@ -49,6 +49,7 @@ from lessons.worker.programs.named_tensors import is_module, scope_of
 from lessons.worker.programs.record_size import record_size
 from lessons.worker.programs.scratch_files import ScratchFiles
 from lessons.worker.programs.value_digests import digest_values
+from lessons.worker.recording import failed_statement
 from lessons.worker.recording.local_variables import LocalVariables
 from lessons.worker.recording.recorder import Recorder
 
@@ -248,6 +249,7 @@ def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt
             ended.append(None)
         if (place := _innermost(error.__traceback__, filename, str(root_of(Path(job.path))))) is not None:
             places.append(place)
+        failed_statement.note(recorder, state.explainer.names.positions, error.__traceback__)
         return _described(error, filename, job)
 
     asks = job.purpose == "questions"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TypeVar, cast
+from typing import NoReturn, TypeVar, cast
 
 import torch
 
@@ -41,7 +41,13 @@ class RecordQuestions:
     """Answers questions about the record of a program, as it was at a time."""
 
     def __init__(
-        self, explainer: Explainer, main: str, scope: str, until: int, aside: Callable[[], AbstractContextManager[None]]
+        self,
+        explainer: Explainer,
+        main: str,
+        scope: str,
+        until: int,
+        aside: Callable[[], AbstractContextManager[None]],
+        is_used: Callable[[str, Region], bool],
     ) -> None:
         """Take the record of a program whose code is in `main`, in a function if `scope` is the name of one.
 
@@ -51,10 +57,14 @@ class RecordQuestions:
             scope: the name of the function whose code is the program; `<module>` if that is all of the file.
             until: the time at which tensors are asked about.
             aside: makes a context in which answers are computed.
+            is_used: tells whether the program had anything to do with a tensor that has a name.
         """
         self._explainer, self._main, self._scope = explainer, main, scope.replace("<locals>.", "")
-        self.until, self._aside = until, aside
+        self.until, self._aside, self._is_used = until, aside, is_used
         self._named: list[NamedTensor] = []
+
+    def __reduce__(self) -> NoReturn:
+        raise not_copied()
 
     def named(self) -> list[NamedTensor]:
         """List the named tensors. Variables of the program's own function are those of the program."""
@@ -64,7 +74,9 @@ class RecordQuestions:
     def _find_named(self) -> list[NamedTensor]:
         with self._aside():
             found = [
-                replace(item, time=min(item.time, self.until)) for item in named_tensors(self._explainer, self._main)
+                replace(item, time=min(item.time, self.until))
+                for item in named_tensors(self._explainer, self._main)
+                if item.scope or self._is_used(item.label, item.region)
             ]
         if self._scope == "<module>":
             return found
@@ -149,10 +161,19 @@ class RecordQuestions:
         raise TypeError(question)
 
 
+def not_copied() -> TypeError:
+    """Return the exception for an attempt to copy or to pickle a trace, or something that it has answered."""
+    return TypeError(
+        say(
+            "not-copied",
+            "A trace cannot be copied or saved, because it belongs to the process that recorded it. Keep what it "
+            "answers: str(...), or the copies of tensors that `.value` returns.",
+        )
+    )
+
+
 def plain_tensor(name: str, tensor: torch.Tensor) -> Tensor:
-    """Return a tensor as plain data, whose axes have no names; of complex numbers, their absolute values."""
-    if tensor.is_complex():
-        tensor = tensor.abs()
+    """Return a tensor of real numbers as plain data, whose axes have no names."""
     low, high = bounds(tensor)
     shape = tuple(tensor.shape)
     whole = tensor.numel() <= WHOLE

@@ -12,20 +12,28 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 import torch
 
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.programs import loaded_batches
+from lessons.worker.recording import failed_statement
 from lessons.worker.recording.leaving import leave
-from lessons.worker.recording.local_variables import LocalVariables
+from lessons.worker.recording.local_variables import LocalVariables, modules_in
 from lessons.worker.recording.record import Binding, Record
 from lessons.worker.recording.recorder import Recorder
+from lessons.worker.recording.regions import Region
+
+say = Wording("worker/recording-here")
 
 CELL = re.compile(r"<ipython-input|<python-input|[/\\]ipykernel_\d+[/\\]")
 """How the names of code begin, or contain, that somebody has typed into a notebook or a console."""
+
+TIMED = "<timed exec>"
+"""What IPython calls the code of a cell that begins with `%%time`. It does not keep its source."""
 
 _OF_CONSOLE = re.compile(r"_+\d*|_i+\d*|In|Out")
 """Names that notebooks and consoles give to inputs and results."""
@@ -51,6 +59,7 @@ class RecordingHere:
         self.recorder = Recorder(keep=keep, segment=keep // 8, few=FEW_EVENTS)
         self.explainer = Explainer(self.recorder)
         self.until: int | None = None
+        self._since = 0
         self._keep = keep
         self._blocks = 0
         self._froze = False
@@ -74,6 +83,8 @@ class RecordingHere:
             self.recorder.name_all(variables(frame))
         self._blocks += 1
         if self._blocks == 1:
+            self._since = self.record.time
+            self.record.time += 1
             _of_thread.recording = self
             if not gc.get_freeze_count():
                 # A record is made of many objects. The garbage collector would look at all others again and again.
@@ -84,8 +95,10 @@ class RecordingHere:
             self._entered.enter_context(LocalVariables(self.recorder).naming_modules())
             self._entered.enter_context(self.recorder)
 
-    def end(self, frame: FrameType) -> int:
-        """End a block that began in this frame; return the time of its end."""
+    def end(self, frame: FrameType, failure: TracebackType | None = None) -> int:
+        """End a block that began in this frame, perhaps with an exception; return the time of its end."""
+        with self.aside():
+            failed_statement.note(self.recorder, self.explainer.names.positions, failure)
         self._blocks -= 1
         if self._blocks:
             with self.aside():
@@ -95,6 +108,7 @@ class RecordingHere:
         _of_thread.recording = None
         with self.aside():
             self.note(frame)
+            self._forget_unused()
             self.until = leave(self.record, self.recorder.known(), self._keep)
         if self._froze:
             gc.unfreeze()
@@ -110,6 +124,23 @@ class RecordingHere:
                 if binding.time == self.record.time and (binding.leaf or "." in binding.name):
                     self._date(binding)
         return self.record.time
+
+    def is_used(self, name: str, region: Region) -> bool:
+        """Return whether an operation has made or read a named tensor, or the name was bound in a block."""
+        if self.record.stopped or self.recorder.has(region.memory):
+            return True
+        bindings = self.record.bindings.get(region.storage, ())
+        return any(item.name == name and item.time > self._since for item in bindings)
+
+    def _forget_unused(self) -> None:
+        """Forget the names of tensors that the blocks had nothing to do with: a notebook may have many, and large ones.
+
+        They would be copied, because they may change later.
+        """
+        bindings = self.record.bindings
+        for storage, items in list(bindings.items()):
+            if not any(self.is_used(item.name, item.region) for item in items):
+                del bindings[storage]
 
     def _date(self, binding: Binding) -> None:
         """Have a name that was noted at the end mean a parameter from the statement on that made it."""
@@ -130,7 +161,11 @@ class RecordingHere:
     def _watch(self, frame: FrameType, watched: Iterable[Path]) -> None:
         """Watch the code of a frame, the cells typed so far, and the files in its folder and in others."""
         recorder, own = self.recorder, frame.f_code.co_filename
-        recorder.watch(own, "".join(linecache.getlines(own, frame.f_globals)))
+        text = "".join(linecache.getlines(own, frame.f_globals))
+        if own == TIMED and not text:
+            text = _timed_cell()
+            self.record.titles[own] = say("timed", "below %%time")
+        recorder.watch(own, text)
         if CELL.search(own) or not os.path.isabs(own):
             folder = Path.cwd()
             for name in list(linecache.cache):
@@ -154,19 +189,33 @@ def variables(frame: FrameType) -> Mapping[str, Any]:
     if names is not frame.f_globals:
         outer = {name: frame.f_globals[name] for name in frame.f_code.co_names if name in frame.f_globals}
         names = {**outer, **names}
-    return {
+    found = {
         name: value
         for name, value in list(names.items())
         if isinstance(value, torch.Tensor | torch.nn.Module) and not _OF_CONSOLE.fullmatch(name)
     }
+    owner = names.get("self")
+    return found if isinstance(owner, torch.nn.Module) else {**found, **dict(modules_in("self", owner))}
+
+
+def _timed_cell() -> str:
+    """Return the code below `%%time` in the present cell; "" if there is none."""
+    shell = _shell()
+    inputs = getattr(getattr(shell, "history_manager", None), "input_hist_raw", [])
+    head, _, code = inputs[-1].lstrip().partition("\n") if inputs else ("", "", "")
+    return code if head.startswith("%%time") else ""
+
+
+def _shell() -> Any:
+    """Return the shell of IPython; None if it is not running."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
 
 
 def _cell_title(filename: str) -> str:
     """Return what a notebook calls a cell: `cell In[3]`; for other typed code its name without the brackets."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
     describe: Callable[[str], tuple[str, str] | None] | None = getattr(
-        getattr(shell, "compile", None), "format_code_name", None
+        getattr(_shell(), "compile", None), "format_code_name", None
     )
     found = describe(filename) if describe is not None else None
     return " ".join((found[0].lower(), found[1])) if found else filename.strip("<>")

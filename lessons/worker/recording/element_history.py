@@ -10,14 +10,16 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import torch
 
 from lessons.results.floats import exact_number
 from lessons.texts.wording import Wording
 from lessons.worker.recording.event import LEFT, Event, contents
+from lessons.worker.recording.reachability import is_like, is_whole
 from lessons.worker.recording.record import CannotRestore, Record
-from lessons.worker.recording.regions import Region
+from lessons.worker.recording.regions import QUANTIZED, Region
 
 say = Wording("explaining/history")
 
@@ -200,6 +202,8 @@ class ElementHistory:
         unchanged: dict[tuple[int, torch.dtype], list[int]] = {}
         for position, element in enumerate(elements):
             event = self.overwriter(element)
+            if element.region.dtype in QUANTIZED:
+                raise ValueLost(_quantized())
             if event is None:
                 self._check(element.storage, element.time)
                 unchanged.setdefault((element.storage, element.region.dtype), []).append(position)
@@ -223,22 +227,28 @@ class ElementHistory:
 
         Raises `ValueLost`.
         """
-        later = [event for event in self._record.writes.get(region.storage, ()) if event.time >= time]
-        if not any(event.info.written for event in later):
+        if region.dtype in QUANTIZED:
+            raise ValueLost(_quantized())
+        writes: Sequence[Event] = self._record.writes.get(region.storage, ())
+        start = bisect_left(writes, time, key=attrgetter("time"))
+        first = next((writes[at] for at in range(start, len(writes)) if writes[at].info.written), None)
+        if first is None:
             self._check(region.storage, time)
             self._bring_back(region)
             return region.tensor.clone() if copy else region.tensor
-        first = next(event for event in later if event.info.written)
         if first.info is LEFT and (kept := self.overwritten(first)) is not None:
             held = region.inside(kept.untyped_storage())
             return held.clone() if copy else held
         if region.size > LARGE:
-            return self._undone(region, later)
+            return self._undone(region, writes[start:])
         self.overwritten(first)
         for target, before in zip(first.outs, first.before, strict=False):
             if before is not None and _is_same(target, region):
                 # The whole of it was overwritten at once, and copied before.
                 return contents(before).clone()
+            if before is not None and target.storage == region.storage and is_whole(target) and is_like(before, target):
+                # So was more than that, as when an optimizer changes a weight that was read transposed.
+                return region.inside(contents(before).clone().untyped_storage()).clone()
         parts = region.parts
         elements = [Element.of(parts, index, time) for index in parts.indices()]
         values = self.values(elements)
@@ -304,6 +314,10 @@ class ElementHistory:
                 part = contents(copy)[index].reshape(1).view(torch.uint8)[start : start + element.region.dtype.itemsize]
                 return exact_number(part.view(element.region.dtype).item())
         raise ValueLost(_no_room())
+
+
+def _quantized() -> str:
+    return say("quantized", "The numbers of a quantized tensor cannot be read one by one.")
 
 
 def _no_room() -> str:

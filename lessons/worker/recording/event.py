@@ -44,7 +44,7 @@ class Info:
         undeclared: the position of the argument `training`, if the schema only declares writes without it.
         out: whether it writes to an argument such as `out`, which it resizes to what it computes.
         in_place: whether it writes to its first argument only, and always.
-        sign: whether its result is only marked as having the other sign.
+        marking: whether its result does not have in memory what it is: only a mark says that the sign is another.
         reshaping: whether it may give an argument another shape or memory.
         kind: one of `PLAIN`, `IN_PLACE`, `SPECIAL`.
         composite: the function of other operations that it is, if it has no kernel of its own.
@@ -61,7 +61,7 @@ class Info:
     undeclared: int | None = None
     out: bool = False
     in_place: bool = False
-    sign: bool = False
+    marking: bool = False
     reshaping: bool = False
     kind: int = SPECIAL
     composite: Callable[..., Any] | None = None

@@ -10,7 +10,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 from weakref import WeakSet, ref
 
@@ -117,16 +117,29 @@ class LocalVariables:
         frame: FrameType | None = _getframe(1)
         while frame is not None and not self._recorder.is_watched(frame.f_code):
             frame = frame.f_back
-        if frame is not None and frame.f_code.co_name != "<module>":
-            for name, value in frame.f_locals.items():
-                if isinstance(value, torch.nn.Module) and name != "self" and value not in self._named:
-                    self._recorder.name_module(name, value)
-                    self._named.update(value.modules())
+        if frame is not None:
+            # The modules among the variables of a file have names already.
+            whole = frame.f_code.co_name != "<module>"
+            for variable, value in list(frame.f_locals.items()):
+                for name, found in modules_in(variable, value):
+                    if name != "self" and found not in self._named and (whole or name != variable):
+                        self._recorder.name_module(name, found)
+                        self._named.update(found.modules())
         self._named.update(module.modules())
 
 
 def _layout(region: Region) -> tuple[object, ...]:
     return region.storage, region.offset, region.shape, region.stride
+
+
+def modules_in(name: str, value: object) -> Iterator[tuple[str, torch.nn.Module]]:
+    """Yield the module that a variable is, or those that an object has as its attributes, as code calls them."""
+    if isinstance(value, torch.nn.Module):
+        yield name, value
+    elif not isinstance(value, type | ModuleType):
+        for key, item in list(getattr(value, "__dict__", {}).items()):
+            if isinstance(item, torch.nn.Module):
+                yield f"{name}.{key}", item
 
 
 def tensors_in(name: str, value: object) -> Iterator[tuple[str, torch.Tensor]]:

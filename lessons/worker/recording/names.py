@@ -120,6 +120,12 @@ class Names:
         In a loop the code may have run several times: then the operations repeat. Only operations that code calls
         directly count as repeated, since a function or module may repeat operations itself.
         """
+        self._steps.update((event.time, step) for step, event in enumerate(run, 1))
+        failed = self._record.failed
+        if failed is not None and failed.site == sites[0]:
+            run = [event for event in run if not failed.since <= event.time < failed.until]
+            if not run:
+                return
         # Autograd keeps what an operation gave, for its derivative, as one more tensor.
         run = [event for event in run if event.op != "detach"] or run
         length = _period([event.op for event in run]) if all(event.direct for event in run) else len(run)

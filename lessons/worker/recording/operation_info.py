@@ -30,8 +30,8 @@ RESHAPING = frozenset(
 UNDECLARED_WRITES = {"native_batch_norm": ("running_mean", "running_var")}
 """Arguments that an operation writes to in training although its schema does not say so."""
 
-SIGNS = frozenset({"_conj", "_neg_view"})
-"""Operations whose results are only marked as having the other sign."""
+MARKING = frozenset({"_conj", "_neg_view", "_efficientzerotensor"})
+"""Operations whose results do not have in memory what they are: the sign is another, or there are only zeros."""
 
 DATA = "lift_fresh"
 """The operation that data from outside come through."""
@@ -71,7 +71,7 @@ def _read(func: Any) -> Info:
         and "resize" not in op
     )
     reshaping = not in_place and any(item.alias_info and item.alias_info.is_write for item in schema.arguments)
-    special = random or reshaping or op in SIGNS or op == DATA or (written and not in_place)
+    special = random or reshaping or op in MARKING or op == DATA or (written and not in_place)
     return Info(
         func,
         op,
@@ -84,7 +84,7 @@ def _read(func: Any) -> Info:
         names["training"] if undeclared else None,
         any(item.is_out for item in schema.arguments),
         in_place,
-        op in SIGNS,
+        op in MARKING,
         reshaping,
         SPECIAL if special else IN_PLACE if in_place else PLAIN,
         composites.function_of(func),

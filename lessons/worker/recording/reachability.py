@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from lessons.worker.recording.event import Event
+from lessons.worker.recording.event import Bytes, Event
 from lessons.worker.recording.record import Record
 from lessons.worker.recording.regions import Region
 
@@ -109,3 +109,11 @@ def overwrites(event: Event) -> bool:
 def is_whole(region: Region) -> bool:
     """Return whether a region is all of its storage."""
     return region.size * region.dtype.itemsize == region.memory.nbytes() and 0 not in region.stride
+
+
+def is_like(copy: torch.Tensor | Bytes, region: Region) -> bool:
+    """Return whether a copy of a region has its numbers in the same order in memory."""
+    if isinstance(copy, Bytes):
+        # Only a contiguous tensor is copied as bytes.
+        return True
+    return copy.stride() == region.stride and not (region.conj or region.neg)

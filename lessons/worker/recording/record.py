@@ -60,6 +60,15 @@ class Variables:
         return replace(self, regions=left, forgotten=self.forgotten + lost) if lost else self
 
 
+@dataclass(slots=True, frozen=True)
+class FailedStatement:
+    """A statement that an exception has left: what it computed between two times was not assigned to its name."""
+
+    site: Site
+    since: int
+    until: int
+
+
 @dataclass(slots=True, weakref_slot=True)
 class Record:
     """A record of a run: operations in order, and names of regions by storage."""
@@ -77,6 +86,8 @@ class Record:
     stopped: str = ""
     """Why recording stopped; "" if it did not."""
     stopped_site: Site | None = None
+    failed: FailedStatement | None = None
+    """The statement at which the run failed, as far as it had computed something; None if there is none."""
     lost: dict[int, tuple[int, int]] = field(default_factory=dict)
     """The times of the first and the last write to each storage after recording stopped."""
     asked_about: set[int] = field(default_factory=set)

@@ -103,7 +103,7 @@ class Recorder(TorchDispatchMode):
         self._hand = False
         self._observe: Callable[[Noted, Any], None] | None = None
         """Called with each operation that was recorded, and what it returned."""
-        self._signs = False
+        self._marks = False
         self._sites = SiteFinder(self.record.sources)
         self._made = _nodes_made()
         self._nodes = NodeNotes()
@@ -255,7 +255,7 @@ class Recorder(TorchDispatchMode):
                 if rare is None:
                     rare = NO_KWARGS, (self._clone(args[0]),), None, False, None
             call = info.call
-            if call is None or self._signs or (type(args[0]) is not _TENSOR and type(args[0]) is not _PARAMETER):
+            if call is None or self._marks or (type(args[0]) is not _TENSOR and type(args[0]) is not _PARAMETER):
                 call = func._op
         except Exception as error:
             self._stop(f"{type(error).__name__}: {error}", ())
@@ -268,14 +268,14 @@ class Recorder(TorchDispatchMode):
             sites = self._sites.find(_getframe(1))
             if sites is None:
                 return out
-            dims, signs, storages, lent = self._dims, self._signs, self._storages, self._lent
+            dims, marks, storages, lent = self._dims, self._marks, self._storages, self._lent
             noted: list[Any] = []
             results: Any = ()
             if kind == SPECIAL:
                 noted, rare = rare.args, self._rare(info, rare, out)
             if info.in_place and args[0] is out:
                 items += time, info, sites, node, made, rare, SAME
-            elif type(out) is _TENSOR and not signs:
+            elif type(out) is _TENSOR and not marks:
                 try:
                     place = out.untyped_storage(), out.storage_offset(), dims[out.shape], dims[out.stride()], out.dtype
                     items += (time, info, sites, node, made, rare, *place)
@@ -293,7 +293,7 @@ class Recorder(TorchDispatchMode):
                 self.kept += lent.add_all(noted, storages)
             for value in () if noted else args:
                 type_of = type(value)
-                if (type_of is _TENSOR or type_of is _PARAMETER) and not signs:
+                if (type_of is _TENSOR or type_of is _PARAMETER) and not marks:
                     try:
                         memory = value.untyped_storage()
                         items += memory, value.storage_offset(), dims[value.shape], dims[value.stride()], value.dtype
@@ -338,8 +338,8 @@ class Recorder(TorchDispatchMode):
             special.state = special.generator.get_state()
         if info.reshaping:
             special.args = list(map(as_noted, args))
-        if info.sign:
-            self._signs = True
+        if info.marking:
+            self._marks = True
         return special
 
     def _rare(self, info: Info, special: _Special, out: Any) -> Rare:
@@ -396,7 +396,7 @@ class Recorder(TorchDispatchMode):
     def _bytes(self, target: torch.Tensor) -> bytes | None:
         """Copy a small tensor as bytes; None if that is not possible, or if there is no room for it."""
         kind = type(target)
-        if not (kind is _TENSOR or kind is _PARAMETER) or self._signs or not target.is_cpu:
+        if not (kind is _TENSOR or kind is _PARAMETER) or self._marks or not target.is_cpu:
             return None
         if target.layout is not torch.strided or target.dtype not in PACKED or not target.is_contiguous():
             return None

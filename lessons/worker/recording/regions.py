@@ -17,6 +17,9 @@ Layout = tuple[Any, ...]
 Two more items, `conj` and `neg`, stand behind these if one of them is true.
 """
 
+QUANTIZED = frozenset({torch.qint8, torch.quint8, torch.qint32, torch.quint4x2, torch.quint2x4})
+"""The types of tensors whose memory does not say what numbers they have."""
+
 OPAQUE = object()
 """Stands for a tensor without a storage, such as a sparse one."""
 
@@ -58,13 +61,16 @@ class Region:
 
     def inside(self, memory: torch.UntypedStorage) -> torch.Tensor:
         """Return the elements of this region in another storage of the same size, as a view."""
-        return torch.empty(0, dtype=self.dtype).set_(memory, self.offset, self.shape, self.stride)
+        tensor = torch.empty(0, dtype=self.dtype).set_(memory, self.offset, self.shape, self.stride)
+        tensor = tensor.conj() if self.conj else tensor
+        return torch._neg_view(tensor) if self.neg else tensor
 
     def part(self, index: Any) -> Region:
         """Return the part of the region that an index of its tensor selects."""
         outline = torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")[index]
         offset = self.offset + int(outline.storage_offset())
-        return Region(self.storage, offset, tuple(outline.shape), outline.stride(), self.dtype, self.memory)
+        shape, signs = tuple(outline.shape), (self.conj, self.neg)
+        return Region(self.storage, offset, shape, outline.stride(), self.dtype, self.memory, *signs)
 
     @property
     def parts(self) -> Region:
@@ -79,6 +85,12 @@ class Region:
             self.dtype.to_real(),
             self.memory,
         )
+
+    def half(self, position: int) -> Region:
+        """Return the real parts of a complex tensor, or with position 1 the imaginary ones."""
+        half = self.parts.part((..., position))
+        half.neg = self.neg != (self.conj and position > 0)
+        return half
 
     def flips(self, offset: int) -> bool:
         """Return whether the region shows the number at an offset with the other sign."""
@@ -167,6 +179,8 @@ def plain_region(tensor: torch.Tensor) -> Region | None:
 
 def layout(tensor: torch.Tensor) -> Layout:
     """Return the layout of a tensor that has a storage. Raises `RuntimeError` for any other."""
+    if tensor._is_zerotensor():
+        raise RuntimeError("Zeros that nobody has written have no memory, although their storage has a size.")
     plain = tensor.untyped_storage(), tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
     conj, neg = tensor.is_conj(), tensor.is_neg()
     return (*plain, conj, neg) if conj or neg else plain

@@ -21,7 +21,7 @@ from lessons.worker.recording.event import DROPPED, SNAPSHOT, Bytes, Event, Info
 from lessons.worker.recording.event import contents as copied
 from lessons.worker.recording.events import Events
 from lessons.worker.recording.operation_info import DATA
-from lessons.worker.recording.reachability import OVERWRITING, is_held, is_whole, overwrites
+from lessons.worker.recording.reachability import OVERWRITING, is_held, is_like, is_whole, overwrites
 from lessons.worker.recording.record import CannotRestore, Record
 from lessons.worker.recording.regions import Region
 
@@ -329,7 +329,7 @@ class _Contents:
 
     def put_back(self, region: Region, copy: torch.Tensor | Bytes) -> None:
         """Put back what an operation had overwritten."""
-        if is_whole(region) and _is_like(copy, region):
+        if is_whole(region) and is_like(copy, region):
             self._copies[region.storage] = copy
             self._own.pop(region.storage, None)
             return
@@ -344,14 +344,6 @@ class _Contents:
         # around them could often not be used again.
         copy = self._copies.get(storage)
         return _clone(self._own[storage]) if copy is None else copied(copy).clone().untyped_storage()
-
-
-def _is_like(copy: torch.Tensor | Bytes, region: Region) -> bool:
-    """Return whether a copy of a region has its numbers in the same order in memory."""
-    if isinstance(copy, Bytes):
-        # Only a contiguous tensor is copied as bytes.
-        return True
-    return copy.stride() == region.stride and not (region.conj or region.neg)
 
 
 def is_drawn(event: Event) -> bool:

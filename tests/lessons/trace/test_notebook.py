@@ -38,6 +38,12 @@ CELLS = (
         tokens @ tokens
     """,
     'print(trace.failure, trace.explain("half", 0, 0), sep="\\n")',
+    """
+    %%time
+    with record() as trace:
+        timed = tokens * 5
+    print(trace.explain("timed", 0, 0))
+    """,
 )
 
 
@@ -86,3 +92,5 @@ def test_cells_show_text_and_html(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     assert shown[8][0].text.startswith("RuntimeError: mat1 and mat2")
     assert "half[0,0] = 1" in shown[8][0].text
+
+    assert "timed[0,0] = 0   below %%time, line 2: tokens * 5" in shown[9][0].text, "IPython does not keep that source"

@@ -85,14 +85,14 @@ def test_a_tensor_can_stand_for_its_name() -> None:
         nameless = [row + 1]
     assert trace.explain(both, 0, 2).label == "both[0,2]"
     assert trace.explain(nameless[0], 1).value == 2
-    with pytest.raises(NoTensor, match="was not there"):
+    with pytest.raises(NoTensor, match="nothing to do"):
         trace.explain(torch.ones(2), 0)
 
 
 def test_what_cannot_be_asked_is_said_in_a_sentence() -> None:
     with record() as trace:
         scores = torch.rand(2, 3)
-    with pytest.raises(NoTensor, match=r"There is no tensor score\. There are: scores\."):
+    with pytest.raises(NoTensor, match=r"There is no tensor 'score'\. There are: scores\."):
         trace.explain("score", 0)
     with pytest.raises(NoCell, match=r"scores has the shape \(2, 3\)"):
         trace.explain("scores", 2, 0)
@@ -363,7 +363,7 @@ def test_two_traces_are_compared_by_value() -> None:
     same = one.compare(other)
     assert same
     assert ("context", "mixed") in {(item.one.name, item.other.name) for item in same.agreed}
-    assert "The two programs agree." in str(same)
+    assert "The two traces agree." in str(same)
     different = one.compare(attention_by(3.0))
     assert not different
     assert [item.one.name for item in different.agreed if item.one.named] == ["products"]

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from lessons.results import formula as f
+from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.products import factors, pairs
@@ -20,7 +21,10 @@ from lessons.worker.explaining.rules.registry import (
     region,
 )
 from lessons.worker.recording.event import Event
+from lessons.worker.recording.operation_info import DATA
 from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/complex-numbers")
 
 Pair = tuple[f.Formula, f.Formula]
 """The real and the imaginary part of a number."""
@@ -52,7 +56,10 @@ def concerns(event: Event) -> bool:
 
 def explain(derivation: Derivation, index: Index, part: int) -> RuleResult:
     """Explain a part of a complex number, 0 for the real and 1 for the imaginary one, or a real number of such."""
-    rule = _RULES.get(derivation.event.op)
+    event = derivation.event
+    rule = _RULES.get(event.op)
+    if rule is None and (event.op == DATA or not any(event.operands())):
+        return _given(event)
     if rule is None:
         return _unknown(derivation, index)
     explained = rule(derivation, index)
@@ -63,6 +70,15 @@ def explain(derivation: Derivation, index: Index, part: int) -> RuleResult:
     if not derivation.elements:
         made.notes.append(given_by_python())
     return made
+
+
+def _given(event: Event) -> RuleResult:
+    """Explain a number that was made from no other."""
+    if event.info.random:
+        return make("draw", None, say("drawn", "A part of a complex number that was drawn at random here."))
+    if event.op == DATA:
+        return make("given", None, say("given", "A part of a complex number that Python gave to PyTorch here."))
+    return make("constant", None, say("made", "A part of a complex number that was made here."))
 
 
 def _unknown(derivation: Derivation, index: Index) -> RuleResult:

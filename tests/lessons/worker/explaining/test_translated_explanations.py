@@ -37,6 +37,7 @@ PROGRAMS = {
     "activations": BACKWARD.format("F.elu(p).sum() + F.glu(p, 1).sum()"),
     "attention": "q = torch.rand(1, 2, 3, 4)\nr = F.scaled_dot_product_attention(q, q, q, is_causal=True)",
     "channel-norms": "norm = torch.nn.BatchNorm1d(4)\ny = norm(b)\nr = norm.running_mean",
+    "complex-numbers": "c = torch.tensor([1 + 2j]) * torch.randn(1, dtype=torch.complex64)\nr = torch.view_as_real(c)",
     "constants": "r = torch.eye(3) * torch.arange(3) + torch.zeros(3) + torch.tensor([1.0, 2.0, len(a)])",
     "convolutions": "r = F.conv1d(torch.rand(1, 2, 5), torch.rand(3, 2, 3), padding=1)",
     "descent": OPTIMIZER.format("foreach=False"),

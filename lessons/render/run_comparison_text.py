@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +12,7 @@ from rich.cells import cell_len
 from lessons.render.flow_text import shape_text
 from lessons.render.numbers import readable, short, truncated
 from lessons.render.source_text import source
-from lessons.results.run_comparison import ComparedResult, RunComparison, RunDifference
+from lessons.results.run_comparison import ComparedResult, RunComparison, RunDifference, Span
 from lessons.texts.wording import Wording
 
 say = Wording("explanation/comparison")
@@ -21,6 +22,8 @@ WIDE = 120
 
 WIDTH = 80
 MOST_AGREED = 12
+LEAST_FILE = 6
+"""Columns of the end of a file's name that are worth showing."""
 GAP = 3
 
 
@@ -39,16 +42,15 @@ def lines(
         shown = agreed if len(agreed) <= MOST_AGREED else agreed[-MOST_AGREED:]
         if len(shown) < len(agreed):
             yield "  " + say("earlier", "({count} before these)", count=len(agreed) - len(shown))
+        # Two columns, unless they would be too narrow.
+        is_narrow = width < WIDTH
+        room = width - 4 if is_narrow else (width - 5) // 2
         rows = [
-            (
-                _result(item.one, here, (width - 5) // 2),
-                _result(item.other, here, (width - 4) // 2, _view() if item.how == "arranged" else ""),
-            )
-            for item in shown
+            (_result(item.one, here, room), _result(item.other, here, room, item.how == "arranged")) for item in shown
         ]
-        half = min(max(cell_len(left) for left, _ in rows), (width - 5) // 2)
+        half = max(cell_len(left) for left, _ in rows)
         for left, right in rows:
-            yield f"  {_padded(left, half)}   {right}"
+            yield from (f"  {left}", f"    {right}") if is_narrow else (f"  {_padded(left, half)}   {right}",)
     if comparison.difference is not None:
         yield ""
         yield from _difference(comparison.difference, names, here, width)
@@ -56,12 +58,14 @@ def lines(
 
 def summary(comparison: RunComparison, names: tuple[str, str], *, traces: bool = False) -> str:
     """Say in one line whether two runs with these names agree, and how many results they have in common."""
+    head = _head(comparison, names, traces)
+    if not comparison.of_one and not comparison.of_other:
+        return head
     counts = say(
         "counts", "{matched} of {of_one} results of {one} are among the {of_other} of {other}.",
         matched=comparison.matched, of_one=comparison.of_one, of_other=comparison.of_other,
         one=names[0], other=names[1],
     )  # fmt: skip
-    head = _head(comparison, names, traces)
     cut = say("cut", "Only the first results were compared, because there are so many.") if comparison.cut else ""
     return " ".join(filter(None, (head, counts, cut)))
 
@@ -74,14 +78,15 @@ def _head(comparison: RunComparison, names: tuple[str, str], traces: bool) -> st
         return say("no-results", "There is nothing to compare: neither program computes anything with PyTorch.")
     if difference is None:
         return say("traces-agree", "The two traces agree.") if traces else say("agree", "The two programs agree.")
-    if difference.one is not None and difference.other is not None:
+    if difference.apart or (difference.one is not None and difference.other is not None):
         return say("traces-differ", "The two traces differ.") if traces else say("differ", "The two programs differ.")
     less, more = names if difference.one is None else reversed(names)
     return say("more", "{more} computes all that {less} does, and more.", more=more, less=less)
 
 
 def _difference(value: RunDifference, names: tuple[str, str], here: str, width: int) -> Iterator[str]:
-    yield say("first", "The first difference:") if value.one and value.other else say("more-first", "First of that:")
+    is_more = not value.apart and (value.one is None or value.other is None)
+    yield say("more-first", "First of that:") if is_more else say("first", "The first difference:")
     yield ""
     # Where both have the same code, it matters who called it.
     is_same = value.one is not None and value.other is not None and value.one.code == value.other.code
@@ -101,6 +106,8 @@ def _difference(value: RunDifference, names: tuple[str, str], here: str, width: 
     yield ""
     if value.permuted:
         yield from _wrapped(_order(value.one, value.other), width)
+    elif value.spans:
+        yield from _wrapped(_piece(value, names), width)
     elif value.one.shape != value.other.shape:
         yield from _wrapped(say("shapes", "Their shapes differ, and so do the numbers in any order."), width)
     if value.cells:
@@ -116,7 +123,7 @@ def _difference(value: RunDifference, names: tuple[str, str], here: str, width: 
             ),
             width,
         )  # fmt: skip
-        yield from _cells(value, names)
+        yield from _cells(value, names, width)
     elif value.stretch is not None:
         yield from _wrapped(
             say(
@@ -143,7 +150,7 @@ def _side(name: str, result: ComparedResult | None, here: str, width: int, with_
     yield f"  {shape_text(result.shape)} {result.dtype}"
 
 
-def _cells(value: RunDifference, names: tuple[str, str]) -> Iterator[str]:
+def _cells(value: RunDifference, names: tuple[str, str], width: int) -> Iterator[str]:
     assert value.one is not None
     assert value.other is not None
     rows = [
@@ -157,10 +164,27 @@ def _cells(value: RunDifference, names: tuple[str, str]) -> Iterator[str]:
     if any(one == other for _, one, other in rows):
         # With as many digits as it takes to see the difference.
         rows = [(row[0], f"{cell.one:.9g}", f"{cell.other:.9g}") for row, cell in zip(rows, value.cells, strict=True)]
-    heads = ("", *(truncated(name, 30) for name in names))
+    heads = ("", *(truncated(name, min(30, (width - 10) // 3)) for name in names))
     widths = [max(cell_len(row[column]) for row in (heads, *rows)) for column in range(3)]
     for row in (heads, *rows):
         yield "  " + "   ".join(_right(text, size) for text, size in zip(row, widths, strict=True))
+
+
+def _piece(value: RunDifference, names: tuple[str, str]) -> str:
+    assert value.one is not None
+    assert value.other is not None
+    is_first = math.prod(value.one.shape) > math.prod(value.other.shape)
+    whole, piece = names if is_first else reversed(names)
+    return say(
+        "piece", "{whole} computes all of it at once. What {piece} computes here should be its part [{part}].",
+        whole=whole, piece=piece, part=",".join(map(_span, value.spans)),
+    )  # fmt: skip
+
+
+def _span(span: Span) -> str:
+    if span.size == span.full:
+        return ":" if span.full > 1 else "0"
+    return str(span.start) if span.size == 1 else f"{span.start}:{span.start + span.size}"
 
 
 def _order(one: ComparedResult, other: ComparedResult) -> str:
@@ -169,21 +193,34 @@ def _order(one: ComparedResult, other: ComparedResult) -> str:
     return say("transposed", "Both hold the same numbers in another order, as after a transpose or a reshape.")
 
 
-def _view() -> str:
-    return say("view", "(as a view with other axes)")
+def _result(result: ComparedResult, here: str, width: int, view: bool = False) -> str:
+    """Name a result in so many columns.
+
+    Of what does not fit, the beginning of the file goes first, then the end of the name; shape and line stay.
+    """
+    shape, where = f" {shape_text(result.shape)}", source(result.file, result.line, here)
+    where = f", {where}" if where else ""
+    for note in (f"  {say('view', '(as a view with other axes)')}", f"  {_short_view()}") if view else ("",):
+        text = f"{result.name}{shape}{where}{note}"
+        if cell_len(text) <= width:
+            return text
+    note = f"  {_short_view()}" if view else ""
+    file = result.file if result.file and where.startswith(f", {result.file}") else ""
+    line = where[len(file) + 2 :] if file else where
+    room = width - cell_len(shape + line + note)
+    # What is left is for the name and the file, half of it each, or more if the other one is short.
+    name = truncated(result.name, max(room // 2, room - cell_len(file) - 2))
+    left = room - cell_len(name) - 2
+    tail = "" if left < LEAST_FILE and cell_len(file) > left else file if cell_len(file) <= left else _end(file, left)
+    return truncated(f"{name}{shape}{f', {tail}' if tail else ''}{line}{note}", width)
 
 
-def _result(result: ComparedResult, here: str, width: int, view: str = "") -> str:
-    """Name a result in so many columns: of what does not fit, the beginning of the file goes first."""
-    end = f"  {view}" if view else ""
-    name = f"{result.name} {shape_text(result.shape)}"
-    where = source(result.file, result.line, here)
-    if cell_len(f"{name}, {where}{end}") > width and where.startswith(result.file):
-        rest = where[len(result.file) :]
-        name = truncated(name, max(width // 2, width - cell_len(where + end) - 2))
-        room = width - cell_len(f"{name}, {rest}{end}")
-        where = (result.file if cell_len(result.file) <= room else "…" + result.file[1 - room :]) + rest
-    return truncated(f"{name}, {where}{end}" if where else name + end, width)
+def _short_view() -> str:
+    return say("short-view", "(view)")
+
+
+def _end(text: str, width: int) -> str:
+    return "…" + text[len(text) - width + 1 :]
 
 
 def _padded(text: str, width: int) -> str:

@@ -59,17 +59,29 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """So many successive indices of an axis, of all that it has."""
+
+    start: int
+    size: int
+    full: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunDifference:
     """The first result that one of the runs lacks, beside the one in its place.
 
     Attributes:
         one, other: what each run has; None if it has nothing in this place.
+        apart: whether the run that has nothing in this place lacks not only this, but has other results of its own.
         permuted: whether both hold the same numbers in another order.
         cells: the first cells that differ, then the one that differs most, if the shapes agree.
         count, size: how many of how many cells differ.
         largest: the largest difference.
         sampled: whether only some of the cells were compared one by one, because there are too many.
         stretch: the first numbers whose sums differ, if the cells that were compared one by one agree.
+        spans: where one run computes a piece of what the other one computes as a whole, which piece, for each axis of
+            the whole; the cells are those of the piece.
     """
 
     one: ComparedResult | None
@@ -81,6 +93,8 @@ class RunDifference:
     largest: float = 0.0
     sampled: bool = False
     stretch: Stretch | None = None
+    spans: tuple[Span, ...] = ()
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

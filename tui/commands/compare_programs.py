@@ -35,6 +35,7 @@ say = Wording("command/diff")
 
 Trace = Sequence[TracePart]
 
+LEAST_WIDTH = 40
 MOST = 512 * MEBIBYTE
 """The largest file with a trace: its numbers take half of that."""
 
@@ -137,7 +138,7 @@ def _save(path: Path, trace: Trace) -> None:
 def _width() -> int:
     """Return the width of the terminal, or what COLUMNS says; elsewhere that of a line of text."""
     if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
-        return max(run_comparison_text.WIDTH, shutil.get_terminal_size().columns)
+        return max(LEAST_WIDTH, shutil.get_terminal_size().columns)
     return run_comparison_text.WIDTH
 
 

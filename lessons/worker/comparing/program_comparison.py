@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 
-from lessons.results.run_comparison import Agreement, ComparedCell, RunComparison, RunDifference, Stretch
-from lessons.worker.comparing import result_sketch
+from lessons.results.run_comparison import Agreement, ComparedCell, RunComparison, RunDifference, Span, Stretch
+from lessons.worker.comparing import result_pieces, result_routes, result_sketch
 from lessons.worker.comparing.result_log import ResultLog
 from lessons.worker.comparing.result_pairs import ResultPairs, is_telling
+from lessons.worker.comparing.result_pieces import Piece, ResultPieces
 from lessons.worker.comparing.traced_result import ResultTrace, TracedResult
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs.result_matching import Tolerance, hide_the_same, is_mask
@@ -27,6 +28,10 @@ MOST_CELLS = 6
 MOST_AGREED = 200
 MOST_ORIGINS = 16
 MOST_RIVALS = 30
+MOST_STEPS = 16
+"""In how many results after the first one that the other run lacks something that is nearly the same is looked for."""
+ALIKE = 3
+"""How much speaks for it that two results should be the same, at least, so that they stand side by side."""
 NEAR = 0.02
 """How far the numbers of two results are apart, as a part of their length, that are nearly the same."""
 
@@ -88,6 +93,12 @@ class _Comparison:
         self.cut = one.cut or other.cut
         self.pairs = ResultPairs(self.one, self.other, tolerance)
         self.ones, self.others = self.pairs.ones, self.pairs.others
+        # The same, with what one run has in pieces and the other one as a whole.
+        self.known: Mapping[int, int] = self.ones
+        self.known_others: Mapping[int, int] = self.others
+        self.pieces: ResultPieces | None = None
+        self.pieces_of_others: ResultPieces | None = None
+        self.apart = False
 
     def run(self) -> RunComparison:
         first, second = self._difference()
@@ -114,14 +125,9 @@ class _Comparison:
 
     def _difference(self) -> tuple[int | None, int | None]:
         """Return the first result that one of the runs lacks, and the one in its place; None for both if they agree."""
-        first = self._first_lacking(self.one, self.ones, self.other)
-        second = self._first_lacking(self.other, self.others, self.one)
-        first = None if first is not None and second is None and _counts_steps(self.one[first]) else first
-        second = None if second is not None and first is None and _counts_steps(self.other[second]) else second
-        if first is not None and second is not None:
-            # Single whole numbers, zeros and the like are told if there is nothing else.
-            told = is_telling(self.one[first]), is_telling(self.other[second])
-            first, second = (first if told[0] or not told[1] else None), (second if told[1] or not told[0] else None)
+        first, second = self._first_of_each()
+        if (first is not None or second is not None) and self._take_pieces():
+            first, second = self._first_of_each()
         twins = self._twins(len(self.one) if first is None else first + 1)
         if twins is not None or (first is None and second is None):
             return twins or (None, None)
@@ -132,17 +138,65 @@ class _Comparison:
             if first is None and second is None:
                 return None, None
         if second is None:
-            return self._first_lacking(self.one, self.ones, self.other, ends=True) or first, None
+            return self._first_lacking(self.one, self.known, self.other, ends=True) or first, None
         if first is None:
-            return None, self._first_lacking(self.other, self.others, self.one, ends=True) or second
-        beside = self._beside(first, self.one, self.other, self.ones, self.others)
-        if beside is not None:
-            return first, beside
-        namesakes = self._namesakes(first)
+            return None, self._first_lacking(self.other, self.known_others, self.one, ends=True) or second
+        mine, likeness = self._beside(first)
+        theirs, their_likeness = self._beside_other(second)
+        if mine is not None and (likeness >= their_likeness or self._leads_to(first, theirs)):
+            moved = self._moved(second, first) if second < mine else None
+            return (first, mine) if moved is None else (moved, second)
+        namesakes = self._namesakes(first) if mine is None else None
         if namesakes is not None:
             return namesakes
-        beside = self._beside(second, self.other, self.one, self.others, self.ones)
-        return first if beside is None else beside, second
+        if theirs is not None:
+            return theirs, second
+        # Nothing is like the other. If only one of them was computed from what both have, that one tells more.
+        told = self._is_continued(self.one[first], self.one, self.ones)
+        told_other = self._is_continued(self.other[second], self.other, self.others)
+        self.apart = told != told_other
+        return (first if told or not told_other else None), (second if told_other or not told else None)
+
+    @staticmethod
+    def _is_continued(item: TracedResult, results: Sequence[TracedResult], known: Mapping[int, int]) -> bool:
+        return any(at in known and is_telling(results[at]) for at in item.parents)
+
+    def _leads_to(self, one: int, later: int | None) -> bool:
+        """Return whether a result of the first run was computed from another one of it."""
+        reached = {one}
+        for at in range(one + 1, 0 if later is None else later + 1):
+            if self.one[at].parents & reached:
+                reached.add(at)
+        return later in reached
+
+    def _first_of_each(self) -> tuple[int | None, int | None]:
+        """Return the first result of each run that the other one lacks."""
+        first = self._first_lacking(self.one, self.known, self.other)
+        second = self._first_lacking(self.other, self.known_others, self.one)
+        first = None if first is not None and second is None and _counts_steps(self.one[first]) else first
+        second = None if second is not None and first is None and _counts_steps(self.other[second]) else second
+        if first is not None and second is not None:
+            # Single whole numbers, zeros and the like are told if there is nothing else.
+            told = is_telling(self.one[first]), is_telling(self.other[second])
+            first, second = (first if told[0] or not told[1] else None), (second if told[1] or not told[0] else None)
+        return first, second
+
+    def _take_pieces(self) -> bool:
+        """Find what one run computes in pieces and the other one as a whole, and return whether there is any of it."""
+        self.pieces = ResultPieces(self.one, self.ones, self.other, self.tolerance)
+        self.pieces_of_others = ResultPieces(self.other, self.others, self.one, self.tolerance)
+        self.known = result_pieces.extended(self.ones, self.pieces, self.pieces_of_others)
+        self.known_others = result_pieces.extended(self.others, self.pieces_of_others, self.pieces)
+        return bool(self.pieces.pieces or self.pieces_of_others.pieces)
+
+    def _moved(self, second: int, until: int) -> int | None:
+        """Return where the first run has the same code as the second one, on other numbers; None if it has not."""
+        item = self.other[second]
+        for at, found in enumerate(self.one[:until]):
+            alike = (found.code, found.name, found.op, found.size) == (item.code, item.name, item.op, item.size)
+            if alike and item.named and at not in self.known:
+                return at
+        return None
 
     def _namesakes(self, first: int) -> tuple[int, int] | None:
         """Return what a line computes that has a result which the other run lacks, and the same variable there.
@@ -175,11 +229,15 @@ class _Comparison:
         if not rivals:
             return None
         theirs = _origins(self.one, {index: self.pairs.value_of(found) for index, found in self.ones.items()})
-        for at, item in enumerate(self.one[:until]):
+        last = self.one[until - 1]
+        for at, item in enumerate(self.one[: until + MOST_STEPS]):
+            if at >= until and (item.file, item.callers) != (last.file, last.callers):
+                break
             if _is_paired(at, self.ones, self.others):
                 continue
             for index in rivals.get((item.shape, theirs[at]), ())[:MOST_RIVALS]:
-                if self._are_twins(at, index):
+                # In what follows in the same function, all of a formula may be nearly what the other run has.
+                if self._are_twins(at, index) if at < until else _is_near(item, self.other[index]):
                     return at, index
         return None
 
@@ -208,26 +266,42 @@ class _Comparison:
         ends: bool = False,
     ) -> int | None:
         """Return the first result that the other run lacks, of those that are no coincidence if there are any."""
-        lacking = list(self._lacking(results, known, others, ends=ends))
-        return next((at for at in lacking if is_telling(results[at])), next(iter(lacking), None))
+        ways = result_routes.bypassed(results, known, ends=ends)
+        lacking = list(self._lacking(results, known, others, ways))
+        aside = result_routes.beside_the_point(results, known, ways, set(lacking))
+        lacking = [at for at in lacking if at not in aside] or lacking
+        told = [at for at in lacking if is_telling(results[at])] or lacking
+        return next((at for at in told if not self._is_idle_view(at, results, known, others)), next(iter(told), None))
+
+    def _is_idle_view(
+        self, at: int, results: Sequence[TracedResult], known: Mapping[int, int], others: Sequence[TracedResult]
+    ) -> bool:
+        """Return whether a result is a view of what both have, and the other run has no other view in its place."""
+        item = results[at]
+        parents = {known[parent] for parent in item.parents if parent in known}
+        if not item.view or item.named or len(parents) < len(item.parents):
+            return False
+        theirs = self.known_others if results is self.one else self.known
+        views = (index for index, found in enumerate(others) if found.view and index not in theirs)
+        pairs = (((at, index) if results is self.one else (index, at)) for index in views)
+        return not any(
+            parents & others[pair[1] if results is self.one else pair[0]].parents or self.pairs.of(*pair) == "permuted"
+            for pair in pairs
+        )
 
     def _lacking(
         self,
         results: Sequence[TracedResult],
         known: Mapping[int, int],
         others: Sequence[TracedResult],
-        *,
-        ends: bool = False,
+        ways: Sequence[bool],
     ) -> Iterator[int]:
-        """Yield the results that the other run lacks, unless they are just another way to those that it has.
-
-        With `ends`, those are left out as well that lead there and somewhere else besides.
-        """
-        bypassed = _bypassed(results, known, ends=ends)
+        """Yield the results that the other run lacks, unless they are just another way to those that it has."""
         read = {parent for item in results for parent in item.parents}
         masks = [item for item in others if is_mask(item.value)]
         for at, item in enumerate(results):
-            if at in known or bypassed[at] or (at not in read and _is_passing(item, results, known, bypassed)):
+            is_passing = at not in read and result_routes.is_passing(item, results, known, ways)
+            if at in known or ways[at] or is_passing:
                 continue
             if is_mask(item.value) and any(
                 item.size == mask.size and hide_the_same(item.value, mask.value) for mask in masks
@@ -235,42 +309,51 @@ class _Comparison:
                 continue
             yield at
 
-    def _beside(
-        self,
-        at: int,
-        results: Sequence[TracedResult],
-        others: Sequence[TracedResult],
-        known: Mapping[int, int],
-        theirs: Mapping[int, int],
-    ) -> int | None:
-        """Return which result of the other run stands in the place of one that it lacks; None if none does."""
-        item = results[at]
-        parents = {known[parent] for parent in item.parents if parent in known}
+    def _beside(self, one: int) -> tuple[int | None, int]:
+        """Return which result of the second run stands in the place of one that it lacks, and how alike they are."""
+        return _most_alike(self.other, self.known_others, lambda other: self._likeness(one, other))
 
-        def likeness(index: int) -> tuple[int, int]:
-            found = others[index]
-            same_name = found.named == item.named and found.name == item.name
-            shared = len(parents & found.parents)
-            same_shape = found.outline == item.outline
-            pair = (at, index) if results is self.one else (index, at)
-            permuted = found.size == item.size > 1 and self.pairs.of(*pair) == "permuted"
-            alike = 3 * same_name + 3 * same_shape + 3 * permuted + (found.op == item.op) + 2 * min(shared, 2)
-            return alike, -index
+    def _beside_other(self, other: int) -> tuple[int | None, int]:
+        """Return which result of the first run stands in the place of one that it lacks, and how alike they are."""
+        return _most_alike(self.one, self.known, lambda one: self._likeness(one, other))
 
-        free = [index for index in range(len(others)) if index not in theirs]
-        best = max(free, key=likeness, default=None)
-        return best if best is not None and likeness(best)[0] >= 3 else None
+    def _likeness(self, one: int, other: int) -> int:
+        """Return how much speaks for two results that they should be the same."""
+        item, found = self.one[one], self.other[other]
+        same_name = found.named == item.named and found.name == item.name
+        same_shape = found.outline == item.outline
+        permuted = found.size == item.size > 1 and self.pairs.of(one, other) == "permuted"
+        shared = max(
+            len({self.known[at] for at in item.parents if at in self.known} & found.parents),
+            len({self.known_others[at] for at in found.parents if at in self.known_others} & item.parents),
+        )
+        is_piece = found.size != item.size and self._has_place(one, other)
+        return 3 * (same_name + same_shape + permuted + is_piece) + (found.op == item.op) + 2 * min(shared, 2)
+
+    def _has_place(self, one: int, other: int) -> bool:
+        """Return whether one of two results is like those that are pieces of the other one."""
+        if self.one[one].size > self.other[other].size:
+            return self.pieces_of_others is not None and self.pieces_of_others.has_place(other, one)
+        return self.pieces is not None and self.pieces.has_place(one, other)
 
     def _described(self, one: int | None, other: int | None) -> RunDifference:
         first = None if one is None else self.one[one]
         second = None if other is None else self.other[other]
         told = (None if first is None else first.compared, None if second is None else second.compared)
         if one is None or other is None or first is None or second is None:
-            return RunDifference(*told)
+            return RunDifference(*told, apart=self.apart)
         permuted = self.pairs.of(one, other) == "permuted"
-        if first.shape != second.shape:
-            return RunDifference(*told, permuted=permuted)
         a, b = first.value.double(), second.value.double()
+        spans: tuple[Span, ...] = ()
+        if first.shape != second.shape:
+            place = self._place_of_piece(one, other)
+            if place is None:
+                return RunDifference(*told, permuted=permuted)
+            whole, piece = (first, place) if first.size > second.size else (second, place)
+            shown = result_pieces.part(whole, piece).double()
+            a, b = (shown, b.reshape(shown.shape)) if whole is first else (a.reshape(shown.shape), shown)
+            spans = result_pieces.spans(whole, piece)
+        part = second if first.size > second.size else first
         limits = self.tolerance(first.value.dtype, second.value.dtype)
         differs = ~torch.isclose(a, b, rtol=limits[0], atol=limits[1], equal_nan=True)
         apart = (a - b).abs().nan_to_num(math.inf, math.inf)
@@ -278,13 +361,36 @@ class _Comparison:
         flat = differs.flatten().nonzero().flatten()[: MOST_CELLS - 1].tolist()
         furthest = int(apart.flatten().argmax())
         cells = tuple(
-            ComparedCell(_index(position, first), float(a.flatten()[position]), float(b.flatten()[position]))
+            ComparedCell(_index(position, part), float(a.flatten()[position]), float(b.flatten()[position]))
             for position in dict.fromkeys([*flat, furthest] if flat else ())
         )
         return RunDifference(
             *told, permuted, cells, int(differs.sum()), a.numel(), float(apart.max()),
-            sampled=first.sketch is not None, stretch=None if flat else _stretch(first, second, limits),
+            sampled=first.sketch is not None, stretch=None if flat else _stretch(first, second, limits), spans=spans,
         )  # fmt: skip
+
+    def _place_of_piece(self, one: int, other: int) -> Piece | None:
+        """Return which piece of the larger of two results the other one should be; None if that is not known."""
+        if self.one[one].size > self.other[other].size:
+            return self.pieces_of_others.place_of(other, one) if self.pieces_of_others is not None else None
+        return self.pieces.place_of(one, other) if self.pieces is not None else None
+
+
+def _most_alike(
+    results: Sequence[TracedResult], known: Mapping[int, int], likeness: Callable[[int], int]
+) -> tuple[int | None, int]:
+    """Return the result that is most alike, and how alike it is; None if none is.
+
+    What is only another way to results that agree is looked at later, and zeros and the like last.
+    """
+    ways = result_routes.bypassed(results, known)
+    ranks = [0 if at in known else 3 if not is_telling(item) else 1 + ways[at] for at, item in enumerate(results)]
+    for rank in (1, 2, 3):
+        free = (at for at in range(len(results)) if ranks[at] == rank)
+        alike, place = max(((likeness(at), -at) for at in free), default=(0, 0))
+        if alike >= ALIKE:
+            return -place, alike
+    return None, 0
 
 
 def _is_paired(index: int, known: Mapping[int, int], back: Mapping[int, int]) -> bool:
@@ -293,10 +399,15 @@ def _is_paired(index: int, known: Mapping[int, int], back: Mapping[int, int]) ->
 
 
 def _origins(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[frozenset[int]]:
-    """Return for each result the last known values that it was computed from; nothing if there are none, or many."""
+    """Return for each result the last known values that it was computed from; nothing if there are none, or many.
+
+    Single numbers of the code do not count.
+    """
     found: list[frozenset[int]] = []
+    constant: list[bool] = []
     for item in results:
-        between = [at for at in item.parents if at not in known]
+        constant.append(item.size == 1 and all(constant[at] for at in item.parents))
+        between = [at for at in item.parents if at not in known and not constant[at]]
         origin = frozenset(known[at] for at in item.parents if at in known).union(*(found[at] for at in between))
         found.append(origin if len(origin) <= MOST_ORIGINS and all(found[at] for at in between) else frozenset())
     return found
@@ -306,14 +417,6 @@ def _assignments(results: Sequence[TracedResult], name: str) -> list[int]:
     """List the results that a variable was assigned to: of those that one line computes for it, the last."""
     named = [at for at, item in enumerate(results) if item.named and item.name == name]
     return [at for at in named if at + 1 not in named or results[at + 1].line != results[at].line]
-
-
-def _is_passing(
-    item: TracedResult, results: Sequence[TracedResult], known: Mapping[int, int], bypassed: Sequence[bool]
-) -> bool:
-    """Return whether a result only shows known numbers otherwise, on the way inside of an operation."""
-    shown = item.view and not item.named and item.parents
-    return bool(shown) and all(at in known or bypassed[at] or results[at].view for at in item.parents)
 
 
 def _counts_steps(item: TracedResult) -> bool:
@@ -327,30 +430,6 @@ def _is_near(one: TracedResult, other: TracedResult) -> bool:
         return False
     first, second = one.value.double(), other.value.double()
     return bool((first - second).norm() <= NEAR * first.norm())
-
-
-def _bypassed(results: Sequence[TracedResult], known: Mapping[int, int], *, ends: bool = False) -> list[bool]:
-    """Return for each result whether all that was computed from it led to known ones: it was another way to these.
-
-    Numbers that may agree by coincidence excuse no others; nor do whole numbers, such as the place of the greatest one,
-    excuse the fractions that they were computed from. With `ends`, it is enough that one way led to a known one.
-    """
-    # How well what it led to is known: not at all, by numbers that may be a coincidence, or by others.
-    evidence, fails = [0] * len(results), [False] * len(results)
-    telling = [is_telling(item) for item in results]
-    for at in range(len(results) - 1, -1, -1):
-        item = results[at]
-        own = 0 if at not in known else 2 if telling[at] else 1
-        led = evidence[at] if ends or not fails[at] else 0
-        for parent in item.parents:
-            is_rounded = results[parent].value.is_floating_point() and not item.value.is_floating_point()
-            if own == 2:
-                evidence[parent] = max(evidence[parent], 0 if is_rounded else own)
-            elif own or led:
-                evidence[parent] = max(evidence[parent], own, led)
-            else:
-                fails[parent] |= telling[at] and (fails[at] or not item.view)
-    return [evidence[at] >= (2 if telling[at] else 1) and (ends or not fails[at]) for at in range(len(results))]
 
 
 def _stretch(one: TracedResult, other: TracedResult, limits: tuple[float, float]) -> Stretch | None:

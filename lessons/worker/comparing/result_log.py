@@ -114,7 +114,7 @@ class ResultLog:
         if value is None:
             return None
         source, results = self._source(event), self.trace.results
-        item = _result(source, event.op, region, value)
+        item = _result(source, event.op, value)
         item.view = event.view
         operands = list(event.operands())
         makers = (max(self._wrote.get(one.memory, -1), self._viewed.get(_view(one), -1)) for one in operands)
@@ -157,7 +157,7 @@ class ResultLog:
         if value is None or not maker.sites:
             return
         piece = self.trace.results[at]
-        whole = _result(self._source(maker), piece.op, region, value)
+        whole = _result(self._source(maker), piece.op, value)
         self._bytes += whole.nbytes - piece.nbytes
         self.trace.results[at] = replace(whole, line=piece.line, parents=piece.parents)
 
@@ -176,9 +176,9 @@ class ResultLog:
         return found
 
 
-def _result(source: _Source, op: str, region: Region, value: torch.Tensor) -> TracedResult:
-    every = stretch(region.size)
+def _result(source: _Source, op: str, value: torch.Tensor) -> TracedResult:
     value = value.detach()
+    every = stretch(value.numel())
     return TracedResult(
         source.name,
         source.named,
@@ -187,18 +187,22 @@ def _result(source: _Source, op: str, region: Region, value: torch.Tensor) -> Tr
         op=op,
         file=source.file,
         code=source.code,
-        shape=region.shape,
-        dtype=str(region.dtype).removeprefix("torch."),
+        shape=tuple(value.shape),
+        dtype=str(value.dtype).removeprefix("torch."),
         sketch=sketch(value) if every else None,
         callers=source.callers,
     )
 
 
 def _readable(region: Region, read: Read) -> torch.Tensor | None:
-    """Return the numbers of a region; None if it has none, or if they cannot be compared."""
-    if not region.size or region.dtype.is_complex or len(region.shape) > MOST_AXES:
+    """Return the numbers of a region; None if it has none, or if they cannot be compared.
+
+    The real and imaginary parts of complex ones stand on an axis of their own.
+    """
+    if not region.size or len(region.shape) > MOST_AXES - region.dtype.is_complex:
         return None
-    return read(region)
+    value = read(region)
+    return value if value is None or not value.is_complex() else torch.view_as_real(value.resolve_conj())
 
 
 def _view(region: Region) -> View:

@@ -105,7 +105,9 @@ class ResultPairs:
         for one, members in enumerate(self._one.members):
             alike = _alike(self._one.example(one), self._other, back[one])
             for index in members if alike else ():
-                self.ones.setdefault(index, self._other.members[alike[0]][0])
+                there = self._other.members[alike[0]]
+                same = (at for at in there if self._other.results[at].name == self._one.results[index].name)
+                self.ones.setdefault(index, next(same, there[0]))
 
     def _near(self) -> Iterator[list[int]]:
         """Yield for each value of the second run which ones of the first may hold the same numbers in any order."""

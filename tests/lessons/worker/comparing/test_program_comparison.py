@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from lessons.render import run_comparison_text
-from lessons.results.run_comparison import ComparedResult, RunComparison
+from lessons.results.run_comparison import RunComparison
 from lessons.worker.comparing import program_comparison, traced_result
 from lessons.worker.comparing.traced_result import ResultTrace
 from lessons.worker.comparing.tracing_recorder import TracingRecorder
-from lessons.worker.jobs import values
 from tests.lessons.recorded_code import Traced
+from tests.lessons.worker.comparing.compared_code import compare, different
 
 START = """
 torch.manual_seed(0)
@@ -39,27 +39,8 @@ error = (result * result).sum() / 24
 """
 
 
-def _compare(one: str, other: str, rtol: float | None = None, atol: float | None = None) -> RunComparison:
-    traces = []
-    for source in (one, other):
-        trace = program_comparison.trace(Traced(source).explainer)
-        # As between two processes.
-        encoded = [values.encode(traced_result.plain(part)) for part in traced_result.parts(trace)]
-        traces.append(ResultTrace(traced_result.joined(values.decode(*part) for part in encoded), trace.cut))
-    return program_comparison.compare(traces[0], traces[1], rtol, atol)
-
-
-def _different(one: str, other: str) -> tuple[ComparedResult, ComparedResult]:
-    """Compare two programs, and return the results that differ first, of which each has one."""
-    difference = _compare(one, other).difference
-    assert difference is not None
-    assert difference.one is not None
-    assert difference.other is not None
-    return difference.one, difference.other
-
-
 def test_a_refactoring_agrees_whatever_its_names_and_views() -> None:
-    comparison = _compare(REFERENCE, REFACTORED)
+    comparison = compare(REFERENCE, REFACTORED)
     assert comparison.difference is None
     agreed = {(item.one.name, item.other.name): item.how for item in comparison.agreed}
     assert agreed["loss", "error"] == "same"
@@ -77,7 +58,7 @@ def test_a_refactoring_agrees_whatever_its_names_and_views() -> None:
     ],
 )
 def test_the_first_difference_is_named_with_both_lines(good: str, bad: str, name: str) -> None:
-    comparison = _compare(REFERENCE, REFERENCE.replace(good, bad))
+    comparison = compare(REFERENCE, REFERENCE.replace(good, bad))
     difference = comparison.difference
     assert difference is not None
     assert difference.one is not None
@@ -90,13 +71,13 @@ def test_the_first_difference_is_named_with_both_lines(good: str, bad: str, name
 
 
 def test_the_same_numbers_in_another_order_are_said_to_be() -> None:
-    comparison = _compare(f"{START}\ny = x @ w", f"{START}\ny = x.flip(0) @ w")
+    comparison = compare(f"{START}\ny = x @ w", f"{START}\ny = x.flip(0) @ w")
     assert comparison.difference is not None
     assert comparison.difference.permuted
 
 
 def test_what_only_one_program_goes_on_to_compute_stands_beside_nothing() -> None:
-    comparison = _compare(f"{START}\ny = x @ w", f"{START}\ny = x @ w\nz = y.tanh()")
+    comparison = compare(f"{START}\ny = x @ w", f"{START}\ny = x @ w\nz = y.tanh()")
     difference = comparison.difference
     assert difference is not None
     assert difference.one is None
@@ -106,16 +87,16 @@ def test_what_only_one_program_goes_on_to_compute_stands_beside_nothing() -> Non
 
 def test_the_tolerance_is_that_of_the_type_unless_it_is_given() -> None:
     one, other = f"{START}\ny = x * 2", f"{START}\ny = x * 2.0001"
-    assert _compare(one, other).difference is not None
-    assert _compare(one, other, rtol=1e-3).difference is None
+    assert compare(one, other).difference is not None
+    assert compare(one, other, rtol=1e-3).difference is None
     halves = [f"x = torch.linspace(1, 2, 7, dtype=torch.float16)\ny = x * {factor}" for factor in (1, 1.0003)]
-    assert _compare(halves[0], halves[1]).difference is None
+    assert compare(halves[0], halves[1]).difference is None
 
 
 def test_of_a_large_result_a_sample_is_compared() -> None:
     source = "torch.manual_seed(0)\nx = torch.randn(300, 400)\ny = x * {factor}\n"
-    assert _compare(source.format(factor=2), source.format(factor=2)).difference is None
-    difference = _compare(source.format(factor=2), source.format(factor=3)).difference
+    assert compare(source.format(factor=2), source.format(factor=2)).difference is None
+    difference = compare(source.format(factor=2), source.format(factor=3)).difference
     assert difference is not None
     assert difference.sampled
     torch.manual_seed(0)
@@ -140,13 +121,13 @@ def test_nonsense_in_place_of_a_sketch_is_refused() -> None:
 
 def test_a_draw_in_the_shape_of_a_result_does_not_depend_on_its_numbers() -> None:
     code = f"{START}\nh = {{}}(x @ w)\nnoise = torch.randn_like(h)\ny = h + noise"
-    first, _ = _different(code.format("torch.relu"), code.format("torch.tanh"))
+    first, _ = different(code.format("torch.relu"), code.format("torch.tanh"))
     assert first.name == "h"
 
 
 def test_a_result_is_not_excused_by_a_later_one_that_hardly_depends_on_it() -> None:
     code = f"{START}\nh = {{}}(x @ w)\nbig = 1e6 + 1e-9 * h.sum()\ny = h * 2"
-    first, _ = _different(code.format("torch.relu"), code.format("torch.tanh"))
+    first, _ = different(code.format("torch.relu"), code.format("torch.tanh"))
     assert first.name == "h"
 
 
@@ -162,7 +143,7 @@ def test_one_number_of_a_large_result_that_differs_is_found() -> None:
     least, second = x.flatten().topk(2, largest=False).values.tolist()
     assert least < second - 0.02
     codes = [f"{LARGE}y = x.clamp(min={bound}) * 2" for bound in (least, second - 0.01)]
-    difference = _compare(codes[0], codes[1]).difference
+    difference = compare(codes[0], codes[1]).difference
     assert difference is not None
     assert difference.cells == ()
     assert difference.stretch is not None
@@ -174,27 +155,27 @@ def test_one_number_of_a_large_result_that_differs_is_found() -> None:
 
 def test_two_numbers_of_a_large_result_that_are_exchanged_are_found() -> None:
     exchange = "z[0, 0, 1], z[0, 0, 2] = x[0, 0, 2] * 2, x[0, 0, 1] * 2"
-    assert _compare(f"{LARGE}y = x * 2", f"{LARGE}z = x * 2\n{exchange}\ny = z * 1").difference is not None
+    assert compare(f"{LARGE}y = x * 2", f"{LARGE}z = x * 2\n{exchange}\ny = z * 1").difference is not None
 
 
 @pytest.mark.parametrize(
     "view", ["x.transpose(0, 2)", "x.permute(1, 2, 0).reshape(40, 1500)", "x.transpose(1, 2).flatten()"]
 )
 def test_a_large_result_is_recognized_with_its_axes_in_another_order(view: str) -> None:
-    comparison = _compare(f"{LARGE}y = x.tanh()", f"{LARGE}z = ({view}).tanh()")
+    comparison = compare(f"{LARGE}y = x.tanh()", f"{LARGE}z = ({view}).tanh()")
     assert [(item.other.name, item.how) for item in comparison.agreed if item.one.name == "y"] == [("z", "arranged")]
     assert comparison.difference is None
 
 
 def test_a_large_result_in_another_order_that_no_view_has_is_said_to_be() -> None:
-    difference = _compare(f"{LARGE}y = x.tanh()", f"{LARGE}y = x.flip(1).tanh()").difference
+    difference = compare(f"{LARGE}y = x.tanh()", f"{LARGE}y = x.flip(1).tanh()").difference
     assert difference is not None
     assert difference.permuted
 
 
 def test_a_difference_late_in_a_long_run_is_found() -> None:
     code = f"{START}\nh = x[0] * 1\nfor step in range(900):\n    y = h * 0.5\n    h = y + step"
-    comparison = _compare(code, code.replace("+ step", "+ step + 0.01 * (step > 890)"))
+    comparison = compare(code, code.replace("+ step", "+ step + 0.01 * (step > 890)"))
     assert comparison.of_one > 1500
     assert comparison.difference is not None
     assert comparison.difference.one is not None
@@ -248,7 +229,7 @@ scores = q @ k.transpose(1, 2)
 
 def test_heads_that_are_split_in_another_order_differ_where_they_are_split() -> None:
     # Both are views of what was there before.
-    difference = _compare(HEADS, HEADS.replace("view(4, 2, 3).transpose(0, 1)", "view(2, 4, 3)")).difference
+    difference = compare(HEADS, HEADS.replace("view(4, 2, 3).transpose(0, 1)", "view(2, 4, 3)")).difference
     assert difference is not None
     assert difference.one is not None
     assert difference.other is not None
@@ -258,14 +239,14 @@ def test_heads_that_are_split_in_another_order_differ_where_they_are_split() -> 
 
 
 def test_a_transposed_end_is_no_difference() -> None:
-    assert _compare(f"{START}\ny = x @ w", f"{START}\ny = (w.T @ x.T).T.contiguous().T.contiguous()").difference is None
+    assert compare(f"{START}\ny = x @ w", f"{START}\ny = (w.T @ x.T).T.contiguous().T.contiguous()").difference is None
 
 
 @pytest.mark.parametrize("end", ["h.argmax(dim=1)", "h.new_zeros(3) + 0 * h.sum()", "(h > -9).sum()"])
 def test_what_agrees_by_coincidence_or_after_rounding_excuses_nothing(end: str) -> None:
     one = f"{START}\nh = x @ w * 2\nend = {end}"
     other = f"{START}\ng = x @ w * 3\nend = {end.replace('h.', 'g.').replace('(h', '(g')}"
-    first, _ = _different(one, other)
+    first, _ = different(one, other)
     assert first.code == "x @ w * 2"
 
 
@@ -279,37 +260,37 @@ loss = (g * g.detach().sign()).sum()
 loss.backward()
 optimizer.step()
 """
-    first, _ = _different(code.format("h"), code.format("torch.tanh(x * 0.5 + h * 0.5)"))
+    first, _ = different(code.format("h"), code.format("torch.tanh(x * 0.5 + h * 0.5)"))
     assert first.name == "g"
 
 
 def test_a_result_of_the_same_name_that_differs_is_told_although_what_follows_agrees() -> None:
     code = f"{START}\nh = x @ w\nh = {{}}\nend = (h * 1e-6).sum(dim=0)"
-    first, second = _different(code.format("0.5 * h * (1 + h.tanh())"), code.format("torch.sigmoid(h) * h"))
+    first, second = different(code.format("0.5 * h * (1 + h.tanh())"), code.format("torch.sigmoid(h) * h"))
     assert (first.code, second.code) == ("0.5 * h * (1 + h.tanh())", "torch.sigmoid(h) * h")
 
 
 def test_a_result_that_is_nearly_the_same_is_told_whatever_it_is_called() -> None:
     code = f"{START}\nh = x @ w\n{{}}\nend = (h * 1e-6).sum(dim=0)"
     one, other = "h = torch.nn.GELU()(h)", "g = torch.nn.functional.gelu(h, approximate='tanh')\nh = g * 1"
-    first, second = _different(code.format(one), code.format(other))
+    first, second = different(code.format(one), code.format(other))
     assert (first.name, second.name) == ("h", "g")
 
 
 def test_what_one_program_computes_besides_is_told_where_it_ends() -> None:
     one = f"{START}\nweights = (x @ w @ x.T / 6).softmax(1)\nout = weights @ x"
     other = f"{START}\ns = x / 6\nweights = (s @ w @ x.T).softmax(1)\nout = weights @ x\nmean = (s @ x.T).mean(dim=0)"
-    difference = _compare(one, other).difference
+    difference = compare(one, other).difference
     assert difference is not None
     assert difference.one is None
     assert difference.other is not None
     assert difference.other.code == "s @ x.T"
-    text = run_comparison_text.summary(_compare(one, other), ("one.py", "other.py"))
+    text = run_comparison_text.summary(compare(one, other), ("one.py", "other.py"))
     assert text.startswith("other.py computes all that one.py does, and more.")
 
 
 def test_programs_that_both_go_elsewhere_are_shown_side_by_side_although_nothing_is_alike() -> None:
-    first, second = _different(f"{START}\ny = x @ w", f"{START}\nz = (x * 2).exp().flatten().max()")
+    first, second = different(f"{START}\ny = x @ w", f"{START}\nz = (x * 2).exp().flatten().max()")
     assert (first.name, second.name) == ("y", "x * 2")
 
 
@@ -323,7 +304,7 @@ loss.backward()
 optimizer.step()
 """
     for one, other in ((1, 2), (2, 1)):
-        first, second = _different(code.format(one), code.format(other))
+        first, second = different(code.format(one), code.format(other))
         assert (first.code, second.code) == (f"loss / {one}", f"loss / {other}")
 
 
@@ -338,14 +319,14 @@ def test_a_trace_that_ends_early_leaves_out_nothing_that_the_other_one_goes_on_w
 def test_a_view_on_the_way_inside_of_a_product_is_no_difference() -> None:
     start = "torch.manual_seed(0)\nx, w = torch.randn(2, 3, 5, 5), torch.randn(4, 3, 3, 3)\n"
     unfolded = "y = (w.view(4, -1) @ torch.nn.functional.unfold(x, 3)).view(2, 4, 3, 3)\nz = y.relu()"
-    assert _compare(f"{start}y = torch.conv2d(x, w)\nz = y.relu()", start + unfolded).difference is None
+    assert compare(f"{start}y = torch.conv2d(x, w)\nz = y.relu()", start + unfolded).difference is None
 
 
 def test_numbers_of_the_code_lead_to_what_is_computed_with_them() -> None:
     start = "torch.manual_seed(0)\nx = torch.randn(3)\n"
     one = "scale = torch.tensor([0.3, 0.7, 0.9])\ny = x * scale\nz = y.exp()"
     other = "y = torch.stack([x[0] * 0.3, x[1] * 0.7, x[2] * 0.9])\nz = y.exp()"
-    assert _compare(start + one, start + other).difference is None
+    assert compare(start + one, start + other).difference is None
 
 
 def test_an_optimizer_by_hand_needs_no_count_of_steps() -> None:
@@ -370,7 +351,7 @@ for step in range(1, 3):
         v = 0.999 * v + 0.001 * w.grad**2
         w -= 0.1 * m / (1 - 0.9**step) / ((v / (1 - 0.999**step)).sqrt() + 1e-8)
 """
-    assert _compare(start + one, start + other).difference is None
+    assert compare(start + one, start + other).difference is None
 
 
 def test_what_a_line_computes_besides_is_told_by_its_variable() -> None:
@@ -380,7 +361,7 @@ scores = torch.randn(3, 4, requires_grad=True)
 loss = torch.nn.functional.cross_entropy(scores, torch.tensor([0, 1, 1]), label_smoothing=0.1)
 loss.backward()
 """
-    comparison = _compare(source, source.replace(", label_smoothing=0.1", ""))
+    comparison = compare(source, source.replace(", label_smoothing=0.1", ""))
     difference = comparison.difference
     assert difference is not None
     assert [item and (item.name, item.line) for item in (difference.one, difference.other)] == [("loss", 4)] * 2
@@ -395,6 +376,99 @@ def project(tokens, matrix):
 keys = project(x, w)
 values = project(keys, w)
 """
-    wrong = _compare(source, source.replace("project(keys, w)", "project(x, w.T)"))
+    wrong = compare(source, source.replace("project(keys, w)", "project(x, w.T)"))
     text = "\n".join(run_comparison_text.lines(wrong, ("one", "other"), "code"))
     assert text.count("called from line 10") == 2
+
+
+def test_first_weights_that_only_one_layer_has_are_not_blamed_for_what_differs_before() -> None:
+    one = f"""{START}
+first, second = torch.nn.Linear(6, 6), torch.nn.Linear(6, 6)
+h = torch.nn.functional.gelu(first(x), approximate="tanh")
+out = second(h).chunk(2, dim=1)[0].contiguous()
+"""
+    other = one.replace(', approximate="tanh"', "")
+    fused = (
+        "fused = torch.nn.Linear(6, 12)\nwith torch.no_grad():\n    fused.weight[:6], fused.bias[:6] = second.weight, "
+    )
+    other = other.replace("out = second(h)", f"{fused}second.bias\nout = fused(h)[:, :6]")
+    first, second = different(one, other)
+    assert (first.name, second.name) == ("h", "h")
+
+
+def test_a_layer_that_nothing_reads_stands_beside_nothing() -> None:
+    one = f"{START}\nunused = torch.nn.Linear(1, 1)\nweights = (x @ w @ x.T).softmax(1)\nout = weights @ x"
+    other = f"{START}\nweights = (x @ w @ x.T).softmax(1)\nout = weights @ x\nmean = weights.mean(dim=0)"
+    comparison = compare(one, other)
+    assert comparison.difference is not None
+    assert comparison.difference.one is None
+    assert comparison.difference.other is not None
+    assert comparison.difference.other.name == "mean"
+    text = "\n".join(run_comparison_text.lines(comparison, ("one.py", "other.py")))
+    assert text.startswith("The two programs differ.")
+    assert "one.py: nothing in this place" in text
+
+
+def test_copies_that_a_layer_keeps_for_its_backward_pass_are_no_difference() -> None:
+    start = "torch.manual_seed(0)\nx, h = torch.randn(3, 2, 5), torch.zeros(2, 4)\nrnn = torch.nn.GRU(5, 4)\n"
+    by_hand = """
+wi, wh, bi, bh = rnn.parameters()
+outs = []
+for t in range(3):
+    gi, gh = x[t] @ wi.T + bi, h @ wh.T + bh
+    r, z = torch.sigmoid((gi + gh)[:, :8]).chunk(2, dim=-1)
+    n = torch.tanh(gi[:, 8:] + r * gh[:, 8:])
+    h = (1 - z) * n + z * h
+    outs.append(h)
+out = torch.stack(outs)
+"""
+    assert compare(f"{start}out, _ = rnn(x)", start + by_hand).difference is None
+
+
+def test_complex_numbers_are_compared_by_their_parts() -> None:
+    start = "torch.manual_seed(0)\nx = torch.randn(4, 6)\nangles = torch.randn(4, 3)\n"
+    real = """
+cos, sin = angles.cos(), angles.sin()
+a, b = x.view(4, 3, 2).unbind(-1)
+y = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(1)
+"""
+    by_complex = """
+turns = torch.polar(torch.ones(4, 3), angles)
+turned = torch.view_as_complex(x.view(4, 3, 2)) * turns
+y = torch.view_as_real(turned).flatten(1)
+"""
+    assert compare(start + real, start + by_complex).difference is None
+    difference = compare(start + real, start + by_complex.replace("* turns", "* turns * 2")).difference
+    assert difference is not None
+    assert difference.other is not None
+    other = difference.other
+    assert other.name == "turned"
+    assert (other.shape, other.dtype) == ((4, 3, 2), "float32")
+
+
+def test_a_formula_by_hand_is_told_as_a_whole_beside_a_function_that_nearly_does_the_same() -> None:
+    code = f"{START}\nh = x @ w\nend = {{}}\nout = end.sum(dim=0)"
+    by_hand = "0.5 * h * (1 + torch.tanh(torch.sqrt(torch.tensor(2 / torch.pi)) * (h + 0.044715 * h**3)))"
+    first, second = different(code.format(by_hand), code.format("torch.nn.functional.gelu(h)"))
+    assert (first.code, second.code) == (by_hand, "torch.nn.functional.gelu(h)")
+
+
+def test_a_line_that_moved_is_told_in_both_places() -> None:
+    code = f"""{START}
+scale = torch.rand(6) + 0.5
+h = x @ w
+{{}}
+out = torch.softmax(h @ x.T, dim=-1)
+"""
+    norm, scaled = "h = torch.nn.functional.normalize(h, dim=0)", "h = h * scale"
+    first, second = different(code.format(f"{scaled}\n{norm}"), code.format(f"{norm}\n{scaled}"))
+    assert (first.code, second.code) == ("h * scale", "h * scale")
+
+
+def test_rows_of_results_keep_their_shapes_and_lines_whatever_the_width() -> None:
+    comparison = compare(REFERENCE, REFERENCE.replace("context", "the_context_of_all_the_words"))
+    for width in (40, 64, 80, 120, 160):
+        lines = list(run_comparison_text.lines(comparison, ("one.py", "other.py"), "code", width))
+        assert max(map(len, lines)) <= width
+        assert sum(line.count("4×6, line 9") for line in lines) == 2
+        assert any("the_cont" in line for line in lines)

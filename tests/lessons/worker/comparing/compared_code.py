@@ -1,0 +1,29 @@
+"""Two pieces of code compared as `diff` compares two programs."""
+
+from __future__ import annotations
+
+from lessons.results.run_comparison import ComparedResult, RunComparison
+from lessons.worker.comparing import program_comparison, traced_result
+from lessons.worker.comparing.traced_result import ResultTrace
+from lessons.worker.jobs import values
+from tests.lessons.recorded_code import Traced
+
+
+def compare(one: str, other: str, rtol: float | None = None, atol: float | None = None) -> RunComparison:
+    """Compare what two pieces of code compute."""
+    traces = []
+    for source in (one, other):
+        trace = program_comparison.trace(Traced(source).explainer)
+        # As between two processes.
+        encoded = [values.encode(traced_result.plain(part)) for part in traced_result.parts(trace)]
+        traces.append(ResultTrace(traced_result.joined(values.decode(*part) for part in encoded), trace.cut))
+    return program_comparison.compare(traces[0], traces[1], rtol, atol)
+
+
+def different(one: str, other: str) -> tuple[ComparedResult, ComparedResult]:
+    """Compare two pieces of code, and return the results that differ first, of which each has one."""
+    difference = compare(one, other).difference
+    assert difference is not None
+    assert difference.one is not None
+    assert difference.other is not None
+    return difference.one, difference.other

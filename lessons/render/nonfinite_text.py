@@ -78,6 +78,12 @@ def _origin(origin: Origin, earlier: Origin | None, here: str, steps: Mapping[st
             yield from textwrap.wrap(
                 text, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False
             )
+    if origin.grown is not None:
+        yield ""
+        yield from _wrapped(say("grown", "Numbers of this size began here:"), width)
+        grown = Node(origin.grown, None)
+        for text in explanation_lines.lines(grown, here=here, steps=steps, width=width - 2, in_shell=False):
+            yield f"  {text}"
     losses = [loss for loss in origin.losses if math.isfinite(loss)]
     if len(losses) > 1:
         yield ""

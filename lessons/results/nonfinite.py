@@ -29,6 +29,7 @@ class Origin:
         operands: how the operands of the first one were computed.
         forward: for one of a backward pass, the code whose derivative this is, with its file and line.
         losses: what `backward` was called on in each step until then.
+        grown: how an operand far back became as large as it was, if one operation did that; None if not.
         cures: what helps, a sentence each. Whatever can be tried on the recorded numbers was tried.
     """
 
@@ -45,6 +46,7 @@ class Origin:
     forward: tuple[str, str, int | None] = ("", "", None)
     losses: tuple[float, ...] = ()
     cures: tuple[str, ...] = ()
+    grown: Explanation | None = None
 
     @property
     def first(self) -> Explanation:
@@ -149,6 +151,7 @@ def _origin(data: dict[str, Any]) -> Origin:
         forward=(_text(code), _text(file), _line(line)),
         losses=tuple(map(float, data["losses"])),
         cures=tuple(map(_text, data["cures"])),
+        grown=None if data["grown"] is None else x.of_json(data["grown"]),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,11 +23,12 @@ def of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     step = run.optimizers.step_at(event.time)
     if step is not None:
         if any(settings.get("eps") == 0 for settings in step.settings.values()):
+            eps = inspect.signature(step.kind).parameters["eps"].default
             yield say(
                 "adam-eps",
                 "{optimizer} divides by the root of a mean of squared gradients, which is 0 where the gradient always "
-                "was 0. Its eps, 1e-08 by default, was set to 0 here: with it, 0 / 1e-08 is 0.",
-                optimizer=step.kind.__name__,
+                "was 0. Its eps, {eps:.0e} by default, was set to 0 here: with it, 0 / {eps:.0e} is 0.",
+                optimizer=step.kind.__name__, eps=eps,
             )  # fmt: skip
         return
     if event.op.strip("_") in ("pow", "rsqrt", "reciprocal"):

@@ -21,7 +21,7 @@ from lessons.worker.explaining import nonfinite_origin, source_location
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.explaining.nonfinite_origin import Reason
 from lessons.worker.explaining.operand_names import Labels, VersionCounts
-from lessons.worker.nonfinite import nonfinite_cures, overflow_cures, scaled_gradients
+from lessons.worker.nonfinite import nonfinite_cures, overflow_cures, scaled_gradients, sudden_growth
 from lessons.worker.nonfinite.finite_scan import (
     MOST_INDICES,
     Loss,
@@ -156,8 +156,10 @@ class _Search:
         chains = self._first_chains(self.found)
         told = chains[0][1][0].derived.event if chains else None
         origins = [self._origin(self.found, written, chain, told) for written, chain in chains]
-        if len(origins) > 1 and origins[0]["kind"] in OVERFLOWS and self._explodes(origins[0]["losses"], told):
-            # What comes later is of the same explosion.
+        if len(origins) > 1 and (
+            _grew_alike(*origins) or (origins[0]["kind"] in OVERFLOWS and self._explodes(origins[0]["losses"], told))
+        ):
+            # What comes later is of the same explosion, or of the same number.
             del origins[1]
             origins[0]["is_nan"] = True
         for origin in origins[1:]:
@@ -237,11 +239,12 @@ class _Search:
         """
         first = chain[0]
         event = first.derived.event
+        why = self._reason(first)
         labels = Labels(self.run, VersionCounts(self.run, self.last))
+        grown = self._grown(first, why)
         cells = [(link.element, labels.name(link.element)) for link in _ends(chain)]
         explained = [self.run.explain(element, cell, labels) for element, cell in cells]
         refs = [row[3] for row in explained[0]["operands"][:MOST_OPERANDS]]
-        why = self._reason(first)
         losses = self._losses(event.time if event is not None else self.last)
         phase, step = self._phase(event)
         rounds = self._rounds(event)
@@ -261,8 +264,15 @@ class _Search:
             "operands": [self.run.follow(ref) for ref in refs],
             "forward": list(self._forward(event)),
             "losses": losses,
+            "grown": None if grown is None else self.run.explain(grown.element, labels.name(grown.element), labels),
             "cures": nonfinite_cures.cures(self.run, first, why.kind, losses, told),
         }
+
+    def _grown(self, first: Link, why: Reason) -> Link | None:
+        """Return the number that an operation made large, from which the first one was computed; None if none did."""
+        with contextlib.suppress(ValueLost, RuntimeError):
+            return sudden_growth.find(self.run, first) if why.kind in (*OVERFLOWS, "infinities") else None
+        return None
 
     def _reason(self, first: Link) -> Reason:
         """Return why a number is not finite; if that is not clear, whether it would be in a wider type."""
@@ -393,6 +403,12 @@ class _Search:
         location = source_location.locate(self.run.names.positions, peak.event)
         name = location.code or peak.event.op.strip("_")
         return [name, 0, peak.size, peak.largest, dtype_name(peak.dtype), location.file, location.line]
+
+
+def _grew_alike(one: Json, other: Json) -> bool:
+    """Return whether the same code has made two numbers, or their operands far back, large."""
+    places = [[item["grown"][key] for key in ("file", "line", "code")] for item in (one, other) if item["grown"]]
+    return len(places) > 1 and places[0] == places[1]
 
 
 def _ends(chain: list[Link]) -> list[Link]:

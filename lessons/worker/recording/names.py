@@ -292,7 +292,9 @@ class Names:
         if not text or isinstance(node, ast.stmt):
             return op, False
         if len(text) > LONGEST:
-            text = text[: LONGEST - 3] + "..."
+            # What is called last, at its end, tells it from what it was computed from.
+            half = (LONGEST - 3) // 2
+            text = f"{text[: LONGEST - 3 - half]}...{text[-half:]}"
         backward = _calls_backward(node)
         if backward or event.time not in self._whole:
             # Only a step of what this code computes. In the backward pass all are: there the steps are numbered.

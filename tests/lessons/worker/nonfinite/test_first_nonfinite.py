@@ -330,3 +330,55 @@ def test_an_optimizer_does_not_count_the_parameters_as_rounds() -> None:
     )
     (origin,) = report.origins
     assert (origin.phase, origin.times, origin.of) == ("optimizer", 0, 0)
+
+
+def test_where_an_operand_far_back_became_large_is_told() -> None:
+    report = _hunt(
+        """
+        weight, x = torch.ones(3), torch.ones(2, 3)
+        weight[1] *= 1e25
+        for _ in range(2):
+            hidden = torch.relu(x * weight) + 1
+        y = hidden.sum(dim=1) ** 2
+        z = torch.nn.functional.layer_norm(hidden * 1e5, (3,))
+        """
+    )
+    # What comes of the layer norm is of the same number.
+    (origin,) = report.origins
+    assert (origin.kind, origin.first.line) == ("result-beyond", 6)
+    assert origin.grown is not None
+    assert (origin.grown.line, origin.grown.code) == (3, "weight[1] *= 1e25")
+    text = "\n".join(nonfinite_text.lines(report, here="code"))
+    assert "Numbers of this size began here:\n  weight#2[1] = 1e+25   line 3" in text
+
+
+def test_a_large_number_that_the_code_sets_is_where_it_began() -> None:
+    origin = _hunt(
+        """
+        weight = torch.ones(3, requires_grad=True)
+        optimizer = torch.optim.Adam([weight])
+        weight.sum().backward()
+        weight.grad[1] = 3e38
+        optimizer.step()
+        """
+    ).first
+    assert origin is not None
+    assert origin.grown is not None
+    assert (origin.grown.line, origin.grown.value) == (5, pytest.approx(3e38))
+
+
+def test_numbers_that_grow_little_by_little_began_nowhere() -> None:
+    assert _origin_of("exploding_sgd").grown is None
+    assert _origin_of("half_matmul").grown is None
+
+
+def test_long_code_is_cut_in_its_middle() -> None:
+    report = _hunt(
+        """
+        numbers_with_a_long_name = torch.ones(2, 2)
+        log = (numbers_with_a_long_name.flatten(1).sum(1) - numbers_with_a_long_name.sum(1)).pow(2).sum().log()
+        """
+    )
+    assert [item.label for item in report.origins[0].operands] == [
+        "(numbers_with_a_long_name.fla...ng_name.sum(1)).pow(2).sum()"
+    ]

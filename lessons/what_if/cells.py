@@ -64,7 +64,8 @@ class CellChange:
 class StatementPosition:
     """The start of a statement: its part of the lesson (`setup` or a step), line and column.
 
-    If it defines a function, what is meant is the moment at which that begins to run.
+    If it defines a function, what is meant is the moment at which that begins to run; for a variable of a loop, that at
+    which a round begins.
     """
 
     part: str
@@ -184,8 +185,8 @@ def _in_function(
 def inner_statements(code: str) -> tuple[tuple[str, tuple[int, int], frozenset[str]], ...]:
     """List the statements of functions: the function, line and column, and the variables that it binds or writes into.
 
-    Of a statement that contains others, as a loop does, only these count. The definition of a function binds its
-    arguments.
+    Of a statement that contains others, only these count, and the variables that a loop binds in each round. The
+    definition of a function binds its arguments.
     """
     found: list[tuple[str, tuple[int, int], frozenset[str]]] = []
 
@@ -198,6 +199,8 @@ def inner_statements(code: str) -> tuple[tuple[str, tuple[int, int], frozenset[s
                     found.append((inside, (node.lineno, node.col_offset), frozenset(given)))
                 walk(node.body, inside)
                 continue
+            if scope and isinstance(node, LOOPS):
+                found.append((scope, (node.lineno, node.col_offset), frozenset(_changed_names(node.target))))
             bodies = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
             bodies += [handler.body for handler in getattr(node, "handlers", [])]
             for inner in bodies:
@@ -278,6 +281,16 @@ GROWING = ("append", "extend", "insert")
 """Methods of lists that add what a cell may be of."""
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+LOOPS = (ast.For, ast.AsyncFor)
+
+
+def is_bound_in_rounds(node: ast.stmt, variable: str) -> bool:
+    """Return whether a statement is a loop that binds a variable in each round, and its body leaves that as it is."""
+    if not isinstance(node, LOOPS) or variable not in _changed_names(node.target):
+        return False
+    return not any(variable in _changed_names(inner) for inner in (*node.body, *node.orelse))
 
 
 @functools.lru_cache(256)

@@ -34,7 +34,7 @@ from lessons.worker.explaining.gradient_names import GradientNames
 from lessons.worker.explaining.operand_names import Labels, VersionCounts
 from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
 from lessons.worker.explaining.replay import Replay
-from lessons.worker.recording import file_origins
+from lessons.worker.recording import file_origins, loader_origins
 from lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.names import NamedCell, Names
@@ -435,6 +435,8 @@ class Explainer:
             return RuleResult("given", notes=[self._origins[element.storage][1]])
         if read := file_origins.sentence(element.storage, element.offset):
             return RuleResult("given", notes=[read])
+        if loader_origins.is_loaded(element.storage):
+            return RuleResult("given", notes=[loader_origins.sentence()])
         if self.record.since > 1:
             note = say("earlier", "It is older than the operations that are kept of this long run.")
             return RuleResult("given", notes=[note])

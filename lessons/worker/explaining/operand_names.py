@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from lessons.results.explanation import label
 from lessons.texts.wording import Wording
 from lessons.worker.explaining.recorded_run import Index, RecordedRun
+from lessons.worker.recording import loader_origins
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.names import NamedCell, part_of
@@ -152,7 +153,10 @@ class Labels:
         """Name an element by the code that made it."""
         found = writer.index_of(element.storage, element.offset, element.size) if writer is not None else None
         if writer is None or found is None:
-            return NamedCell(say("from-outside", "(a tensor from outside)"), (element.offset,), False)
+            index = element.region.find(element.offset) or (element.offset // element.size,)
+            if loader_origins.is_loaded(element.storage):
+                return NamedCell(say("from-loader", "(a batch of a data loader)"), index, False)
+            return NamedCell(say("from-outside", "(a tensor from outside)"), index, False)
         output, index = found
         key = writer.time, output
         if key not in self._made:

@@ -15,6 +15,7 @@ import torch
 
 from lessons.results.code_unit import CodeUnit
 from lessons.texts.wording import Wording
+from lessons.what_if.cells import LOOPS, is_bound_in_rounds, root
 from lessons.what_if.refused_cells import not_made, why_missing
 from lessons.worker.message_parts import CellWrite
 
@@ -59,8 +60,13 @@ class CellWriter:
         """Insert calls into functions of a unit of code, which write the cells that are due there each time."""
         places = {(cell.line, cell.column): number for number, cell in enumerate(self._cells) if cell.unit == unit}
         for statement in tree.body:
-            if not isinstance(statement, FUNCTIONS):
-                places.pop((statement.lineno, statement.col_offset), None)
+            number = places.get((statement.lineno, statement.col_offset))
+            if (
+                number is not None
+                and not isinstance(statement, FUNCTIONS)
+                and not self._is_in_rounds(statement, number)
+            ):
+                places.pop((statement.lineno, statement.col_offset))
         self._insert(tree, places)
 
     def insert_everywhere(self, tree: ast.Module) -> None:
@@ -76,8 +82,16 @@ class CellWriter:
             for body in (each for each in bodies if isinstance(each, list)):
                 for position, statement in reversed(list(enumerate(body))):
                     number = places.get((statement.lineno, statement.col_offset))
-                    if number is not None and not isinstance(statement, FUNCTIONS):
+                    if number is None or isinstance(statement, FUNCTIONS):
+                        continue
+                    if isinstance(statement, LOOPS) and self._is_in_rounds(statement, number):
+                        statement.body.insert(0, self._call(number, statement.body[0]))
+                    else:
                         body.insert(position + 1, self._call(number, statement))
+
+    def _is_in_rounds(self, statement: ast.stmt, number: int) -> bool:
+        """Return whether a cell is of a variable that a loop binds in each round."""
+        return is_bound_in_rounds(statement, root(self._cells[number].name))
 
     def _call(self, number: int, statement: ast.stmt) -> ast.stmt:
         """Return a statement that writes a cell after another statement."""
@@ -95,7 +109,7 @@ class CellWriter:
         """Write the cells that are due after a top-level statement of a unit of code. Never raises."""
         here = (unit, statement.lineno, statement.col_offset)
         for number, cell in enumerate(self._cells) if not isinstance(statement, FUNCTIONS) else ():
-            if (cell.unit, cell.line, cell.column) == here:
+            if (cell.unit, cell.line, cell.column) == here and not self._is_in_rounds(statement, number):
                 with self._by_hand():
                     self._try(number)
 

@@ -65,13 +65,13 @@ class LocalVariables:
             hook.remove()
 
     def name_items(self, namespace: Mapping[str, Any]) -> None:
-        """Name the tensors in lists, tuples and dictionaries of a namespace that have no name of their own."""
+        """Name the tensors of a namespace that have no name yet: those in lists, and the variables of loops."""
         recorder = self._recorder
         named = {_layout(item.region) for items in recorder.record.bindings.values() for item in items}
-        for variable, value in recorder.variables(namespace):
+        for variable, value in list(namespace.items()):
             for name, tensor in tensors_in(variable, value):
                 region = plain_region(tensor)
-                if region is not None and _layout(region) not in named:
+                if region is not None and _layout(region) not in named and not variable.startswith("__"):
                     named.add(_layout(region))
                     recorder.bind(name, tensor)
 

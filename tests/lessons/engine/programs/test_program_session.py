@@ -23,7 +23,7 @@ from lessons.format.lesson import RunStep
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult
-from lessons.results.tensor_questions import ExplainQuestion
+from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
 from lessons.what_if import cells
 from lessons.what_if.changes import UNCHANGED, Changes
 from tests.lessons.processes import wait_until
@@ -481,6 +481,51 @@ def test_tensors_in_lists_of_the_program_itself_are_named_and_can_be_changed(wor
         with closing(session.run(run.lesson, page.id, Changes().with_cell(run.lesson, cell))) as changed:
             assert isinstance(changed, ProgramRun)
             assert [tensor.values for tensor in changed.tensors(["total"])] == [(10.0, 3.0)]
+
+
+def test_variables_of_loops_are_named_and_a_cell_of_one_changes_in_each_round(worker: Session, tmp_path: Path) -> None:
+    source = """\
+import torch
+
+def added(rows):
+    total = torch.zeros(2)
+    for row in rows:
+        total = total + row
+    return total
+
+t = added(torch.ones(2, 2))
+for pair in ([torch.ones(2) * i, i] for i in range(3)):
+    t = t + pair[0]
+"""
+    with opened(worker, tmp_path, source) as (session, run):
+        for name, total in (("added.row", (17.0, 5.0)), ("pair[0]", (23.0, 5.0))):
+            cell = cells.parse(run.lesson, f"{page_with(run, name).id}:{name}[0] = 7")
+            with closing(session.run(run.lesson, "page-1", UNCHANGED.with_cell(run.lesson, cell))) as changed:
+                assert values(changed.result("page-1"))["t"] == total
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, the processes of a loader start anew")
+def test_a_number_says_that_it_came_from_a_process_of_a_data_loader(worker: Session, tmp_path: Path) -> None:
+    source = """\
+import torch
+from torch.utils.data import DataLoader
+kept = []
+for batch in DataLoader(torch.arange(8.0).reshape(4, 2), batch_size=2, num_workers=1):
+    kept.append(batch * 2)
+"""
+    with opened(worker, tmp_path, source) as (_, run):
+        page = page_with(run, "kept[0]")
+        run.show(page)
+        labels = []
+        for name in ("kept[0]", "kept[1]"):
+            explained = run.ask(ExplainQuestion(name, (1, 0), CodeUnit.step(page.id)))
+            assert isinstance(explained, Explanation)
+            (operand,) = explained.operands
+            labels.append(operand.label)
+            origin = run.ask(FollowQuestion(operand.ref, CodeUnit.step(page.id)))
+            assert isinstance(origin, Explanation)
+            assert origin.notes == ("It came from a process of a data loader. What is computed there is not recorded.",)
+        assert labels == ["(a batch of a data loader)[1,0]", "batch[1,0]"]
 
 
 def test_a_package_that_is_not_installed_is_not_said_to_be_forbidden(worker: Session, tmp_path: Path) -> None:

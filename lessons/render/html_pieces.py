@@ -13,7 +13,7 @@ from itertools import product
 
 from lessons.engine import explanation_tree
 from lessons.engine.explanation_tree import Node
-from lessons.render import explanation_text, flow_text, formula_digits, linear_matrix, operand_choice
+from lessons.render import explanation_text, flow_text, formula_digits, operand_choice
 from lessons.render.numbers import number_format
 from lessons.results.clean_text import clean
 from lessons.results.explanation import counts_note
@@ -32,6 +32,7 @@ STYLE = """
   font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 12px;
   color: inherit; }
 .attn-trace code, .attn-trace pre { background: none; padding: 0; margin: 0; }
+.attn-trace pre { white-space: pre; word-break: normal; overflow-x: auto; }
 .attn-trace .where, .attn-trace .facts, .attn-trace th { opacity: .65; font-weight: normal; }
 .attn-trace .note { font-style: italic; opacity: .85; }
 .attn-trace details, .attn-trace .leaf { margin: 1px 0; }
@@ -50,6 +51,9 @@ STYLE = """
 .attn-trace table.list > tbody > tr > * { padding: 2px 14px 2px 0; white-space: normal; min-width: 1em; }
 """
 
+_STRONG = STYLE.replace(".attn-trace ", ".attn-trace.attn-trace.attn-trace ")
+"""The same so that it holds against the style of JupyterLab, which names two classes and aligns cells to the right."""
+
 _BELOW, _ABOVE, _SET = "57,130,192", "222,132,32", "95,135,175"
 _HIDDEN, _ALARM = "background:rgba(128,128,128,.18)", "background:#b00020;color:#fff"
 _DEEPEST = 0.62
@@ -57,7 +61,7 @@ _DEEPEST = 0.62
 
 def page(*parts: str) -> str:
     """Return pieces of HTML as one output of a notebook."""
-    return f'<div class="attn-trace"><style>{STYLE}</style>{"".join(parts)}</div>'
+    return f'<div class="attn-trace"><style>{_STRONG}</style>{"".join(parts)}</div>'
 
 
 def code(text: str) -> str:
@@ -120,6 +124,8 @@ def color(value: float, dtype: str, furthest: float) -> str:
 
 def tensor(shown: Tensor) -> str:
     """Return the matrices of a tensor, each number in the color of its value, with the indices of rows and columns."""
+    if 0 in shown.shape:
+        return _div("facts", say("empty", "It has no numbers."))
     form = number_format(shown.dtype, shown.kind, shown.low, shown.high, shown.values)
     furthest = max(abs(shown.low or 0.0), abs(shown.high or 0.0))
     all_rows, all_columns = shown.matrix_shape
@@ -141,9 +147,19 @@ def tensor(shown: Tensor) -> str:
             )
             lines.append(f'<tr><th class="number">{row if len(shown.shape) > 1 else ""}</th>{cells}</tr>')
         parts.append(f"<table>{''.join(lines)}</table>")
-    if rows < all_rows or columns < all_columns or len(leads) > MOST_MATRICES or shown.window is not None:
-        shape = linear_matrix.shape_text(shown)
-        parts.append(_div("facts", say("part", "Only a part is shown of {shape} numbers.", shape=shape)))
+    count = math.prod(shown.lead_shape)
+    if len(leads[:MOST_MATRICES]) < count:
+        some = min(len(leads), MOST_MATRICES)
+        parts.append(_div("facts", say("matrices", "{some} of {count:,} matrices are shown.", some=some, count=count)))
+    if rows < all_rows:
+        parts.append(
+            _div("facts", say("rows", "The first {some} of {count:,} rows are shown.", some=rows, count=all_rows))
+        )
+    if columns < all_columns:
+        text = say("columns", "The first {some} of {count:,} columns are shown.", some=columns, count=all_columns)
+        if len(shown.shape) == 1:
+            text = say("start", "The first {some} of {count:,} numbers are shown.", some=columns, count=all_columns)
+        parts.append(_div("facts", text))
     return "".join(parts)
 
 

@@ -235,12 +235,20 @@ def _looked_at(report: NonfiniteReport, failed: bool) -> str:
         )  # fmt: skip
     if report.forgotten:
         parts.append(
-            say("forgotten", "Not looked at: {count:,} operations on which nothing depends any more.",
-                count=report.forgotten)
+            say.count(
+                "forgotten", report.forgotten,
+                "Not looked at: {count:,} operation on which nothing depends any more.",
+                "Not looked at: {count:,} operations on which nothing depends any more.",
+            )
         )  # fmt: skip
     if report.lost:
         parts.append(
-            say("lost", "Not looked at: {count:,} numbers that were overwritten without a copy.", count=report.lost)
+            say.count(
+                "lost",
+                report.lost,
+                "Not looked at: {count:,} number that was overwritten without a copy.",
+                "Not looked at: {count:,} numbers that were overwritten without a copy.",
+            )
         )
     return " ".join(parts)
 

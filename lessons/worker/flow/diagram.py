@@ -193,10 +193,9 @@ class Diagram:
         return next((item.name for item in bound), say("from-outside", "from outside"))
 
     def _whole(self, region: Region) -> Region:
-        """Return a tensor from outside as its name means it: code may have read it transposed first."""
+        """Return the tensor from outside that has a name: code may have read it transposed, or a part of it, first."""
         bound = self._explainer.record.bindings.get(region.storage, ())
-        named = next((item.region for item in bound), region)
-        return named if (named.offset, named.size) == (region.offset, region.size) else region
+        return next((item.region for item in bound), region)
 
     def _result(self, one: Group) -> Region | None:
         """Return what a group hands on: what its name is bound to, else the result of its last operation.

@@ -59,7 +59,8 @@ class RecordingHere:
         self.recorder = Recorder(keep=keep, segment=keep // 8, few=FEW_EVENTS)
         self.explainer = Explainer(self.recorder)
         self.until: int | None = None
-        self._since = 0
+        self._earlier: dict[int, Binding] = {}
+        """The names that there were before the first block, by identity."""
         self._keep = keep
         self._blocks = 0
         self._froze = False
@@ -83,8 +84,8 @@ class RecordingHere:
             self.recorder.name_all(variables(frame))
         self._blocks += 1
         if self._blocks == 1:
-            self._since = self.record.time
-            self.record.time += 1
+            bound = itertools.chain.from_iterable(self.record.bindings.values())
+            self._earlier = {id(item): item for item in bound}
             _of_thread.recording = self
             if not gc.get_freeze_count():
                 # A record is made of many objects. The garbage collector would look at all others again and again.
@@ -130,7 +131,7 @@ class RecordingHere:
         if self.record.stopped or self.recorder.has(region.memory):
             return True
         bindings = self.record.bindings.get(region.storage, ())
-        return any(item.name == name and item.time > self._since for item in bindings)
+        return any(item.name == name and id(item) not in self._earlier for item in bindings)
 
     def _forget_unused(self) -> None:
         """Forget the names of tensors that the blocks had nothing to do with: a notebook may have many, and large ones.

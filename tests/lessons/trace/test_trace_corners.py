@@ -163,3 +163,16 @@ def test_short_forms_say_where() -> None:
         for item in (trace, trace.explain("ratio", 0), trace.tensors["ratio"]):
             with pytest.raises(TypeError, match="cannot be copied or saved"):
                 attempt(item)
+
+
+def test_html_says_what_it_leaves_out() -> None:
+    with record() as trace:
+        held = (torch.rand(20, 3), torch.rand(3, 20), torch.rand(300), torch.rand(2, 3, 2, 2), torch.zeros(0, 3))
+    texts = [trace.tensors[f"held[{position}]"]._repr_html_() for position in range(len(held))]
+    assert "The first 16 of 20 rows are shown." in texts[0]
+    assert "The first 16 of 20 columns are shown." in texts[1]
+    assert "The first 16 of 300 numbers are shown." in texts[2]
+    assert "4 of 6 matrices are shown." in texts[3]
+    assert "It has no numbers." in texts[4]
+    # JupyterLab names two classes where it aligns cells to the right and gives rows and code a background.
+    assert ".attn-trace.attn-trace.attn-trace td" in texts[0]

@@ -11,7 +11,7 @@ from lessons.engine.programs import program_session
 from lessons.engine.programs.first_difference import lead_to_first
 from lessons.engine.programs.program_session import ProgramRun, ProgramSession
 from lessons.engine.programs.tensor_file_session import TensorFileSession
-from lessons.format.lesson import Lesson, Step
+from lessons.format.lesson import Lesson, RunStep, Step
 from lessons.results.tensor_questions import Refusal
 from lessons.texts.wording import Wording
 from tui.plain.command_table import Handlers, PlainCommand
@@ -127,7 +127,8 @@ class PagesDialogue(CourseDialogue):
     def __init__(self, state: PlainState, session: ProgramSession, name: str) -> None:
         self._session, self._saved = session, SavedProgram(session.program)
         self._shown, self._named = self._opened, name
-        self._files_printed: set[str] = set()
+        self._code_printed: set[str] = set()
+        self._announced = ""
         super().__init__(state)
         if name:
             lesson, index = self._step_named(name)
@@ -155,16 +156,18 @@ class PagesDialogue(CourseDialogue):
         return found | {word: partial(self._of_tensor, word) for word in OF_TENSORS if word in found}
 
     def _dialogue(self, lesson: Lesson, step: Step) -> StepDialogue:
-        index = lesson.index(step.id)
-        file = self._opened.groups[index].file if index < len(self._opened.groups) else ""
-        printed = set[str]() if self._is_file else self._files_printed
-        return PageDialogue(self._state, lesson, step, self._learner_changes, self._purpose, file, printed)
+        code = self._opened.code_beside(step) if isinstance(step, RunStep) else ""
+        printed = set[str]() if self._is_file else self._code_printed
+        return PageDialogue(self._state, lesson, step, self._learner_changes, self._purpose, code, printed)
 
     def _title(self, lesson: Lesson) -> Iterator[str]:
-        yield from self._console.wrapped(
-            say.count("pages", len(lesson.steps), "{name}: {count} page.", "{name}: {count} pages.", name=lesson.title)
+        title = say.count(
+            "pages", len(lesson.steps), "{name}: {count} page.", "{name}: {count} pages.", name=lesson.title
         )
-        yield ""
+        if title != self._announced:
+            self._announced = title
+            yield from self._console.wrapped(title)
+            yield ""
 
     def next(self, _: str) -> Iterator[str]:
         """Go to the next page."""
@@ -327,7 +330,7 @@ class PagesDialogue(CourseDialogue):
         changed = self._state.session.call(partial(lead_to_first, self._session, before))
         before.release()
         self._shown = run
-        self._files_printed.clear()
+        self._code_printed.clear()
         if not self._is_file:
             yield from self._console.wrapped(program_words.difference(run, changed))
             yield ""
@@ -340,7 +343,7 @@ class PagesDialogue(CourseDialogue):
 
 
 class PageDialogue(StepDialogue):
-    """A page of a program. Code that stood on an earlier page is printed on request only."""
+    """A page of a program. Of a function, only its own code is printed, and code of earlier pages only on request."""
 
     def __init__(
         self,
@@ -349,18 +352,19 @@ class PageDialogue(StepDialogue):
         step: Step,
         learner_changes: LearnerChanges,
         purpose: Purpose,
-        file: str,
+        code: str,
         printed: set[str],
     ) -> None:
-        """Initialize; a page is opened without its code if its `file` is among those that were `printed`."""
+        """Initialize with the code that stands beside a page; it is opened without it if that was `printed` before."""
         super().__init__(state, lesson, step, learner_changes, purpose)
-        self._file, self._printed, self._brief = file, printed, False
+        self._code, self._printed, self._brief = code, printed, False
 
     def open(self) -> Iterator[str]:
         """Run the program if that has not just been done, and yield the page."""
         problem = self._run()
-        self._brief = self._file in self._printed
-        self._printed.add(self._file)
+        # With all of a file, its functions were printed.
+        self._brief = not self._printed.isdisjoint((self._code, getattr(self.step, "code", "")))
+        self._printed.add(self._code)
         yield from super().again("")
         if problem:
             yield from self._console.wrapped(problem)
@@ -373,4 +377,4 @@ class PageDialogue(StepDialogue):
     @property
     def _printed_step(self) -> Step:
         """The page as it is printed."""
-        return self.step.model_copy(update={"code": ""}) if self._brief else self.step
+        return self.step.model_copy(update={"code": "" if self._brief else self._code})

@@ -72,8 +72,8 @@ class PromptDialogue:
             yield from self._console.wrapped(
                 say(
                     "opened",
-                    "This is Python, with the variables of what you were at. A line with a period alone leaves it. "
-                    "explain, show and read work here, too: explain NAME[INDEX].",
+                    "This is Python, with the variables that you were looking at. A line with a period alone leaves "
+                    "it. explain, show and read work here, too: explain NAME[INDEX].",
                 )
             )
             while (code := self._input()) is not None:

@@ -75,6 +75,19 @@ def program(worker: Session, tmp_path: Path) -> WarmProgram:
     return opened(worker, tmp_path, SOURCE)
 
 
+def test_of_another_file_only_the_function_is_printed(worker: Session, tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("UNUSED = 1\n\ndef f(x):\n    h = x + 1\n    h = h * 2\n    return h\n")
+    source = "import torch\nfrom beside import f\ny = f(torch.ones(2))\ny = f(y)\n"
+    with talk(opened(worker, tmp_path, source)) as learner:
+        learner.begin()
+        page = learner.type("go h")
+        assert "    h = h * 2\n" in page
+        assert "UNUSED" not in page
+        # The number of pages is what it was.
+        assert learner.type("call 1").startswith("Page 2 of 2: f, call 1 of 2: ")
+        assert "    h = h * 2\n" in learner.type("again")
+
+
 def test_a_program_is_read_changed_and_run_again(program: WarmProgram) -> None:
     with talk(program) as learner:
         begin = learner.begin()
@@ -105,7 +118,7 @@ def test_a_program_is_read_changed_and_run_again(program: WarmProgram) -> None:
         path = Path(program.program.path)
         path.write_text(SOURCE.replace("x * 3", "x * 4"))
         again = learner.type("run")
-        assert again.startswith("The first tensor that differs is main.y, line 5.\n\nmine.py: 2 pages.\n\nPage 2 of 2")
+        assert again.startswith("The first tensor that differs is main.y, line 5.\n\nPage 2 of 2")
         path.write_text("x = (")
         assert learner.say("run").startswith("mine.py, line 1: This is not Python")
         assert learner.type("show y").endswith("1  12.0000  16.0000")

@@ -146,6 +146,7 @@ def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResul
         operations=report.operations,
         failed_at=None if place is None else FailedAt(clean(place.file), place.line, clean(place.scope)),
         written=tuple(map(clean, report.written)),
+        unlisted=tuple(map(clean, report.unlisted)),
     )
 
 

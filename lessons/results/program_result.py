@@ -63,6 +63,7 @@ class ProgramResult(StepResult):
         operations: how many operations its record has.
         failed_at: where it failed; None if it did not, or in no file of its own.
         written: the files that it wrote as copies in its temporary folder, as paths that it would call them.
+        unlisted: the variables that are tensors of another kind, such as sparse ones, which have no page.
     """
 
     named: tuple[Named, ...] = ()
@@ -73,3 +74,4 @@ class ProgramResult(StepResult):
     operations: int = 0
     failed_at: FailedAt | None = None
     written: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()

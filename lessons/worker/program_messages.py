@@ -140,6 +140,7 @@ class ProgramReport:
         operations: how many operations are recorded.
         failed_at: where the program failed; None if it did not, or not in a file of its own.
         written: the files that it wrote as copies in its temporary folder, as paths that it would call them.
+        unlisted: the variables that are tensors of another kind, such as sparse ones, which have no page.
     """
 
     error: ErrorReport | None
@@ -155,6 +156,7 @@ class ProgramReport:
     operations: int = 0
     failed_at: FailedAt | None = None
     written: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()
 
 
 @message

@@ -11,6 +11,9 @@ from lessons.texts.wording import Wording
 
 say = Wording("engine/program")
 
+UNLISTED_SHOWN = 4
+"""Variables without a page that are named."""
+
 WRITTEN_SHOWN = 3
 """Files that a program has written that are named."""
 
@@ -38,6 +41,8 @@ def about(program: OwnProgram, result: ProgramResult) -> str:
         said.append(say("not-recorded", "Its first part was recorded, until {why}.", why=result.stopped.rstrip(".")))
     if not result.named and result.error is None:
         said.append(say("no-tensors", "It names no tensor."))
+    if result.unlisted:
+        said.append(_unlisted(result.unlisted))
     if program.limited:
         said.append(
             say(
@@ -50,6 +55,14 @@ def about(program: OwnProgram, result: ProgramResult) -> str:
         if result.written:
             said.append(_written(result.written))
     return " ".join(said)
+
+
+def _unlisted(variables: tuple[str, ...]) -> str:
+    """Say which variables have no page although they are tensors."""
+    names = ", ".join(variables[:UNLISTED_SHOWN])
+    if len(variables) > UNLISTED_SHOWN:
+        names = say("unlisted-more", "{names}, and {count} more", names=names, count=len(variables) - UNLISTED_SHOWN)
+    return say("unlisted", "These have no page, because they are no plain tables of numbers: {names}.", names=names)
 
 
 def _written(paths: tuple[str, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -65,6 +65,14 @@ def list_names(state: RunState) -> NameList:
         (positions.file_of(file), line, name, shape) for file, line, name, shape in shapes_in_functions(state.explainer)
     )
     return NameList(found, reports, fitting(inner, 3 * SHARE), len(every))
+
+
+def unlisted(record: Record) -> Iterator[str]:
+    """Yield the variables that are not listed because they are tensors of another kind, those of the program first."""
+    for (code, name), kind in sorted(record.unlisted.items(), key=lambda item: item[0][0] is not None):
+        if kind:
+            label = name if code is None else f"{scope_of(code)}.{name}"
+            yield say("unlisted", "{name} ({kind})", name=label, kind=kind)
 
 
 def fitting(items: Iterable[T], room: int) -> tuple[T, ...]:

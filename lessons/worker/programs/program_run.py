@@ -44,7 +44,15 @@ from lessons.worker.program_messages import (
 )
 from lessons.worker.programs import loaded_batches
 from lessons.worker.programs.edited_files import EditedFiles
-from lessons.worker.programs.named_report import MOST_NAMED, SHARE, NameList, choose_call, fitting, list_names
+from lessons.worker.programs.named_report import (
+    MOST_NAMED,
+    SHARE,
+    NameList,
+    choose_call,
+    fitting,
+    list_names,
+    unlisted,
+)
 from lessons.worker.programs.named_tensors import is_module, scope_of
 from lessons.worker.programs.record_size import record_size
 from lessons.worker.programs.scratch_files import ScratchFiles
@@ -160,8 +168,9 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         inner=names.inner,
         operations=len(record.events),
         failed_at=None if place is None else replace(place, file=positions.file_of(place.file)),
+        unlisted=fitting(unlisted(record), SHARE // 2),
         written=fitting(
-            (os.path.relpath(path, job.folder) for path in itertools.islice(files.written, MOST_WRITTEN)), SHARE
+            (os.path.relpath(path, job.folder) for path in itertools.islice(files.written, MOST_WRITTEN)), SHARE // 2
         ),
     )
     channel.send(talk, report)

@@ -19,7 +19,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from lessons.worker.recording.record import Variables
 from lessons.worker.recording.recorder import Recorder
-from lessons.worker.recording.regions import Region, plain_region
+from lessons.worker.recording.regions import Region, plain_region, unlisted_kind
 
 MOST_ITEMS = 8
 """Items of a list, tuple or dictionary up to which its tensors are named one by one."""
@@ -71,7 +71,9 @@ class LocalVariables:
         for variable, value in list(namespace.items()):
             for name, tensor in tensors_in(variable, value):
                 region = plain_region(tensor)
-                if region is not None and _layout(region) not in named and not variable.startswith("__"):
+                if region is None:
+                    recorder.record.unlisted[None, name] = unlisted_kind(tensor)
+                elif _layout(region) not in named and not variable.startswith("__"):
                     named.add(_layout(region))
                     recorder.bind(name, tensor)
 
@@ -91,12 +93,13 @@ class LocalVariables:
         if record.stopped:
             return
         held = frame.f_locals
-        found = {
-            name: region
-            for variable, value in held.items()
-            for name, tensor in tensors_in(variable, value)
-            if (region := plain_region(tensor)) is not None
-        }
+        found: dict[str, Region] = {}
+        for variable, value in held.items():
+            for name, tensor in tensors_in(variable, value):
+                if (region := plain_region(tensor)) is not None:
+                    found[name] = region
+                elif kind := unlisted_kind(tensor):
+                    record.unlisted[code, name] = kind
         before = record.variables.get(code)
         order = self._entered.get(id(code), (-1, code))[0]
         owner: Any = held.get("self")

@@ -96,6 +96,8 @@ class Record:
     """The variables of functions as their last call left them, or one that was chosen, if somebody notes these."""
     calls: dict[CodeType, deque[Variables]] = field(default_factory=dict)
     """The latest calls of functions that can be chosen, the last one included."""
+    unlisted: dict[tuple[CodeType | None, str], str] = field(default_factory=dict)
+    """Variables of functions, and of the program itself (None), that are tensors without numbers in a storage."""
     modules: WeakKeyDictionary[torch.nn.Module, str] = field(default_factory=WeakKeyDictionary)
     """What the program calls its modules: for each the name under which it was seen first."""
     restore: Callable[[int], None] = lambda time: None

@@ -11,6 +11,10 @@ from typing import Any
 
 import torch
 
+from lessons.texts.wording import Wording
+
+say = Wording("worker/regions")
+
 Layout = tuple[Any, ...]
 """A tensor as an operation saw it: storage, offset, shape, stride, dtype. Operations take no other tuples.
 
@@ -175,6 +179,17 @@ def plain_region(tensor: torch.Tensor) -> Region | None:
         return found if found.memory.data_ptr() or 0 in found.shape else None
     except RuntimeError:
         return None
+
+
+def unlisted_kind(tensor: torch.Tensor) -> str:
+    """Return what kind of tensor it is that has no page because its numbers do not lie in a storage; "" for others."""
+    if tensor.is_nested:
+        return say("nested", "nested")
+    if tensor.is_quantized:
+        return say("quantized", "quantized")
+    if tensor.is_meta:
+        return say("meta", "on the meta device")
+    return say("sparse", "sparse") if tensor.layout != torch.strided else ""
 
 
 def layout(tensor: torch.Tensor) -> Layout:

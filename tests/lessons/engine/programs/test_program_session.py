@@ -452,6 +452,24 @@ def test_the_list_says_how_many_numbers_are_not_finite(worker: Session, tmp_path
         assert rows["y"].about.endswith("Not all of its numbers are finite: 1 NaN, 1 inf.")
 
 
+def test_the_first_page_says_which_tensors_have_no_page(worker: Session, tmp_path: Path) -> None:
+    source = """\
+import torch
+def f(a):
+    b = a @ torch.ones(3, 1)
+    return b
+s = torch.eye(3).to_sparse()
+n = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+y = f(s)
+"""
+    with opened(worker, tmp_path, source) as (_, run):
+        first, second = run.lesson.steps
+        assert isinstance(first, RunStep)
+        assert "no plain tables of numbers: s (sparse), n (nested), f.a (sparse). Limits" in first.prose
+        assert isinstance(second, RunStep)
+        assert "sparse" not in second.prose
+
+
 def test_functions_of_one_name_in_two_files_are_told_apart_and_can_be_changed(worker: Session, tmp_path: Path) -> None:
     for name, factor in (("one", 2), ("two", 3)):
         (tmp_path / f"{name}.py").write_text(f"def net(x):\n    h = x * {factor}\n    return h\n")

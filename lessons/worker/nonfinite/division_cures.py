@@ -76,7 +76,7 @@ def of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "{value:.6g} here, and its gradient is finite too.",
             value=values[0] / 1e-4 + 0.0,
         )  # fmt: skip
-    elif _is_count(run, maker, event.arg("other"), event.time):
+    elif not _is_sum_of(maker, event.arg("self")) and _is_count(run, maker, divisor, event.time):
         yield say(
             "clamp-count",
             "What it was divided by counts nothing here. Divided by count.clamp(min=1), it is {value:.6g}.",
@@ -131,6 +131,12 @@ def _is_power_of_0(run: Explainer, maker: Event | None) -> bool:
         return False
     power = maker_of(run, maker.arg("self"), maker.time)
     return power is not None and power.op == "pow" and power.arg("exponent") == 0
+
+
+def _is_sum_of(maker: Event | None, whole: Any) -> bool:
+    """Return whether an operation has added up the tensor itself that is divided by the sum: then it counts nothing."""
+    summed = maker.arg("self") if maker is not None and maker.op.strip("_") == "sum" else None
+    return isinstance(summed, Region) and isinstance(whole, Region) and summed.storage == whole.storage
 
 
 def _is_count(run: Explainer, maker: Event | None, counts: Any, time: int) -> bool:

@@ -367,7 +367,11 @@ class _Search:
             if binding.top and (binding.name not in last or last[binding.name].time <= binding.time):
                 last[binding.name] = binding
         bound = {name: last[name].region for name in sorted(last, key=lambda name: last[name].time)}
+        # What an attribute of an object is called inside of it may have a name of its own.
+        named = {(region.storage, region.offset) for name, region in bound.items() if not name.startswith("self.")}
         for name, region in {**bound, **gradients}.items():
+            if name.startswith("self.") and (region.storage, region.offset) in named:
+                continue
             parts = region.parts
             if not parts.dtype.is_floating_point or not parts.size:
                 continue

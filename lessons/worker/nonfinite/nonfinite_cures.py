@@ -24,6 +24,9 @@ say = Wording("explaining/nonfinite-cures")
 GROWTH = 100
 """By what factor a loss has grown that is said to explode."""
 
+LOGARITHMS = {"log": math.log, "log2": math.log2, "log10": math.log10}
+"""The logarithms that end at 0."""
+
 LATELY = 4
 """Losses before the end among which the largest one is, if they explode."""
 
@@ -154,12 +157,12 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
             "The numbers whose spread this is are all equal. Leave them out, or take 1 as their spread, which has the "
             "logarithm 0: torch.where(x > 0, x, 1).log().",
         )  # fmt: skip
-    elif event.op == "log":
+    elif (name := event.op.strip("_")) in LOGARITHMS:
         yield say(
             "clamp-log",
-            "x.clamp(min=1e-12).log() stays finite: {value:.4g} at the least. For p * log(p), where 0 should count as "
-            "0, torch.xlogy(p, p) does.",
-            value=math.log(1e-12),
+            "x.clamp(min=1e-12).{name}() stays finite: {value:.4g} at the least. For p * log(p), where 0 should count "
+            "as 0, torch.xlogy(p, p) does.",
+            name=name, value=LOGARITHMS[name](1e-12),
         )  # fmt: skip
     else:
         yield say("keep-away", "The operand has to be kept away from the edge where the logarithm ends.")
@@ -247,7 +250,17 @@ def _of_infinities(run: Explainer, first: Link, event: Event) -> Iterator[str]:
 
 def _of_too_few(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     tensor = event.arg("self")
-    if event.op.startswith("nll_loss"):
+    if (
+        event.op.startswith("nll_loss")
+        and isinstance(event.arg("weight"), Region)
+        and _is_any_target_counted(run, event)
+    ):
+        yield say(
+            "weigh-targets",
+            "The mean divides by the weights of the targets that are there, and these are all 0. Give each class a "
+            "weight above 0, or leave out batches that have only others.",
+        )  # fmt: skip
+    elif event.op.startswith("nll_loss"):
         yield say(
             "count-targets",
             "No target counts: all are ignore_index. With reduction='sum', divided by "
@@ -267,6 +280,14 @@ def _of_too_few(run: Explainer, first: Link, event: Event) -> Iterator[str]:
         )  # fmt: skip
     else:
         yield say("nothing-selected", "Nothing was selected to take the mean of: look at that first, if x.numel() > 0.")
+
+
+def _is_any_target_counted(run: Explainer, event: Event) -> bool:
+    """Return whether a loss has a target that is not ignored."""
+    target = event.arg("target")
+    return isinstance(target, Region) and bool(
+        (run.history.tensor(target, event.time) != event.arg("ignore_index")).any()
+    )
 
 
 def _of_power(run: Explainer, first: Link, event: Event) -> Iterator[str]:

@@ -123,7 +123,9 @@ class LocalVariables:
         if frame is not None:
             # The modules among the variables of a file have names already.
             whole = frame.f_code.co_name != "<module>"
-            for variable, value in list(frame.f_locals.items()):
+            # A module goes by a variable of its own rather than by an attribute of another one.
+            variables = sorted(frame.f_locals.items(), key=lambda item: not isinstance(item[1], torch.nn.Module))
+            for variable, value in variables:
                 for name, found in modules_in(variable, value):
                     if name != "self" and found not in self._named and (whole or name != variable):
                         self._recorder.name_module(name, found)

@@ -99,3 +99,31 @@ def test_what_is_no_program_is_refused(command: Command, tmp_path: Path) -> None
     assert command("nan", tmp_path / "model.pt")[0] == 2
     status, out, _ = command("nan", tmp_path / "idle.py")
     assert (status, out) == (0, "The program computed nothing with PyTorch, so nothing was looked at.\n")
+
+
+TRAINER = """\
+import torch
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=1e30)
+
+    def run(self):
+        model = self.model
+        for step in range(3):
+            model(torch.ones(2, 3)).pow(2).sum().backward()
+            self.optimizer.step()
+
+net = torch.nn.Linear(3, 1)
+Trainer(net).run()
+"""
+
+
+def test_a_parameter_is_listed_by_one_name(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(TRAINER)
+    _, out, _ = command("nan", path)
+    text = " ".join(out.split())
+    assert text.count("net.weight is not finite") == 1
+    assert "self.model" not in text

@@ -383,3 +383,21 @@ def test_long_code_is_cut_in_its_middle() -> None:
     assert [item.label for item in report.origins[0].operands] == [
         "(numbers_with_a_long_name.fla...ng_name.sum(1)).pow(2).sum()"
     ]
+
+
+@pytest.mark.parametrize(
+    ("source", "cure"),
+    [
+        ("x = torch.tensor([4.0, 0.0])\nx.log2_()", "x.clamp(min=1e-12).log2() stays finite: -39.86"),
+        # Whole numbers that are divided by their own sum are no count.
+        ("x = torch.tensor([[1.0, 2.0], [0.0, 0.0]])\ny = x / x.sum(dim=1, keepdim=True)", "x / (y + 1e-8) is 0 here"),
+        (
+            "weight = torch.tensor([1.0, 0.0])\n"
+            "loss = torch.nn.functional.cross_entropy(torch.ones(2, 2), torch.ones(2).long(), weight)",
+            "the weights of the targets that are there, and these are all 0",
+        ),
+    ],
+)
+def test_what_helps_fits_the_operands(source: str, cure: str) -> None:
+    (said,) = _search(source).origins[0].cures
+    assert cure in said

@@ -82,6 +82,13 @@ def of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "What it was divided by counts nothing here. Divided by count.clamp(min=1), it is {value:.6g}.",
             value=values[0],
         )  # fmt: skip
+    elif maker is not None and maker.op.startswith(("std", "var")) and values[0]:
+        yield say(
+            "divisor-of-equals",
+            "The numbers whose spread it was divided by are all equal. Leave them out, or take 1 as their spread: "
+            "x / torch.where(y > 0, y, 1) is {value:.6g} here.",
+            value=values[0],
+        )  # fmt: skip
     elif values[0]:
         yield say(
             "divisor-of-0",

@@ -75,7 +75,8 @@ def _cures(run: Explainer, first: Link, kind: str, losses: list[float], told: Ev
         # The number that is too large is the last of many. What changes it alone only moves the end.
         yield from overflow_cures.of_form(run, first, event)
         return
-    if event.node is not None:
+    if event.node is not None and not event.direct:
+        # What a hook or the `backward` of a function computes itself is code as any other.
         yield from _of_derivative(run, first, event, kind, told)
         return
     cure = _BY_KIND.get(kind)

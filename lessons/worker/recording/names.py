@@ -61,6 +61,7 @@ class _Known:
 
     binding: Binding
     until: int
+    scope: str
 
 
 class Names:
@@ -187,7 +188,7 @@ class Names:
                 # A variable of a function is a new one in every call.
                 until = groups[count + 1][0].time if count + 1 < len(groups) and scope == "<module>" else 1 << 62
                 for binding in group:
-                    self._known.setdefault(binding.region.storage, []).append(_Known(binding, until))
+                    self._known.setdefault(binding.region.storage, []).append(_Known(binding, until, scope))
         for bindings in self._by_name.values():
             bindings.sort(key=lambda binding: binding.time)
 
@@ -246,11 +247,23 @@ class Names:
             ranked = self._ranked[key] = sorted(known, key=rank, reverse=True)
         for item in ranked:
             region = item.binding.region
+            if self._is_part_elsewhere(item, element):
+                continue
             index = region.find(element.offset)
             same = region.parts.dtype.itemsize == element.region.dtype.itemsize and not region.flips(element.offset)
             if index is not None and same and not self._is_overwritten(element, item.binding.time):
                 return NamedCell(item.binding.name + part_of(element, region, index), index, True)
         return None
+
+    def _is_part_elsewhere(self, item: _Known, element: Element) -> bool:
+        """Return whether a name means a part of a tensor that a function has taken of what other code had made."""
+        if item.binding.top or item.binding.time <= element.time:
+            return False
+        writer = self._history.writer(element)
+        if writer is None or not writer.sites or item.scope == writer.sites[0][0].co_qualname:
+            return False
+        made = next((out for out in writer.outs if out.storage == element.storage), None)
+        return made is not None and _extent(item.binding.region) < _extent(made)
 
     def _is_overwritten(self, element: Element, until: int) -> bool:
         """Return whether an operation changed an element after its time: a later name never meant that value."""
@@ -293,8 +306,8 @@ class Names:
             return op, False
         if len(text) > LONGEST:
             # What is called last, at its end, tells it from what it was computed from.
-            half = (LONGEST - 3) // 2
-            text = f"{text[: LONGEST - 3 - half]}...{text[-half:]}"
+            half = (LONGEST - 5) // 2
+            text = f"{text[: LONGEST - 5 - half].rstrip()} ... {text[-half:].lstrip()}"
         backward = _calls_backward(node)
         if backward or event.time not in self._whole:
             # Only a step of what this code computes. In the backward pass all are: there the steps are numbered.

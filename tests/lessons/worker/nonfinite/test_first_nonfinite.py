@@ -381,7 +381,7 @@ def test_long_code_is_cut_in_its_middle() -> None:
         """
     )
     assert [item.label for item in report.origins[0].operands] == [
-        "(numbers_with_a_long_name.fla...ng_name.sum(1)).pow(2).sum()"
+        "(numbers_with_a_long_name.fl ... g_name.sum(1)).pow(2).sum()"
     ]
 
 
@@ -406,3 +406,22 @@ def test_long_code_is_cut_in_its_middle() -> None:
 def test_what_helps_fits_the_operands(source: str, cure: str) -> None:
     (said,) = _search(source).origins[0].cures
     assert cure in said
+
+
+def test_what_a_function_takes_a_part_of_goes_by_the_code_that_made_it() -> None:
+    report = _hunt(
+        """
+        class Schedule:
+            def __init__(self):
+                self.table = torch.tensor([0.0, 1.0]) / torch.tensor([0.0, 1.0])
+
+            def at(self, t):
+                part = self.table[t]
+                return part * 2
+
+        schedule = Schedule()
+        values = [schedule.at(torch.tensor(t)) for t in (1, 0)]
+        """
+    )
+    (origin,) = report.origins
+    assert origin.first.label == "(torch.tensor([0.0, 1.0]) / torch.tensor([0.0, 1.0]))[0]"

@@ -33,15 +33,16 @@ class NonfiniteCounts:
         self._until = time.monotonic() + SECONDS
 
     def of(self, item: NamedTensor) -> Counts | None:
-        """Return the counts of a tensor; None if there was no time for them, or its values are lost."""
+        """Return the counts of a tensor; None if there was no time for them, or its values are not at hand."""
         if not (item.region.dtype.is_floating_point or item.region.dtype.is_complex):
             return 0, 0
         key = item.region.storage, item.region.offset, item.region.shape, item.region.stride, item.time
         if key not in self._known:
-            if time.monotonic() > self._until:
+            history = self._explainer.history
+            if time.monotonic() > self._until or not history.is_at_hand(item.region, item.time):
                 return None
             try:
-                values = self._explainer.history.tensor(item.region, item.time, copy=False)
+                values = history.tensor(item.region, item.time, copy=False)
             except ValueLost:
                 return None
             self._known[key] = count(values)

@@ -16,7 +16,7 @@ import torch
 
 from lessons.results.floats import exact_number
 from lessons.texts.wording import Wording
-from lessons.worker.recording.event import LEFT, Event, contents
+from lessons.worker.recording.event import DROPPED, LEFT, Event, contents
 from lessons.worker.recording.reachability import is_like, is_whole
 from lessons.worker.recording.record import CannotRestore, Record
 from lessons.worker.recording.regions import QUANTIZED, Region
@@ -257,6 +257,12 @@ class ElementHistory:
         numbers = values if parts.dtype.is_floating_point else list(map(int, values))
         tensor = torch.tensor(numbers, dtype=wide).to(parts.dtype).reshape(parts.shape)
         return torch.view_as_complex(tensor) if region.dtype.is_complex else tensor
+
+    def is_at_hand(self, region: Region, time: int) -> bool:
+        """Return whether nothing has to be computed again to know a region as it was at a time."""
+        later = (event for event in self._record.writes.get(region.storage, ()) if event.time >= time)
+        is_kept = not any(event.before is DROPPED for event in later)
+        return is_kept and (bool(region.memory.nbytes()) or 0 in region.shape)
 
     def _undone(self, region: Region, later: Sequence[Event]) -> torch.Tensor:
         """Return a copy of a region as it was before these operations, by undoing what they overwrote in its storage.

@@ -445,10 +445,25 @@ def test_the_list_says_the_file_of_what_another_one_names_and_no_count_that_is_n
 
 
 def test_the_list_says_how_many_numbers_are_not_finite(worker: Session, tmp_path: Path) -> None:
-    source = "import torch\nx = torch.tensor([1, 0, -1.0])\ny = x.log()\nz = torch.complex(y, y).conj()\nn = x.long()\n"
+    source = """\
+import torch
+x = torch.tensor([1, 0, -1.0])
+y = x.log()
+z = torch.complex(y, y).conj()
+n = x.long()
+def f(x):
+    y = x / 0
+    return y
+a = f(x)
+a[:] = 0
+"""
     with opened(worker, tmp_path, source) as (_, run):
         rows = {row.label: row for row in program_rows.rows_of(run)}
-        assert [row.columns[1] for row in rows.values()] == ["", "1 NaN, 1 inf", "2 NaN, 2 inf", ""]
+        assert [row.columns[1] for row in rows.values()] == [
+            *("", "1 NaN, 1 inf", "2 NaN, 2 inf", "", ""),
+            # As it was when the function returned.
+            "1 NaN, 2 inf",
+        ]
         assert rows["y"].about.endswith("Not all of its numbers are finite: 1 NaN, 1 inf.")
 
 

@@ -366,12 +366,13 @@ class _Search:
         for binding in itertools.chain.from_iterable(self.record.bindings.values()):
             if binding.top and (binding.name not in last or last[binding.name].time <= binding.time):
                 last[binding.name] = binding
-        bound = {name: last[name].region for name in sorted(last, key=lambda name: last[name].time)}
-        # What an attribute of an object is called inside of it may have a name of its own.
-        named = {(region.storage, region.offset) for name, region in bound.items() if not name.startswith("self.")}
+        # A module may have several names; a parameter goes by the one that explanations call it.
+        bound = {
+            name: last[name].region
+            for name in sorted(last, key=lambda name: last[name].time)
+            if not last[name].leaf or self.run.names.leaf_name(last[name].region) == name
+        }
         for name, region in {**bound, **gradients}.items():
-            if name.startswith("self.") and (region.storage, region.offset) in named:
-                continue
             parts = region.parts
             if not parts.dtype.is_floating_point or not parts.size:
                 continue

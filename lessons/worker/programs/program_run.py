@@ -385,6 +385,12 @@ def _described(error: BaseException, filename: str, job: RunProgram) -> ErrorRep
         report = ErrorReport("error", message, describe(error, filename).line)
     elif isinstance(error, KeyboardInterrupt):
         report = ErrorReport("error", say("interrupted", "Stopped with Ctrl+C."), describe(error, filename).line)
+    elif isinstance(error, EOFError) and str(error) == "EOF when reading a line":
+        message = say(
+            "input",
+            "It waits for input, and there is none here. Give it what it needs as arguments, behind --, or in a file.",
+        )
+        report = ErrorReport("error", message, describe(error, filename).line)
     elif isinstance(error, SystemExit):
         report = ErrorReport("error", _exit_message(error), describe(error, filename).line)
     else:

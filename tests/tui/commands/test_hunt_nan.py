@@ -74,6 +74,8 @@ def test_what_argparse_says_is_told(command: Command, tmp_path: Path) -> None:
     assert (status, out) == (1, "No number was computed before the program stopped.\n")
     assert "train.py, line 5: It ended itself with sys.exit(2). It last wrote: " in err
     assert "the following arguments are required: --data" in err
+    path.write_text("count = input('how many? ')\n")
+    assert "train.py, line 1: It waits for input, and there is none here." in command("nan", path)[2]
     path.write_text("raise SystemExit('no data here')\n")
     assert "and says: no data here" in command("nan", path)[2]
 

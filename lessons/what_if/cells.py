@@ -13,12 +13,13 @@ import ast
 import functools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lessons.format.knobs.knob import ChangeError
 from lessons.format.lesson import SETUP, Lesson, ShownTensor
 from lessons.texts.wording import Wording
+from lessons.what_if.changed_names import LOOPS, changed_names, root
 
 say = Wording("change/cells")
 
@@ -200,13 +201,13 @@ def inner_statements(code: str) -> tuple[tuple[str, tuple[int, int], frozenset[s
                 walk(node.body, inside)
                 continue
             if scope and isinstance(node, LOOPS):
-                found.append((scope, (node.lineno, node.col_offset), frozenset(_changed_names(node.target))))
+                found.append((scope, (node.lineno, node.col_offset), frozenset(changed_names(node.target))))
             bodies = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
             bodies += [handler.body for handler in getattr(node, "handlers", [])]
             for inner in bodies:
                 walk(inner, scope)
             if scope and not any(bodies):
-                found.append((scope, (node.lineno, node.col_offset), frozenset(_changed_names(node))))
+                found.append((scope, (node.lineno, node.col_offset), frozenset(changed_names(node))))
 
     walk(ast.parse(code).body, "")
     return tuple(found)
@@ -229,11 +230,6 @@ def _unknown(lesson: Lesson, name: str, step: str = "") -> ChangeError:
         else say("none", "No variables exist yet.")
     )
     return ChangeError(f"{start} {there}")
-
-
-def root(name: str) -> str:
-    """Return the variable that a path starts at: `v2` of `v2.W_query.weight`."""
-    return re.split(r"[.\[]", name, maxsplit=1)[0]
 
 
 def _value(text: str) -> Value:
@@ -275,52 +271,7 @@ def _abbreviated(text: str) -> str:
     return text if len(text) <= MOST_DIGITS else text[:MOST_DIGITS] + "…"
 
 
-# Names that a statement changes ------------------------------------------------------------------------------------
-
-GROWING = ("append", "extend", "insert")
-"""Methods of lists that add what a cell may be of."""
-
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-
-
-LOOPS = (ast.For, ast.AsyncFor)
-
-
-def is_bound_in_rounds(node: ast.stmt, variable: str) -> bool:
-    """Return whether a statement is a loop that binds a variable in each round, and its body leaves that as it is."""
-    if not isinstance(node, LOOPS) or variable not in _changed_names(node.target):
-        return False
-    return not any(variable in _changed_names(inner) for inner in (*node.body, *node.orelse))
-
-
 @functools.lru_cache(256)
 def statements(code: str) -> tuple[tuple[tuple[int, int], frozenset[str]], ...]:
     """List line and column of every top-level statement, and the variables that it binds or writes into."""
-    return tuple(((node.lineno, node.col_offset), frozenset(_changed_names(node))) for node in ast.parse(code).body)
-
-
-def _changed_names(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.Name(ctx=ast.Store()):
-            yield node.id
-        case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-            yield from _variable_of(node)
-        case ast.Call(func=ast.Attribute(attr=method)) if method in GROWING or (
-            method.endswith("_") and not method.endswith("__")
-        ):
-            yield from _variable_of(node.func)
-    for child in ast.iter_child_nodes(node):
-        # A function, a class and a comprehension have names of their own.
-        if not isinstance(node, (*SCOPES, ast.comprehension)):
-            yield from _changed_names(child)
-
-
-def _variable_of(node: ast.AST) -> Iterator[str]:
-    """Yield the variable that an expression starts from: `split` in `getattr(split, name).weight`."""
-    match node:
-        case ast.Name():
-            yield node.id
-        case ast.Attribute(value=inner) | ast.Subscript(value=inner):
-            yield from _variable_of(inner)
-        case ast.Call(func=ast.Name(id="getattr"), args=[inner, *_]) | ast.Call(func=ast.Attribute(value=inner)):
-            yield from _variable_of(inner)
+    return tuple(((node.lineno, node.col_offset), frozenset(changed_names(node))) for node in ast.parse(code).body)

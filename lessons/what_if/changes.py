@@ -13,6 +13,7 @@ from lessons.format.lesson import Lesson
 from lessons.texts.wording import Wording
 from lessons.what_if import cells, knobs
 from lessons.what_if.cells import CellChange
+from lessons.what_if.changed_names import root
 
 say = Wording("change/changes")
 
@@ -116,7 +117,7 @@ def parse(
 
 def changed_names(made: Changes) -> frozenset[str]:
     """Return the names of the knobs that are set, and of the variables whose cells are written."""
-    return frozenset((*(name for name, _ in made.knobs), *(cells.root(cell.name) for cell in made.cells)))
+    return frozenset((*(name for name, _ in made.knobs), *(root(cell.name) for cell in made.cells)))
 
 
 def read_lines(lesson: Lesson, text: str) -> Changes:

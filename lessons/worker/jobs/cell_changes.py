@@ -15,7 +15,7 @@ import torch
 
 from lessons.results.code_unit import CodeUnit
 from lessons.texts.wording import Wording
-from lessons.what_if.cells import LOOPS, is_bound_in_rounds, root
+from lessons.what_if.changed_names import LOOPS, is_bound_in_rounds, root
 from lessons.what_if.refused_cells import not_made, why_missing
 from lessons.worker.message_parts import CellWrite
 

@@ -160,4 +160,4 @@ def test_no_english_word_is_left(
 
 def test_each_part_has_a_program(texts: dict[str, CourseText]) -> None:
     parts = {text_id.split("/")[1] for text_id in texts if text_id.startswith("explaining/")}
-    assert parts - set(PROGRAMS) == {"history", "labels", "recording", "rematerialization", "source"}
+    assert parts - set(PROGRAMS) == {"history", "labels", "loader-origins", "recording", "rematerialization", "source"}

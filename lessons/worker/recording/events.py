@@ -146,19 +146,22 @@ class Events(Sequence[Event]):
 
     def flow(self, position: int) -> Flow:
         """Return which storages an operation read and wrote, without building it if possible."""
-        items, start = self.items, self.starts[position]
+        items, starts = self.items, self.starts
+        start = starts[position]
         if type(items[start]) is not Event:
             info, rare, result = items[start + 1], items[start + 5], items[start + HEAD]
             if not info.written or info.in_place:
                 read: list[Memory] = []
-                at, stop = start + HEAD + (5 if type(result) is Memory else 1), self._stop(position)
+                at = start + HEAD + (5 if type(result) is Memory else 1)
+                stop = starts[position + 1] if position + 1 < len(starts) else len(items)
                 while at < stop:
                     value = items[at]
-                    if type(value) is Memory:
+                    kind = type(value)
+                    if kind is Memory:
                         read.append(value)
                         at += 5
                         continue
-                    if type(value) is tuple or type(value) is list:
+                    if kind is tuple or kind is list:
                         _read(value, read)
                     at += 1
                 if type(rare) is tuple:
@@ -172,6 +175,25 @@ class Events(Sequence[Event]):
         event = self[position]
         operands = [region.memory for region in event.operands()]
         return event.info, operands, [region.memory for region in event.outs], [one.memory for one in event.written]
+
+    def overwritten_bytes(self, position: int) -> int | None:
+        """Return how many bytes the copies fill of what an operation has overwritten; None if one of them is missing.
+
+        Copies that were dropped fill none, and are not missing.
+        """
+        start = self.starts[position]
+        first = self.items[start]
+        rare = self.items[start + 5] if type(first) is not Event else (None, first.before)
+        if rare is None:
+            return 0
+        if type(rare) is bytes:
+            return len(rare)
+        size = 0
+        for copy in rare[1] if rare[1] is not DROPPED else ():
+            if copy is None:
+                return None
+            size += copy.nbytes
+        return size
 
     def before(self, position: int) -> tuple[torch.Tensor | Bytes | None, ...]:
         """Return the copies of what an operation has overwritten, as far as they are there, without building it."""
@@ -209,15 +231,18 @@ class Events(Sequence[Event]):
         found = self._region(self._args(start, position)[0]) if self.items[start + 1].in_place else None
         return found if isinstance(found, Region) else None
 
-    def is_opaque(self, position: int) -> bool:
-        """Return whether an operation took or returned a tensor without a storage, without building it."""
-        start = self.starts[position]
-        first = self.items[start]
-        if type(first) is Event:
-            return first.opaque
-        rare = self.items[start + 5]
-        kwargs = rare[0].values() if type(rare) is tuple else ()
-        return any(map(_is_opaque, self.items[start + HEAD : self._stop(position)])) or any(map(_is_opaque, kwargs))
+    def is_any_opaque(self, first: int) -> bool:
+        """Return whether an operation from a position on took or returned a tensor without a storage."""
+        items, starts = self.items, self.starts
+        noted = items[starts[first] :] if first < len(starts) else []
+        if OPAQUE in noted or any(item.opaque for item in noted if type(item) is Event):
+            return True
+        nested = [item for item in noted if type(item) is list]
+        rare = [items[start + 5] for start in starts[first:] if type(items[start]) is not Event]
+        for each in rare:
+            if type(each) is tuple:
+                nested += each[0].values()
+        return any(map(_is_opaque, nested))
 
     def memories(self) -> set[Memory]:
         """Return all storages that operations read or made."""
@@ -247,9 +272,11 @@ class Events(Sequence[Event]):
                 rare: Any = None, first.before, first.draw, first.hand, first.initial
             else:
                 rare = self.items[start + 5]
+            if rare is None:
+                continue
             if type(rare) is bytes:
                 size += len(rare)
-            elif rare is not None:
+            else:
                 _, before, draw, _, initial = rare
                 copies = (*(before if before is not DROPPED else ()), initial)
                 size += sum(copy.nbytes for copy in copies if copy is not None)

@@ -19,7 +19,6 @@ import torch
 from lessons.texts.wording import Wording
 from lessons.worker.recording.event import DROPPED, SNAPSHOT, Bytes, Event, Info
 from lessons.worker.recording.event import contents as copied
-from lessons.worker.recording.events import Events
 from lessons.worker.recording.operation_info import DATA
 from lessons.worker.recording.reachability import OVERWRITING, is_held, is_like, is_whole, overwrites
 from lessons.worker.recording.record import CannotRestore, Record
@@ -93,18 +92,20 @@ class Rematerializer:
         it has to copy. Returns the bytes that they and the record keep then; None if nothing was dropped.
         """
         events = self._record.events
-        steps = [(position, *events.flow(position)) for position in range(events.after(self._sealed), len(events))]
-        if not is_full and not self._is_worthwhile(steps):
+        start = events.after(self._sealed)
+        steps = [(position, *events.flow(position)) for position in range(start, len(events))]
+        sizes = [events.overwritten_bytes(position) for position in range(start, len(events))]
+        if not is_full and not _is_worthwhile(steps, sizes):
             return None
         for segment in list(self._restored):
             self._forget(segment)
         self._sealed = self._record.time
         self._note_writes(steps)
-        if steps and all(_is_repeatable(events, step) for step in steps):
+        if steps and None not in sizes and all(map(_is_repeatable, steps)) and not events.is_any_opaque(start):
             segment = Segment(events.time(steps[0][0]), events.time(steps[-1][0]))
             self._undo(segment, steps)
-            for position, *_ in steps:
-                if events.before(position):
+            for position, size in enumerate(sizes, start):
+                if size:
                     events.drop_before(position)
             self.segments.append(segment)
         else:
@@ -117,19 +118,6 @@ class Rematerializer:
     def forget(self) -> None:
         """Take note that the record has forgotten operations."""
         self._last_writes = None
-
-    def _is_worthwhile(self, steps: list[_Step]) -> bool:
-        """Return whether to seal some operations drops more than it has to copy."""
-        dropped = 0
-        overwritten: dict[int, int] = {}
-        for position, info, _, _, written in steps:
-            dropped += _size(self._record.events.before(position))
-            for memory in written:
-                if info.written:
-                    overwritten[memory._cdata] = memory.nbytes()
-                elif not is_held(memory):
-                    dropped += memory.nbytes()
-        return dropped > 2 * sum(overwritten.values())
 
     def _note_writes(self, steps: list[_Step]) -> None:
         """Note when each storage was written last, which the events need not be built for."""
@@ -163,7 +151,9 @@ class Rematerializer:
         made: set[int] = set()
         read: set[int] = set()
         for _, info, operands, outs, written in steps:
-            read.update(storage for memory in operands if (storage := memory._cdata) not in made)
+            for memory in operands:
+                if (storage := memory._cdata) not in made:
+                    read.add(storage)
             if info.op == DATA:
                 read.update(memory._cdata for memory in outs)
             elif not info.written:
@@ -308,12 +298,22 @@ class Rematerializer:
                 raise CannotRestore(_changed())
 
 
-def _is_repeatable(events: Events, step: _Step) -> bool:
-    position, info, *_ = step
-    if info is SNAPSHOT or info.op in UNREPEATABLE or events.is_opaque(position):
-        return False
-    before = events.before(position)
-    return before is DROPPED or all(copy is not None for copy in before)
+def _is_worthwhile(steps: list[_Step], sizes: list[int | None]) -> bool:
+    """Return whether to seal some operations drops more than it has to copy."""
+    dropped = sum(filter(None, sizes))
+    overwritten: dict[int, int] = {}
+    for _, info, _, _, written in steps:
+        for memory in written:
+            if info.written:
+                overwritten[memory._cdata] = memory.nbytes()
+            elif not is_held(memory):
+                dropped += memory.nbytes()
+    return dropped > 2 * sum(overwritten.values())
+
+
+def _is_repeatable(step: _Step) -> bool:
+    info = step[1]
+    return info is not SNAPSHOT and info.op not in UNREPEATABLE
 
 
 class _Contents:
@@ -365,10 +365,6 @@ def _bytes(memory: Memory) -> torch.Tensor:
 
 def _clone(memory: Memory) -> Memory:
     return _bytes(memory).clone().untyped_storage()
-
-
-def _size(copies: Iterable[torch.Tensor | Bytes | None]) -> int:
-    return sum(copy.nbytes for copy in copies if copy is not None)
 
 
 def _changed() -> str:

@@ -398,19 +398,26 @@ def _is_paired(index: int, known: Mapping[int, int], back: Mapping[int, int]) ->
     return index in known and back.get(known[index]) == index
 
 
-def _origins(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[frozenset[int]]:
+def _origins(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[frozenset[object]]:
     """Return for each result the last known values that it was computed from; nothing if there are none, or many.
 
-    Single numbers of the code do not count.
+    Single numbers of the code do not count. Zeros and the like are told by their shape and number: which of several are
+    the same is chance.
     """
-    found: list[frozenset[int]] = []
+    found: list[frozenset[object]] = []
     constant: list[bool] = []
     for item in results:
         constant.append(item.size == 1 and all(constant[at] for at in item.parents))
         between = [at for at in item.parents if at not in known and not constant[at]]
-        origin = frozenset(known[at] for at in item.parents if at in known).union(*(found[at] for at in between))
+        own = {at: results[at] for at in item.parents if at in known}
+        values = (known[at] if is_telling(parent) else _constant(parent) for at, parent in own.items())
+        origin = frozenset[object](values).union(*(found[at] for at in between))
         found.append(origin if len(origin) <= MOST_ORIGINS and all(found[at] for at in between) else frozenset())
     return found
+
+
+def _constant(item: TracedResult) -> object:
+    return item.shape, float(item.value.flatten()[0])
 
 
 def _assignments(results: Sequence[TracedResult], name: str) -> list[int]:

@@ -93,6 +93,18 @@ def test_the_tolerance_is_that_of_the_type_unless_it_is_given() -> None:
     assert compare(halves[0], halves[1]).difference is None
 
 
+def test_constants_of_a_layer_are_the_same_in_another_precision() -> None:
+    start = (
+        "from torch import nn\ntorch.manual_seed(0)\na, norm = torch.randn(16, 32), nn.LayerNorm(32)\n"
+        "with torch.no_grad():\n    for value in [a, *norm.parameters()]:\n        value.copy_(value.bfloat16())\n"
+    )
+    end = "x = a + 3\ny = norm(x).abs().sum(dim=1)\n"
+    difference = compare(start + end, f"{start}norm, a = norm.bfloat16(), a.bfloat16()\n{end}").difference
+    assert difference is not None
+    assert difference.one is not None
+    assert difference.one.name == "norm(x)"
+
+
 def test_of_a_large_result_a_sample_is_compared() -> None:
     source = "torch.manual_seed(0)\nx = torch.randn(300, 400)\ny = x * {factor}\n"
     assert compare(source.format(factor=2), source.format(factor=2)).difference is None

@@ -195,7 +195,8 @@ def unlisted_kind(tensor: torch.Tensor) -> str:
 def layout(tensor: torch.Tensor) -> Layout:
     """Return the layout of a tensor that has a storage. Raises `RuntimeError` for any other."""
     if tensor._is_zerotensor():
-        raise RuntimeError("zeros without memory")
+        # Nothing was allocated for them, although their storage has a size.
+        raise RuntimeError
     plain = tensor.untyped_storage(), tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
     conj, neg = tensor.is_conj(), tensor.is_neg()
     return (*plain, conj, neg) if conj or neg else plain

@@ -84,7 +84,7 @@ FOR_PROGRAMMERS = frozenset(
 """Exceptions whose messages no learner reads."""
 
 
-CODE = frozenset({"DEFAULT_CSS", "IMPORTS", "INPUTS_START", "SELF_TEST", "SIGNS", "TRACE", "_BOOT"})
+CODE = frozenset({"DEFAULT_CSS", "IMPORTS", "INPUTS_START", "SELF_TEST", "SIGNS", "TIMED", "TRACE", "_BOOT"})
 """Constants that hold code, what a program writes, or the rules of a widget's look."""
 
 

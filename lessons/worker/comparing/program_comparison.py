@@ -141,9 +141,11 @@ class _Comparison:
             return self._first_lacking(self.one, self.known, self.other, ends=True) or first, None
         if first is None:
             return None, self._first_lacking(self.other, self.known_others, self.one, ends=True) or second
+        if (variable := self._same_variable(first, second)) is not None:
+            return variable
         mine, likeness = self._beside(first)
         theirs, their_likeness = self._beside_other(second)
-        if mine is not None and (likeness >= their_likeness or self._leads_to(first, theirs)):
+        if mine is not None and (likeness >= their_likeness or _leads_to(self.one, first, theirs)):
             moved = self._moved(second, first) if second < mine else None
             return (first, mine) if moved is None else (moved, second)
         namesakes = self._namesakes(first) if mine is None else None
@@ -160,14 +162,6 @@ class _Comparison:
     @staticmethod
     def _is_continued(item: TracedResult, results: Sequence[TracedResult], known: Mapping[int, int]) -> bool:
         return any(at in known and is_telling(results[at]) for at in item.parents)
-
-    def _leads_to(self, one: int, later: int | None) -> bool:
-        """Return whether a result of the first run was computed from another one of it."""
-        reached = {one}
-        for at in range(one + 1, 0 if later is None else later + 1):
-            if self.one[at].parents & reached:
-                reached.add(at)
-        return later in reached
 
     def _first_of_each(self) -> tuple[int | None, int | None]:
         """Return the first result of each run that the other one lacks."""
@@ -198,6 +192,32 @@ class _Comparison:
                 return at
         return None
 
+    def _same_variable(self, first: int, second: int) -> tuple[int, int] | None:
+        """Return one of the first results that the other run lacks, and what that run calls by its name.
+
+        The latter is known and leads to the first one that is not: its numbers are among those that the run with the
+        former has elsewhere, such as in a derivative. Returns None if there is no such pair.
+        """
+        mine, theirs = self._origins()
+
+        def same(at: int, index: int) -> bool:
+            one, other = self.one[at], self.other[index]
+            alike = one.named and other.named and (one.name, one.shape) == (other.name, other.shape)
+            return alike and bool(mine[index]) and mine[index] == theirs[at]
+
+        for index in self.known_others:
+            if same(first, index) and _leads_to(self.other, index, second):
+                return first, index
+        for at in self.known:
+            if same(at, second) and _leads_to(self.one, at, first):
+                return at, second
+        return None
+
+    def _origins(self) -> tuple[list[frozenset[object]], list[frozenset[object]]]:
+        """Return what the results of the second run and of the first one were computed from."""
+        mine = _origins(self.other, {index: self.pairs.value_of(index) for index in self.others})
+        return mine, _origins(self.one, {index: self.pairs.value_of(found) for index, found in self.ones.items()})
+
     def _namesakes(self, first: int) -> tuple[int, int] | None:
         """Return what a line computes that has a result which the other run lacks, and the same variable there.
 
@@ -221,14 +241,13 @@ class _Comparison:
         The runs call them alike, or their numbers are nearly the same. That a later result agrees, up to the tolerance,
         excuses none of these.
         """
-        mine = _origins(self.other, {index: self.pairs.value_of(index) for index in self.others})
+        mine, theirs = self._origins()
         rivals: dict[tuple[object, ...], list[int]] = {}
         for index, item in enumerate(self.other):
             if mine[index] and not _is_paired(index, self.others, self.ones):
                 rivals.setdefault((item.shape, mine[index]), []).append(index)
         if not rivals:
             return None
-        theirs = _origins(self.one, {index: self.pairs.value_of(found) for index, found in self.ones.items()})
         last = self.one[until - 1]
         for at, item in enumerate(self.one[: until + MOST_STEPS]):
             if at >= until and (item.file, item.callers) != (last.file, last.callers):
@@ -396,6 +415,15 @@ def _most_alike(
 def _is_paired(index: int, known: Mapping[int, int], back: Mapping[int, int]) -> bool:
     """Return whether a result is one of a pair, and not only the same as one of a pair."""
     return index in known and back.get(known[index]) == index
+
+
+def _leads_to(results: Sequence[TracedResult], one: int, later: int | None) -> bool:
+    """Return whether a result of a run was computed from another one of it."""
+    reached = {one}
+    for at in range(one + 1, 0 if later is None else later + 1):
+        if results[at].parents & reached:
+            reached.add(at)
+    return later in reached
 
 
 def _origins(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[frozenset[object]]:

@@ -105,6 +105,17 @@ def test_constants_of_a_layer_are_the_same_in_another_precision() -> None:
     assert difference.one.name == "norm(x)"
 
 
+def test_a_variable_is_named_though_its_numbers_are_in_a_derivative_of_the_other_one() -> None:
+    source = (
+        "torch.manual_seed(0)\nlogvar = torch.randn(3, 4, requires_grad=True)\nstd = torch.{function}(0.5 * logvar)\n"
+        "z = torch.ones(3, 4) + torch.randn(3, 4) * std\nz.sum().backward()\n"
+    )
+    for functions in (("exp", "expm1"), ("expm1", "exp")):
+        difference = compare(*(source.format(function=function) for function in functions)).difference
+        assert difference is not None
+        assert [part and part.name for part in (difference.one, difference.other)] == ["std", "std"]
+
+
 def test_of_a_large_result_a_sample_is_compared() -> None:
     source = "torch.manual_seed(0)\nx = torch.randn(300, 400)\ny = x * {factor}\n"
     assert compare(source.format(factor=2), source.format(factor=2)).difference is None

@@ -271,6 +271,10 @@ class TutorApp(OrderedInputApp):
         """Update the line of keys, which depends on the panes that are shown."""
         self.frame.show_keys()
 
+    def on_what_if_panel_all_listed(self) -> None:
+        """Update the line of keys, which says what escape leads to."""
+        self.frame.show_keys()
+
     def on_workbench_changed(self) -> None:
         """Update the title and the line of keys of the exercise, and what stands beside it."""
         self.frame.show_lines()

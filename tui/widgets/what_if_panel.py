@@ -222,6 +222,9 @@ class WhatIfPanel(Box):
             self.history = history
             super().__init__()
 
+    class AllListed(Message):
+        """Posted when all rows are listed again, after a search."""
+
     class Closed(Message):
         """Posted when the learner closes the panel, which undoes all changes."""
 
@@ -492,5 +495,6 @@ class WhatIfPanel(Box):
             self._end_typing()
         elif self._search.clear():
             self._refresh()
+            self.post_message(self.AllListed())
         else:
             self.post_message(self.Closed())

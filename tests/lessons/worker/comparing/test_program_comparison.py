@@ -111,7 +111,8 @@ def test_a_variable_is_named_though_its_numbers_are_in_a_derivative_of_the_other
         "z = torch.ones(3, 4) + torch.randn(3, 4) * std\nz.sum().backward()\n"
     )
     for functions in (("exp", "expm1"), ("expm1", "exp")):
-        difference = compare(*(source.format(function=function) for function in functions)).difference
+        one, other = (source.format(function=function) for function in functions)
+        difference = compare(one, other).difference
         assert difference is not None
         assert [part and part.name for part in (difference.one, difference.other)] == ["std", "std"]
 

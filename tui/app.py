@@ -268,12 +268,10 @@ class TutorApp(OrderedInputApp):
         self.frame.show_keys()
 
     def on_explaining_view_panes_changed(self) -> None:
-        """Update the line of keys, which depends on the panes that are shown."""
+        """Update the line of keys, which depends on the panes that are shown, and on whether a search has ended."""
         self.frame.show_keys()
 
-    def on_what_if_panel_all_listed(self) -> None:
-        """Update the line of keys, which says what escape leads to."""
-        self.frame.show_keys()
+    on_what_if_panel_all_listed = on_explaining_view_panes_changed
 
     def on_workbench_changed(self) -> None:
         """Update the title and the line of keys of the exercise, and what stands beside it."""

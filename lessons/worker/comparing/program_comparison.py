@@ -98,6 +98,7 @@ class _Comparison:
         self.known_others: Mapping[int, int] = self.others
         self.pieces: ResultPieces | None = None
         self.pieces_of_others: ResultPieces | None = None
+        self.constants, self.constants_of_other = _constants(self.one), _constants(self.other)
         self.apart = False
 
     def run(self) -> RunComparison:
@@ -272,9 +273,13 @@ class _Comparison:
         return (same_name and (item.named or not self._between(one, other))) or _is_near(item, found)
 
     def _between(self, one: int, other: int) -> bool:
-        """Return whether anything that only one run has stands between two results and what they come from."""
-        parents = any(at not in self.ones for at in self.one[one].parents)
-        return parents or any(at not in self.others for at in self.other[other].parents)
+        """Return whether anything that only one run has stands between two results and what they come from.
+
+        Single numbers of the code do not count.
+        """
+        mine = (at for at in self.one[one].parents if at not in self.ones)
+        theirs = (at for at in self.other[other].parents if at not in self.others)
+        return not all(self.constants[at] for at in mine) or not all(self.constants_of_other[at] for at in theirs)
 
     def _first_lacking(
         self,
@@ -433,14 +438,21 @@ def _origins(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[
     the same is chance.
     """
     found: list[frozenset[object]] = []
-    constant: list[bool] = []
+    constant = _constants(results)
     for item in results:
-        constant.append(item.size == 1 and all(constant[at] for at in item.parents))
         between = [at for at in item.parents if at not in known and not constant[at]]
         own = {at: results[at] for at in item.parents if at in known}
         values = (known[at] if is_telling(parent) else _constant(parent) for at, parent in own.items())
         origin = frozenset[object](values).union(*(found[at] for at in between))
         found.append(origin if len(origin) <= MOST_ORIGINS and all(found[at] for at in between) else frozenset())
+    return found
+
+
+def _constants(results: Sequence[TracedResult]) -> list[bool]:
+    """Return for each result whether it is a single number of the code."""
+    found: list[bool] = []
+    for item in results:
+        found.append(item.size == 1 and all(found[at] for at in item.parents))
     return found
 
 

@@ -119,6 +119,11 @@ def _find(file: StoredTensors, name: str) -> ListedTensor:
         raise UsageError(say("no-tensors", "There are no tensors in the file."))
     if len(near) > MOST_KNOWN:
         text = f"{text}, ..."
+    if file.found.more_tensors:
+        raise UsageError(
+            say("not-listed", "'{name}' is not among the {count} tensors that can be listed; the file has {more} more. "
+                "Listed are: {known}", name=name, count=len(known), more=file.found.more_tensors, known=text)
+        )  # fmt: skip
     raise UsageError(say("no-tensor", "There is no tensor '{name}'. There are: {known}", name=name, known=text))
 
 

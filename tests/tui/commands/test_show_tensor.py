@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +145,16 @@ def test_as_plain_text_a_file_is_talked_about(command: Command, checkpoint: Path
     assert (status, err) == (0, "")
     assert "Page 1 of 1: layer.0: weight, bias\n" in out
     assert "byte offset" in " ".join(out.split())
+
+
+def test_a_tensor_beyond_those_that_can_be_listed_is_not_said_to_be_missing(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "many.safetensors"
+    header = {
+        f"layers.{number}.{'w' * 200}": {"dtype": "F32", "shape": [1], "data_offsets": [4 * number, 4 * number + 4]}
+        for number in range(3000)
+    }
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(4 * 3000))
+    said = command("show", path, f"layers.2999.{'w' * 200}")[2]
+    assert "is not among the" in said
+    assert "There is no tensor" not in said

@@ -188,8 +188,9 @@ def test_arrows_and_pages_of_a_large_matrix(course: Course, tutor: Pty) -> None:
     lesson = course.lesson("gpt2-size")
     go_to(tutor, lesson, lesson.step("weights"))
     tutor.send(b"", "   live", silent=True, quiet=0.1)
-    tutor.send(b"", "esc cells", silent=True, quiet=0.1)
-    tutor.send(ESCAPE, "arrows cell", quiet=0.1)
+    # Another test may have left the overview of this tutor before.
+    if "arrows cell" not in tutor.text:
+        tutor.send(ESCAPE, "arrows cell", quiet=0.1)
     # The last columns and rows of the window are passed, so the window scrolls.
     for key in (RIGHT,) * 9 + (DOWN,) * 9 + (LEFT, UP):
         assert len(tutor.send(key, quiet=0.1)) <= ARROW

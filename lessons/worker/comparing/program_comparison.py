@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import torch
 
@@ -199,7 +200,7 @@ class _Comparison:
         The latter is known and leads to the first one that is not: its numbers are among those that the run with the
         former has elsewhere, such as in a derivative. Returns None if there is no such pair.
         """
-        mine, theirs = self._origins()
+        mine, theirs = self._origins
 
         def same(at: int, index: int) -> bool:
             one, other = self.one[at], self.other[index]
@@ -214,8 +215,9 @@ class _Comparison:
                 return at, second
         return None
 
+    @cached_property
     def _origins(self) -> tuple[list[frozenset[object]], list[frozenset[object]]]:
-        """Return what the results of the second run and of the first one were computed from."""
+        """What the results of the second run and of the first one were computed from."""
         mine = _origins(self.other, {index: self.pairs.value_of(index) for index in self.others})
         return mine, _origins(self.one, {index: self.pairs.value_of(found) for index, found in self.ones.items()})
 
@@ -242,7 +244,7 @@ class _Comparison:
         The runs call them alike, or their numbers are nearly the same. That a later result agrees, up to the tolerance,
         excuses none of these.
         """
-        mine, theirs = self._origins()
+        mine, theirs = self._origins
         rivals: dict[tuple[object, ...], list[int]] = {}
         for index, item in enumerate(self.other):
             if mine[index] and not _is_paired(index, self.others, self.ones):

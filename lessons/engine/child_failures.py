@@ -59,6 +59,15 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
         return Failure(
             "error", say("code-wrote-files", "The code wrote too many files, or too large ones; it was ended."), line
         )
+    if ended.reason == "hidden":
+        return Failure(
+            "error",
+            say(
+                "code-started-hidden",
+                "The code started a program that keeps secret what it uses, so nobody could limit it; it was ended.",
+            ),
+            line,
+        )
     # A program that ignores the signal of the soft limit is killed at the hard one.
     if ended.code == -signal.SIGXCPU or (ended.code == -signal.SIGKILL and ended.cpu > limits.cpu):
         return Failure(

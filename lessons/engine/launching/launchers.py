@@ -26,7 +26,8 @@ from lessons.format.lesson import Limits
 from lessons.results.code_unit import learner_line
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
-from lessons.worker import channel, child_exit_codes, scratch_folders, wire
+from lessons.worker import channel, child_exit_codes, wire
+from lessons.worker.fence import scratch_folders
 from lessons.worker.messages import Exited, Interrupt, Kill, Launch, LoadFailed, ServerReady, SetIdle, SpareReady
 
 say = Wording("engine/launchers")
@@ -208,6 +209,7 @@ class ForkServerLauncher:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._base = ""
+        self._log: IO[bytes] | None = None
         self._ready = False
         self._lock = threading.RLock()
         # Held while PyTorch loads, so that one thread waits for it; `close` does not need it.
@@ -224,23 +226,23 @@ class ForkServerLauncher:
         address_space.check_limit()
         self._base = tempfile.mkdtemp(prefix="attn-tutor-")
         try:
-            process, ours = self._spawned(self._base)
+            self._log, process, ours = self._spawned(self._base)
         except BaseException:
             scratch_folders.remove(self._base)
             raise
         self._process, self._control, self._ready = process, ours, False
 
-    def _spawned(self, base: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
-        """Start the server, which makes its folders in `base`; return it with our end of the connection to it."""
+    def _spawned(self, base: str) -> tuple[IO[bytes], subprocess.Popen[bytes], socket.socket]:
+        """Start the server, which makes its folders in `base`; return its log, it, and our connection to it."""
         ours, theirs = socket.socketpair()
         fd = theirs.fileno()
         arguments = [str(fd), base, str(int(self.limited))]
-        try:
-            with theirs, (Path(base) / "log").open("wb") as log:
-                return spawn("fork_server", arguments, [fd], self.nice, log, log), ours
-        except BaseException:
-            ours.close()
-            raise
+        with contextlib.ExitStack() as undo, theirs:
+            undo.enter_context(ours)
+            log = undo.enter_context(tempfile.TemporaryFile(dir=base, buffering=0))
+            process = spawn("fork_server", arguments, [fd], self.nice, log, log)
+            undo.pop_all()
+        return log, process, ours
 
     @property
     def pid(self) -> int | None:
@@ -288,13 +290,16 @@ class ForkServerLauncher:
         if process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = process.wait(END_LIMIT)
-        return TooFewTasks() if code == child_exit_codes.NO_PROCESS else start_failures.ended_while_loading(self._log())
+        return (
+            TooFewTasks()
+            if code == child_exit_codes.NO_PROCESS
+            else start_failures.ended_while_loading(self._last_words())
+        )
 
-    def _log(self) -> str:
-        try:
-            lines = (Path(self._base) / "log").read_text(errors="replace").strip().splitlines()
-        except OSError:
-            return ""
+    def _last_words(self) -> str:
+        """Return the last line that the server has written to its log."""
+        log = self._log
+        lines = output(log).strip().splitlines() if log is not None and not log.closed else []
         return lines[-1] if lines else ""
 
     def launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
@@ -339,11 +344,15 @@ class ForkServerLauncher:
             if not self._ready:
                 # The server has no children yet, and reads no messages before PyTorch is loaded.
                 self._process.kill()
+            # Somebody may have stopped it.
+            self._process.send_signal(signal.SIGCONT)
             try:
                 self._process.wait(END_LIMIT)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+            if self._log is not None:
+                self._log.close()
             scratch_folders.remove(self._base)
             self._process, self._control, self._ready = None, None, False
 
@@ -409,13 +418,16 @@ class SpareChild:
         self.talk.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(0 if ask_line else 0.05)
-        code = self._process.poll()
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        # Now its keeper ends it, with all processes that it has started, and removes its folder.
         self._life.close()
+        try:
+            self._process.wait(END_LIMIT)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
         scratch_folders.remove(self._scratch)
-        return Exited(self._process.returncode if code is None else code, "", 0.0)
+        return Exited(self._process.returncode, "", 0.0)
 
     def close(self) -> None:
         """See `ChildProcess`."""

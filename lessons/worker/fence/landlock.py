@@ -46,26 +46,49 @@ def confine(scratch: str, shared: Path | None = None) -> bool:
     Landlock does not support are omitted. Returns False if there is no Landlock at all.
     """
     known = version()
+    write = _WRITE_FILE | (_TRUNCATE if known >= 3 else 0)
+    whole = _changes(known)
+    folders = (scratch,) if shared is None else (scratch, str(shared))
+    with contextlib.ExitStack() as opened:
+        rules = []
+        for path, access in (("/dev/null", write), *((folder, whole) for folder in folders)):
+            with contextlib.suppress(OSError):
+                fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+                opened.callback(os.close, fd)
+                rules.append((fd, access))
+        return _restrict(known, rules)
+
+
+def confine_to_removal(folder: int) -> bool:
+    """Restrict this process for good to removing what is below an open folder; it can change no other file.
+
+    Returns False if there is no Landlock.
+    """
+    return _restrict(version(), [(folder, _REMOVE_DIR | _REMOVE_FILE)])
+
+
+def _changes(known: int) -> int:
+    """Return all changes of files and folders that a version of Landlock can refuse."""
+    refer, truncate = _REFER if known >= 2 else 0, _TRUNCATE if known >= 3 else 0
+    return _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE | refer | truncate
+
+
+def _restrict(known: int, allowed: list[tuple[int, int]]) -> bool:
+    """Refuse to this process whatever a version of Landlock can refuse, except for accesses below open folders."""
     if known < 1:
         return False
-    fs = _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE
-    fs |= (_REFER if known >= 2 else 0) | (_TRUNCATE if known >= 3 else 0)
     device = _IOCTL_DEVICE if known >= 5 else 0
     scope = _SCOPE_ABSTRACT_SOCKET | _SCOPE_SIGNAL if known >= 6 else 0
-    rules = _Ruleset(fs | device, _TCP_BIND | _TCP_CONNECT if known >= 4 else 0, scope)
+    rules = _Ruleset(_changes(known) | device, _TCP_BIND | _TCP_CONNECT if known >= 4 else 0, scope)
     size = 8 if known < 4 else 16 if known < 6 else 24
     kernel = libc()
     ruleset = kernel.syscall(_CREATE, ctypes.byref(rules), size, 0)
     if ruleset < 0:
         return False
     try:
-        folders = (scratch,) if shared is None else (scratch, shared)
-        for path, access in (("/dev/null", fs & (_WRITE_FILE | _TRUNCATE)), *((folder, fs) for folder in folders)):
-            with contextlib.suppress(OSError):
-                fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-                rule = _PathBeneath(access, fd)
-                kernel.syscall(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, ctypes.byref(rule), 0)
-                os.close(fd)
+        for fd, access in allowed:
+            rule = _PathBeneath(access, fd)
+            kernel.syscall(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, ctypes.byref(rule), 0)
         return prctl(PR_SET_NO_NEW_PRIVS, 1) and int(kernel.syscall(_RESTRICT, ruleset, 0)) == 0
     finally:
         os.close(ruleset)

@@ -9,7 +9,8 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lessons.worker import channel, scratch_folders, wire
+from lessons.worker import channel, wire
+from lessons.worker.fence import scratch_folders
 from lessons.worker.message_parts import NamedExpression, TemplateField
 from lessons.worker.messages import Launch, StepReport
 

@@ -26,20 +26,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from lessons.worker import channel, child_exit_codes, scratch_folders, wire
-from lessons.worker.fence import layers, limits
+from lessons.worker import channel, child_exit_codes, wire
+from lessons.worker.fence import layers, limits, processes, scratch_folders
 from lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
 from lessons.worker.messages import Exited, Interrupt, Kill, Launch, LoadFailed, ServerReady, SetIdle
 from lessons.worker.process import child_ahead, merged_memory, preload, shared_files
 from lessons.worker.process.child_ahead import ChildAhead
 
 FDS = 4
-TICK = 0.2
+TICK, IDLE_TICK = 0.2, 1.0
+"""Seconds from one look at what the children use to the next, while a program of one runs, and while all wait."""
 LINE_GRACE = 1.0
 """Seconds that a child gets to say at which line it is, and to end of that; most need a few milliseconds."""
 MOST_PROCESSES = 32
 SCRATCH_CAP = 256
 """MiB that a child and its processes may write to files at the same time, about."""
+EXACT = 10
+"""Each count of so many is taken while the child stands still, where it could move files from the uncounted ones."""
+END_PATIENCE = 5.0
+"""Seconds in which all processes of a run end that were killed; what waits for a broken disk does not."""
 SETTLED = 0.05
 """Seconds without a request after which a child is forked ahead: not while the last one begins its job."""
 
@@ -54,6 +59,8 @@ class _Child:
     shared: frozenset[str]
     busy: bool = True
     reason: str = ""
+    ticks: int = -1
+    looks: int = 0
 
 
 class ForkServer:
@@ -67,6 +74,7 @@ class ForkServer:
         self.children: dict[int, _Child] = {}
         self.ahead: ChildAhead | None = None
         self.wants_ahead = True
+        self.look_due = 0.0
         self.selector = selectors.DefaultSelector()
         self.selector.register(control, selectors.EVENT_READ)
         self.wake_read, self.wake_write = os.pipe()
@@ -79,8 +87,7 @@ class ForkServer:
     def serve(self) -> None:
         """Handle requests until the parent closes the control connection."""
         while True:
-            watched = self.limited and any(child.busy for child in self.children.values())
-            ready = self.selector.select(SETTLED if self.wants_ahead else TICK if watched else None)
+            ready = self.selector.select(self._timeout())
             if self.wants_ahead and not ready:
                 self._fork_ahead()
             for key, _ in ready:
@@ -95,11 +102,17 @@ class ForkServer:
                 elif isinstance(key.data, _Child):
                     self._hear(key.data)
             for child in list(self.children.values()):
-                if child.busy and self.limited:
-                    self._watch(child)
                 self._bury_if_dead(child)
+            self._look()
             if self.ahead is not None and self.ahead.end(wait=False):
                 self.ahead = None
+
+    def _timeout(self) -> float | None:
+        """Return the seconds after which there is something to do, None if there is not before something is heard."""
+        timeouts = [SETTLED] if self.wants_ahead else []
+        if self.limited and self.children:
+            timeouts.append(max(0.0, self.look_due - time.monotonic()))
+        return min(timeouts, default=None)
 
     def close(self) -> None:
         """Kill all children and clean up after them."""
@@ -140,6 +153,7 @@ class ForkServer:
             os.close(fd)
         entry = _Child(pid, socket.socket(fileno=status), scratch, launch.memory, err, shared)
         self.children[pid] = entry
+        self.look_due = max(self.look_due, time.monotonic() + TICK)
         self.selector.register(entry.status, selectors.EVENT_READ, entry)
 
     def _fork_ahead(self) -> None:
@@ -180,6 +194,7 @@ class ForkServer:
 
             os.setsid()
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            prctl(PR_SET_CHILD_SUBREAPER, 1)
             if os.getppid() != parent:
                 os._exit(code)
             signal.set_wakeup_fd(-1)
@@ -213,7 +228,7 @@ class ForkServer:
             self._kill(child)
             return
         if isinstance(request, SetIdle):
-            child.busy = not request.idle
+            self._set_idle(child, request.idle)
         elif isinstance(request, Interrupt):
             # A child that has ended is not waited for yet, so its number is nobody else's.
             with contextlib.suppress(ProcessLookupError):
@@ -234,17 +249,57 @@ class ForkServer:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 kill(child.pid, signal.SIGKILL)
 
-    def _watch(self, child: _Child) -> None:
-        """Kill a child whose processes or files are too many or too large; limits apply to each, not to their total."""
-        started = descendants(child.pid) + self._orphans()
+    def _set_idle(self, child: _Child, idle: bool) -> None:
+        """Note whether a child only waits for questions. What its program has started stands still meanwhile."""
+        child.busy, child.ticks = not idle, -1
+        if self.limited and idle:
+            processes.stop(lambda: processes.descendants(child.pid))
+        elif self.limited:
+            processes.send(processes.descendants(child.pid), signal.SIGCONT)
+            self.look_due = 0.0
+
+    def _look(self) -> None:
+        """Look at what the children use, if that is due."""
+        if not self.limited or time.monotonic() < self.look_due:
+            return
+        for child in self.children.values():
+            if child.busy or self._has_moved(child):
+                child.reason = self._excess(child)
+                if child.reason:
+                    self._kill(child)
+        busy = any(child.busy for child in self.children.values())
+        self.look_due = time.monotonic() + (TICK if busy else IDLE_TICK)
+
+    def _has_moved(self, child: _Child) -> bool:
+        """Return whether a child that waits has done something since the last look: its program may have left threads.
+
+        Processes that those have started are stopped.
+        """
+        processes.stop(lambda: processes.descendants(child.pid))
+        before, child.ticks = child.ticks, processes.ticks(child.pid)
+        return child.ticks != before
+
+    def _excess(self, child: _Child) -> str:
+        """Return of what a child has too much, with its processes: limits apply to each of them, not to the total."""
+        started = processes.descendants(child.pid)
         if len(started) > MOST_PROCESSES:
-            child.reason = "processes"
-        elif started and sum(map(pss, started)) > child.memory * limits.MIB:
-            child.reason = "memory"
-        elif scratch_folders.exceeds(child.scratch, SCRATCH_CAP * limits.MIB, [child.pid, *started]):
-            child.reason = "files"
-        if child.reason:
-            self._kill(child)
+            return "processes"
+        if started and processes.memory(started) > child.memory * limits.MIB:
+            return "memory"
+        if any(map(processes.hidden, [child.pid, *started])):
+            return "hidden"
+        kept = scratch_folders.kept_open([child.pid, *started], limits.OUTPUT_CAP, self.shared)
+        return "files" if self._has_too_many_files(child, SCRATCH_CAP * limits.MIB - kept) else ""
+
+    def _has_too_many_files(self, child: _Child, room: int) -> bool:
+        found = scratch_folders.content(child.scratch, room)
+        child.looks += 1
+        if not found.complete or (found.entries and child.looks % EXACT == 0):
+            # Nobody moves files from where they have not been counted yet to where they have been.
+            stopped = processes.stop(lambda: [child.pid, *processes.descendants(child.pid)])
+            found = scratch_folders.content(child.scratch, room)
+            processes.send(stopped if child.busy else [child.pid], signal.SIGCONT)
+        return found.bytes > room or found.entries > scratch_folders.MOST_FILES
 
     def _bury_if_dead(self, child: _Child, wait: bool = False) -> None:
         if not _has_ended(child.pid, wait):
@@ -253,10 +308,8 @@ class ForkServer:
             os.killpg(child.pid, signal.SIGKILL)
         _, status, used = os.wait4(child.pid, 0)
         del self.children[child.pid]
-        if not any(other.busy for other in self.children.values()):
-            self._sweep()
-        scratch_folders.remove(child.scratch)
-        shared_files.sweep(child.shared, self.shared)
+        # Before anything is removed: those that live could move it meanwhile.
+        ended = processes.end_left_over(self._own(), END_PATIENCE)
         with contextlib.suppress(KeyError):
             self.selector.unregister(child.status)
         code, cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
@@ -264,35 +317,13 @@ class ForkServer:
             channel.send(child.status, Exited(code, child.reason, cpu))
         child.status.close()
         os.close(child.err)
+        if ended:
+            scratch_folders.remove(child.scratch)
+        shared_files.sweep(child.shared, self.shared)
 
-    def _orphans(self) -> list[int]:
-        """List the processes that dead children left behind, which a subreaper inherits, with all their descendants."""
-        found = self._unknown()
-        return found + [pid for orphan in found for pid in descendants(orphan)]
-
-    def _unknown(self) -> list[int]:
-        """List the processes that are children of this one, but not because it has forked them."""
-        own = {*self.children, self.ahead.pid if self.ahead is not None else 0}
-        return [pid for pid in offspring(os.getpid()) if pid not in own]
-
-    def _sweep(self) -> None:
-        """Kill all orphans, but stop every one of them first: killing alone loses against a fork bomb."""
-        # A list of processes that change their parents while it is made may lack some, so what is left is swept again.
-        while orphans := set(self._orphans()):
-            stopped: set[int] = set()
-            while fresh := orphans - stopped:
-                for pid in fresh:
-                    with contextlib.suppress(ProcessLookupError, PermissionError):
-                        os.kill(pid, signal.SIGSTOP)
-                stopped |= fresh
-                orphans = set(self._orphans())
-            for pid in stopped:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
-            # Only those that were killed, since waiting for one that lives would never end.
-            for pid in stopped.intersection(offspring(os.getpid())):
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(pid, 0)
+    def _own(self) -> set[int]:
+        """Return the children of this process that it has forked itself."""
+        return {*self.children, self.ahead.pid if self.ahead is not None else 0}
 
 
 def _refuse(fds: tuple[int, ...], reason: str) -> None:
@@ -314,34 +345,6 @@ def threads() -> int:
     return len(os.listdir("/proc/self/task"))
 
 
-def offspring(pid: int) -> list[int]:
-    """List the direct children of a process, whichever of its threads started them."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for task in os.listdir(f"/proc/{pid}/task"):
-            found += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
-    return found
-
-
-def descendants(pid: int) -> list[int]:
-    """List all processes below a process; stops after a few hundred, as in a fork bomb."""
-    found = offspring(pid)
-    for child in found:
-        found += offspring(child)
-        if len(found) > 10 * MOST_PROCESSES:
-            break
-    return found
-
-
-def pss(pid: int) -> int:
-    """Return the memory of a process in bytes, with shared pages counted proportionally; 0 if the process is gone."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    return 0
-
-
 def main(control_fd: str, base: str, limited: str) -> None:
     """Import the modules that children need, report `ServerReady`, and serve. No tensor operation may run here.
 
@@ -349,6 +352,8 @@ def main(control_fd: str, base: str, limited: str) -> None:
     """
     control = socket.socket(fileno=int(control_fd))
     prctl(PR_SET_CHILD_SUBREAPER, 1)
+    # When the parent ends, a server that somebody has stopped goes on, and sees it.
+    prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
     merged_memory.allow()
     shared = layers.enclose() if limited == "1" else None
     gc.disable()

@@ -18,8 +18,7 @@ from pathlib import Path
 import pytest
 
 from lessons.engine.session import Session
-from lessons.worker import scratch_folders
-from lessons.worker.fence import limits, shared_memory
+from lessons.worker.fence import limits, scratch_folders, shared_memory
 from lessons.worker.process import fork_server
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of
 from tests.lessons.worker.fence.hostile_programs import ALLOWED, ATTEMPTS, FILTER, Attempt, all_in_one

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import signal
 import socket
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from lessons.worker import channel
+from lessons.worker.fence import processes
 from lessons.worker.messages import Exited, Launch
 from lessons.worker.process import fork_server
 from lessons.worker.process.fork_server import ForkServer, _Child
@@ -42,36 +42,13 @@ def sleeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     monkeypatch.setattr(os, "killpg", no_group)
     monkeypatch.setattr(fork_server, "threads", lambda: 1)
     # The other processes of the tests are no orphans of a child.
-    monkeypatch.setattr(fork_server, "offspring", lambda pid: [])
+    monkeypatch.setattr(processes, "offspring", lambda pid: [])
     monkeypatch.setattr(ForkServer, "_fork_ahead", lambda server: None)
     yield killed
     for thread in threads:
         thread.join()
     # The server has waited for it already.
     process.returncode = -signal.SIGKILL
-
-
-def test_orphan_that_a_list_lacks_is_killed_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A fork bomb changes the tree of processes while it is read; waiting for a process that lives has no end."""
-    found, late = (subprocess.Popen(["sleep", "60"]) for _ in range(2))
-    lists = itertools.chain([[found.pid]] * 3, itertools.repeat([found.pid, late.pid]))
-
-    def listed(pid: int) -> list[int]:
-        return [each for each in next(lists) if Path(f"/proc/{each}").exists()] if pid == os.getpid() else []
-
-    monkeypatch.setattr(fork_server, "offspring", listed)
-    handler = signal.getsignal(signal.SIGCHLD)
-    control, theirs = socket.socketpair()
-    with control, theirs:
-        try:
-            ForkServer(theirs, str(tmp_path))._sweep()
-        finally:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, handler)
-    for process in (found, late):
-        # The server has waited for it already.
-        process.returncode = -signal.SIGKILL
-        assert not Path(f"/proc/{process.pid}").exists()
 
 
 def test_a_child_is_killed_once(sleeper: list[int], tmp_path: Path) -> None:

@@ -1,0 +1,133 @@
+"""The folder that a child may write to: how much is in it, and its end."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lessons.worker.fence.folder_walk import FOLDER, walk
+
+MOST_FILES = 10_000
+BLOCK = 512
+PATIENCE = 120.0
+"""Seconds after which a cleaner is given up; it takes milliseconds."""
+
+_ROOT = Path(__file__).resolve().parents[3]
+_BOOT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from lessons.worker.fence import cleaner
+cleaner.main(sys.argv[2])
+"""
+_MAPPED = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) +(.*) \(deleted\)")
+
+
+@dataclass(slots=True)
+class Content:
+    """What a child's folder holds, as far as it has been counted: how many bytes on the disk, in how many entries.
+
+    `complete` tells whether nothing was moved or removed while it was counted, which may then have been missed.
+    """
+
+    bytes: int = 0
+    entries: int = 0
+    complete: bool = True
+
+
+def content(folder: str, limit: int) -> Content:
+    """Count what is below a folder, and stop once that is more than `limit` bytes or `MOST_FILES` entries."""
+    found = Content()
+
+    def count(fd: int) -> list[str]:
+        folders: list[str] = []
+        with os.scandir(fd) as entries:
+            for entry in entries:
+                found.entries += 1
+                with contextlib.suppress(OSError):
+                    found.bytes += entry.stat(follow_symlinks=False).st_blocks * BLOCK
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.name)
+                if found.bytes > limit or found.entries > MOST_FILES:
+                    raise _Enough
+        return folders
+
+    with contextlib.suppress(OSError, _Enough):
+        top = os.open(folder, FOLDER)
+        try:
+            found.complete = walk(top, count, lambda fd, name: None)
+        finally:
+            os.close(top)
+    return found
+
+
+class _Enough(Exception):
+    """More was counted than there may be."""
+
+
+def kept_open(pids: Iterable[int], largest: int, shared: Path | None = None) -> int:
+    """Return how many bytes the files take that are in no folder, but that processes have open or mapped.
+
+    Such are files that were removed, those of `tempfile.TemporaryFile`, and those in memory (memfd). The size of one
+    that is only mapped cannot be looked up, so it counts with `largest`, the most that a file may have. Files in the
+    worker's own `shared` memory do not count, which has a limit of its own. Files that are only on their way through a
+    socket are not seen.
+    """
+    sizes: dict[int, int] = {}
+    mapped: set[int] = set()
+    own = os.stat(shared).st_dev if shared is not None else None
+    for pid in pids:
+        with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    found = entry.stat()
+                    if found.st_nlink == 0 and stat.S_ISREG(found.st_mode) and found.st_dev != own:
+                        sizes[found.st_ino] = found.st_blocks * BLOCK
+        with contextlib.suppress(OSError):
+            maps = Path(f"/proc/{pid}/maps").read_bytes()
+            if b"(deleted)" in maps:
+                mapped |= {inode for device, inode in _mapped(maps.decode(errors="replace")) if device != own}
+    return sum(sizes.values()) + largest * len(mapped - sizes.keys())
+
+
+def _mapped(maps: str) -> Iterable[tuple[int, int]]:
+    """List the files in no folder that a process has mapped, as device and inode."""
+    for line in maps.splitlines():
+        # What maps of /dev/zero share is memory, and has no other size than they have.
+        if (found := _MAPPED.fullmatch(line)) and found[4] != "/dev/zero":
+            yield os.makedev(int(found[1], 16), int(found[2], 16)), int(found[3])
+
+
+def remove(folder: str) -> None:
+    """Remove a folder with everything in it, however deep its folders lie; what cannot be removed stays.
+
+    A process that can reach nothing but this folder empties it (`cleaner`). Most are empty, and need none.
+    """
+    if _removed(folder):
+        return
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _BOOT, str(_ROOT), folder],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=PATIENCE,
+            check=False,
+        )
+    _removed(folder)
+
+
+def _removed(folder: str) -> bool:
+    """Remove an empty folder; returns whether there is none any more."""
+    try:
+        os.rmdir(folder)
+    except OSError as error:
+        return error.errno not in (errno.ENOTEMPTY, errno.EEXIST)
+    return True

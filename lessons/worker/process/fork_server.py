@@ -352,10 +352,15 @@ def main(control_fd: str, base: str, limited: str) -> None:
     """
     control = socket.socket(fileno=int(control_fd))
     prctl(PR_SET_CHILD_SUBREAPER, 1)
-    # When the parent ends, a server that somebody has stopped goes on, and sees it.
-    prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
+    if threads() != 1:
+        # The user's Python starts some. A process with threads can neither fork nor put on all layers.
+        channel.send(control, ServerReady(threads()))
+        return
     merged_memory.allow()
     shared = layers.enclose() if limited == "1" else None
+    # When the parent ends, a server that somebody has stopped goes on, and sees it. (A namespace of its own has the
+    # kernel forget what was said about that before.)
+    prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
     gc.disable()
     try:
         preload.load()

@@ -91,12 +91,13 @@ def _be_spare(talk: socket.socket, scratch: str, keeper: int, *, limited: bool) 
     """Import torch, report `SpareReady`, do one job, and end."""
     code = child_exit_codes.BROKEN
     try:
+        merged_memory.allow()
+        shared = layers.enclose() if limited else None
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+        # A namespace of its own has the kernel forget what was said about that before.
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != keeper:
             os._exit(child_exit_codes.PARENT_GONE)
-        prctl(PR_SET_CHILD_SUBREAPER, 1)
-        merged_memory.allow()
-        shared = layers.enclose() if limited else None
         gc.disable()
         preload.load()
         merged_memory.take_on_environment()

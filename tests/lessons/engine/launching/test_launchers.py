@@ -451,7 +451,7 @@ from tests.lessons.lesson_builders import code_step, lesson_of
 session = Session(kind=sys.argv[1])
 code = '''
 import os, subprocess, sys
-inner = subprocess.Popen(["sleep", "1000"])
+inner = subprocess.Popen(["sleep", "1000"], start_new_session=True)
 sys.stdout = None
 open("processes", "w").write(f"{os.getpid()} {inner.pid}")
 while True: pass
@@ -463,10 +463,17 @@ session.run(lesson_of(code_step("one", code), limits={"cpu": 60, "wall": 120}))
 @pytest.mark.slow
 @needs_linux
 @pytest.mark.parametrize(
-    ("kind", "how"),
-    [("fork_server", signal.SIGKILL), ("fork_server", signal.SIGTERM), ("spare_process", signal.SIGKILL)],
+    ("kind", "how", "stopped"),
+    [
+        ("fork_server", signal.SIGKILL, False),
+        ("fork_server", signal.SIGTERM, False),
+        ("fork_server", signal.SIGKILL, True),
+        ("spare_process", signal.SIGKILL, False),
+        ("spare_process", signal.SIGKILL, True),
+    ],
 )
-def test_no_process_survives_the_tutor(kind: str, how: signal.Signals, tmp_path: Path) -> None:
+def test_no_process_survives_the_tutor(kind: str, how: signal.Signals, stopped: bool, tmp_path: Path) -> None:
+    """Nor one that somebody has stopped before; and no folder stays."""
     environ = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
         [sys.executable, "-c", PARENT, kind], cwd=ROOT, env=environ, stderr=subprocess.PIPE
@@ -476,12 +483,14 @@ def test_no_process_survives_the_tutor(kind: str, how: signal.Signals, tmp_path:
             processes = descendants(parent.pid)
             assert {program, inner} <= set(processes)
             folders = _folders(processes)
+            # The one above the program is the fork server or the keeper. Another keeper may just be starting.
+            for pid in (_parent(program), program, inner) if stopped else ():
+                os.kill(pid, signal.SIGSTOP)
             parent.send_signal(how)
             parent.wait(PATIENCE)
             for pid in processes:
                 wait_for_end(pid)
-            if kind == "fork_server":
-                wait_until(lambda: not any(folder.exists() for folder in folders))
+            wait_until(lambda: not any(folder.exists() for folder in folders))
         finally:
             parent.kill()
 
@@ -505,6 +514,10 @@ def _wait_for_processes(parent: subprocess.Popen[bytes], seconds: float = 60) ->
     wait_until(look, seconds)
     program, inner = found
     return program, inner
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def _folders(pids: list[int]) -> list[Path]:

@@ -53,7 +53,9 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
         return Failure("error", say("code-started-too", "The code started too many processes; they were ended."), line)
     if ended.reason == "memory":
         return Failure(
-            "memory", say("processes-code-started", "The processes that the code started used too much memory."), line
+            "memory",
+            say("processes-code-started", "The code and the processes that it started used too much memory together."),
+            line,
         )
     if ended.reason == "files":
         return Failure(

@@ -15,11 +15,16 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
+
+from lessons.worker.fence.system_calls import LARGEST_SHARED, LONGEST_QUEUE
 
 MANY = 320
 """Where a list of processes ends, as in a fork bomb; far more than a run may have."""
-SOCKET = 2 * 212_992
-"""Bytes that one socket may keep, where the system says nothing else: twice the kernel's `wmem_max`."""
+SOCKET = 212_992
+"""Bytes that are on their way through one socket at the most, where the system says nothing else."""
+FEW = 2
+_LISTENS = 0x10000
 _PAUSE, _SOON = 0.001, 0.1
 """Seconds between two looks, and in which a process that was told to stop does so."""
 
@@ -81,14 +86,74 @@ def ticks(pid: int) -> int:
     return int(fields[11]) + int(fields[12]) if fields else 0
 
 
+class Mapped(NamedTuple):
+    """A file in no folder that a process has mapped."""
+
+    device: int
+    inode: int
+    name: str
+
+
+_MAPPED = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) +(.*) \(deleted\)")
+
+
+def mapped(pids: Iterable[int]) -> set[Mapped]:
+    """List the files in no folder that processes have mapped; memory that they share is one too, `/dev/zero`."""
+    found = set()
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            maps = Path(f"/proc/{pid}/maps").read_bytes()
+            for line in maps.decode(errors="replace").splitlines() if b"(deleted)" in maps else ():
+                if match := _MAPPED.fullmatch(line):
+                    major, minor, inode, name = match.groups()
+                    found.add(Mapped(os.makedev(int(major, 16), int(minor, 16)), int(inode), name))
+    return found
+
+
 def memory(pids: Iterable[int]) -> int:
     """Return the memory of processes in bytes, with pages that they share counted in parts.
 
-    A process that does not let others look into it counts with all of its pages. A socket counts with all that it may
-    keep, since nothing tells how much it does.
+    A process that does not let others look into it counts with all of its pages.
     """
-    pids = list(pids)
-    return sum(map(_pages, pids)) + len({socket for pid in pids for socket in _sockets(pid)}) * _socket_size()
+    return sum(map(_pages, pids))
+
+
+def unseen_memory(pids: Iterable[int], maps: Iterable[Mapped]) -> int:
+    """Return how many bytes processes may have where nothing tells how many they are: the most that there can be.
+
+    They are on their way through sockets, or in memory that is shared and was unmapped but for a page (`maps`).
+    """
+    sockets = {socket for pid in pids for socket in _sockets(pid)}
+    # A child has one for its connection, and one for its prompt perhaps.
+    listening = _listening() & sockets if len(sockets) > FEW else set()
+    waiting = LONGEST_QUEUE * len(listening)
+    return (len(sockets) + waiting) * _socket_size() + LARGEST_SHARED * sum(each.name == "/dev/zero" for each in maps)
+
+
+def _sockets(pid: int) -> set[int]:
+    """List the sockets that a process has open, by their inodes."""
+    found = set()
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                if match := re.fullmatch(r"socket:\[(\d+)\]", os.readlink(f"/proc/{pid}/fd/{name}")):
+                    found.add(int(match[1]))
+    return found
+
+
+def _listening() -> set[int]:
+    """List the sockets at which connections may wait, by their inodes."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        rows = [line.split() for line in Path("/proc/net/unix").read_text(errors="replace").splitlines()[1:]]
+        return {int(row[6]) for row in rows if int(row[3], 16) & _LISTENS}
+    return set()
+
+
+@cache
+def _socket_size() -> int:
+    with contextlib.suppress(OSError, ValueError):
+        return int(Path("/proc/sys/net/core/wmem_default").read_text())
+    return SOCKET
 
 
 def _pages(pid: int) -> int:
@@ -106,23 +171,6 @@ def _resident(pid: int) -> int:
     with contextlib.suppress(OSError):
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     return 0
-
-
-def _sockets(pid: int) -> set[str]:
-    found = set()
-    with contextlib.suppress(OSError):
-        for name in os.listdir(f"/proc/{pid}/fd"):
-            with contextlib.suppress(OSError):
-                found.add(os.readlink(f"/proc/{pid}/fd/{name}"))
-    return {link for link in found if link.startswith("socket:")}
-
-
-@cache
-def _socket_size() -> int:
-    """Return how many bytes one socket may keep: twice what the kernel calls so, since it counts its own share too."""
-    with contextlib.suppress(OSError, ValueError):
-        return 2 * int(Path("/proc/sys/net/core/wmem_max").read_text())
-    return SOCKET
 
 
 def hidden(pid: int) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import stat
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lessons.worker.fence.folder_walk import FOLDER, walk
+from lessons.worker.fence.processes import Mapped
 
 MOST_FILES = 10_000
 BLOCK = 512
@@ -27,7 +27,6 @@ sys.path.insert(0, sys.argv[1])
 from lessons.worker.fence import cleaner
 cleaner.main(sys.argv[2])
 """
-_MAPPED = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) +(.*) \(deleted\)")
 
 
 @dataclass(slots=True)
@@ -72,7 +71,7 @@ class _Enough(Exception):
     """More was counted than there may be."""
 
 
-def kept_open(pids: Iterable[int], largest: int, shared: Path | None = None) -> int:
+def kept_open(pids: Iterable[int], maps: Iterable[Mapped], largest: int, shared: Path | None = None) -> int:
     """Return how many bytes the files take that are in no folder, but that processes have open or mapped.
 
     Such are files that were removed, those of `tempfile.TemporaryFile`, and those in memory (memfd). The size of one
@@ -80,9 +79,8 @@ def kept_open(pids: Iterable[int], largest: int, shared: Path | None = None) -> 
     worker's own `shared` memory do not count, which has a limit of its own. Files that are only on their way through a
     socket are not seen.
     """
-    sizes: dict[int, int] = {}
-    mapped: set[int] = set()
     own = os.stat(shared).st_dev if shared is not None else None
+    sizes: dict[int, int] = {}
     for pid in pids:
         with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
             for entry in entries:
@@ -90,19 +88,8 @@ def kept_open(pids: Iterable[int], largest: int, shared: Path | None = None) -> 
                     found = entry.stat()
                     if found.st_nlink == 0 and stat.S_ISREG(found.st_mode) and found.st_dev != own:
                         sizes[found.st_ino] = found.st_blocks * BLOCK
-        with contextlib.suppress(OSError):
-            maps = Path(f"/proc/{pid}/maps").read_bytes()
-            if b"(deleted)" in maps:
-                mapped |= {inode for device, inode in _mapped(maps.decode(errors="replace")) if device != own}
-    return sum(sizes.values()) + largest * len(mapped - sizes.keys())
-
-
-def _mapped(maps: str) -> Iterable[tuple[int, int]]:
-    """List the files in no folder that a process has mapped, as device and inode."""
-    for line in maps.splitlines():
-        # What maps of /dev/zero share is memory, and has no other size than they have.
-        if (found := _MAPPED.fullmatch(line)) and found[4] != "/dev/zero":
-            yield os.makedev(int(found[1], 16), int(found[2], 16)), int(found[3])
+    files = {each.inode for each in maps if each.device != own and each.name != "/dev/zero"}
+    return sum(sizes.values()) + largest * len(files - sizes.keys())
 
 
 def remove(folder: str) -> None:

@@ -30,7 +30,14 @@ MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 NEWEST = 469
 """The last system call that this table has been compared with (Linux 6.17). x32 calls are above it too."""
 
-AF_UNIX = 1
+AF_UNIX, SOCK_DGRAM, SOCKET_KIND = 1, 2, 0xF
+SOL_SOCKET, SO_SNDBUF, SO_SNDBUFFORCE = 1, 7, 32
+LONGEST_QUEUE = 128
+"""Connections that may wait at a socket, each with what has been sent over it already."""
+MAP_SHARED_ANONYMOUS = 0x21
+LARGEST_SHARED = 16 << 20
+"""Bytes that a program may share with its own processes at once, outside of files. Unmapped but for a page, all of that
+remains, and nothing tells how much it is."""
 OWNER_RIGHTS = 0o700
 TRUNCATE, READ_ONLY, ACCESS = 0o1000, 0, 3
 """Flags of open(2): to empty a file; and for what it is opened, where all bits of `ACCESS` mean for neither."""
@@ -75,6 +82,16 @@ def _unless(index: int, *values: int) -> Block:
     return [_argument(index), *tests, REFUSED]
 
 
+def _above(index: int, limit: int) -> Block:
+    """Refuse a call if the lower half of an argument is larger than a limit."""
+    return [_argument(index), Instruction(_AT_LEAST, 0, 1, limit + 1), REFUSED]
+
+
+def _if_masked(index: int, mask: int, value: int) -> Block:
+    """Refuse a call if those bits of an argument that a mask has are this value."""
+    return [_argument(index), Instruction(_AND, 0, 0, mask), Instruction(_EQUAL, 0, 1, value), REFUSED]
+
+
 def _unless_bits(index: int, bits: int) -> Block:
     """Refuse a call unless an argument has all of these bits."""
     return [_argument(index), Instruction(_AND, 0, 0, bits), Instruction(_EQUAL, 1, 0, bits), REFUSED]
@@ -107,6 +124,22 @@ def _if_truncates_to_read(index: int) -> Block:
     flags = Instruction(_AND, 0, 0, TRUNCATE | ACCESS)
     tests = [Instruction(_EQUAL, 1, 0, TRUNCATE | READ_ONLY), Instruction(_EQUAL, 0, 1, TRUNCATE | ACCESS)]
     return [_argument(index), flags, *tests, REFUSED]
+
+
+def _if_shares_much() -> Block:
+    """Refuse to map memory that is shared and belongs to no file, if that is more than `LARGEST_SHARED`."""
+    upper_half = _argument(1)._replace(number=_argument(1).number + 4)
+    much = [upper_half, Instruction(_EQUAL, 0, 2, 0), *_above(1, LARGEST_SHARED)]
+    kind = Instruction(_AND, 0, 0, MAP_SHARED_ANONYMOUS)
+    return [_argument(3), kind, Instruction(_EQUAL, 0, len(much), MAP_SHARED_ANONYMOUS), *much]
+
+
+def _if_option(level: int, options: tuple[int, ...]) -> Block:
+    """Refuse to set these options of a socket."""
+    tests = [Instruction(_EQUAL, len(options) - 1 - index, 0, option) for index, option in enumerate(options)]
+    tests[-1] = tests[-1]._replace(if_false=1)
+    chosen = [_argument(2), *tests, REFUSED]
+    return [_argument(1), Instruction(_EQUAL, 0, len(chosen), level), *chosen]
 
 
 REFUSE: Block = [REFUSED]
@@ -177,7 +210,13 @@ CALLS = {
     # All processes of the user at once; older versions of Landlock do not know of signals.
     "kill": Call(62, 129, _if(0, -1)),
     # The network, whatever the protocol. Processes of one program talk by sockets of this one family.
-    "socket": Call(41, 198, _unless(0, AF_UNIX)),
+    "socket": Call(41, 198, _unless(0, AF_UNIX) + _if_masked(1, SOCKET_KIND, SOCK_DGRAM)),
+    "socketpair": Call(53, 199, _unless(0, AF_UNIX) + _if_masked(1, SOCKET_KIND, SOCK_DGRAM)),
+    # Memory that no process has, and that nobody can count.
+    "listen": Call(50, 201, _above(1, LONGEST_QUEUE)),
+    "setsockopt": Call(54, 208, _if_option(SOL_SOCKET, (SO_SNDBUF, SO_SNDBUFFORCE))),
+    "mmap": Call(9, 222, _if_shares_much()),
+    "vmsplice": Call(278, 75, REFUSE),
     # The terminal, and attributes of files.
     "ioctl": Call(16, 29, _if_in_group(1, REQUEST_GROUPS, (*HARMLESS_REQUESTS, *COPIES))),
     # Memory that outlives every process, and that of other programs, whose number suffices to use or to remove it.

@@ -262,6 +262,8 @@ class ForkServer:
         """Look at what the children use, if that is due."""
         if not self.limited or time.monotonic() < self.look_due:
             return
+        # What leaves its run comes to this process, and is no run's any more.
+        processes.end_left_over(self._own(), END_PATIENCE)
         for child in self.children.values():
             if child.busy or self._has_moved(child):
                 child.reason = self._excess(child)
@@ -284,11 +286,13 @@ class ForkServer:
         started = processes.descendants(child.pid)
         if len(started) > MOST_PROCESSES:
             return "processes"
-        if started and processes.memory(started) > child.memory * limits.MIB:
+        every = [child.pid, *started]
+        maps = processes.mapped(every)
+        if processes.memory(started) + processes.unseen_memory(every, maps) > child.memory * limits.MIB:
             return "memory"
-        if any(map(processes.hidden, [child.pid, *started])):
+        if any(map(processes.hidden, every)):
             return "hidden"
-        kept = scratch_folders.kept_open([child.pid, *started], limits.OUTPUT_CAP, self.shared)
+        kept = scratch_folders.kept_open(every, maps, limits.OUTPUT_CAP, self.shared)
         return "files" if self._has_too_many_files(child, SCRATCH_CAP * limits.MIB - kept) else ""
 
     def _has_too_many_files(self, child: _Child, room: int) -> bool:

@@ -214,7 +214,9 @@ def test_too_many_processes_are_refused(worker: Session, inside: str) -> None:
 def test_processes_that_take_too_much_memory_together_are_stopped(worker: Session) -> None:
     source = code(FORK.format("held = b'x' * 150_000_000")) + "child(3)\ntime.sleep(1000)\n"
     judgement = worker.check(EXERCISE, source)
-    check_judgement(judgement, "memory", "The processes that the code started used too much memory.", None)
+    check_judgement(
+        judgement, "memory", "The code and the processes that it started used too much memory together.", None
+    )
 
 
 # Programs that die ---------------------------------------------------------------------------------------------------

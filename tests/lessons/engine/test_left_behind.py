@@ -72,6 +72,29 @@ def test_what_a_run_left_ends_with_it_while_another_child_is_busy(worker: Sessio
     assert not Path(f"/proc/{pid}").exists()
 
 
+def test_what_leaves_a_run_ends_at_once(worker: Session) -> None:
+    program = f"""{DAEMON}
+import ctypes
+ctypes.CDLL(None).prctl(36, 0, 0, 0, 0)
+pid = daemon(lambda: time.sleep(1000))
+while os.path.exists(f"/proc/{{pid}}"):
+    time.sleep(0.001)
+print("gone")
+"""
+    run = ran(worker, program)
+    run.close()
+    assert run.steps[0].stdout == "gone\n"
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may look into every process")
+def test_a_process_that_keeps_secret_what_it_uses_is_ended(worker: Session) -> None:
+    program = "import ctypes, time\nctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\ntime.sleep(1000)"
+    run = worker.run(lesson_of(code_step("one", program), limits={"wall": 120}))
+    run.close()
+    assert run.steps[0].error is not None
+    assert "keeps secret what it uses" in run.steps[0].error.message
+
+
 def test_the_folder_is_removed_after_that(worker: Session, busy: None) -> None:
     run = ran(worker, f"{DAEMON}\nos.makedirs('a/b')\nprint(os.getcwd(), daemon(lambda: time.sleep(1000)))")
     folder, pid = run.steps[0].stdout.split()
@@ -214,18 +237,42 @@ def test_too_many_files_are_found(worker: Session, program: str) -> None:
     assert run.steps[0].error.message == "The code wrote too many files, or too large ones; it was ended."
 
 
-def test_memory_in_sockets_counts(worker: Session) -> None:
-    program = """
+TOO_MUCH_MEMORY = {
+    "on its way through sockets": """
 import os, socket, time
-for _ in range(10):
+for _ in range(20):
     if os.fork() == 0:
         kept = []
         for _ in range(25):
             kept += socket.socketpair()
         time.sleep(1000)
 time.sleep(1000)
-"""
-    run = worker.run(lesson_of(code_step("one", program), limits={"memory": 150, "wall": 120}))
+""",
+    "sent over connections that nobody accepts": """
+import socket, time
+for number in range(9):
+    kept = socket.socket(socket.AF_UNIX)
+    kept.bind(str(number))
+    kept.listen()
+    globals()[f"kept{number}"] = kept
+time.sleep(1000)
+""",
+    "shared, and unmapped but for a page": """
+import ctypes, mmap, time
+kept = []
+for _ in range(13):
+    kept.append(mmap.mmap(-1, 16 << 20))
+    kept[-1].write(bytes(16 << 20))
+    address = ctypes.addressof(ctypes.c_char.from_buffer(kept[-1]))
+    ctypes.CDLL(None).munmap(ctypes.c_void_p(address + 4096), ctypes.c_size_t((16 << 20) - 4096))
+time.sleep(1000)
+""",
+}
+
+
+@pytest.mark.parametrize("program", TOO_MUCH_MEMORY.values(), ids=TOO_MUCH_MEMORY)
+def test_memory_that_no_process_has_counts(worker: Session, program: str) -> None:
+    run = worker.run(lesson_of(code_step("one", program), limits={"memory": 200, "wall": 120}))
     run.close()
     assert run.steps[0].error is not None
-    assert run.steps[0].error.message == "The processes that the code started used too much memory."
+    assert run.steps[0].error.message == "The code and the processes that it started used too much memory together."

@@ -19,6 +19,10 @@ DEVICES = "control a device"
 NETWORK = "use the network: TCP, UDP, names of hosts, raw packets"
 ABSTRACT = "connect to an abstract socket, such as that of a desktop"
 LEFT_MEMORY = "use memory, queues or semaphores of System V that others have, or leave such or POSIX queues behind"
+UNCOUNTED = (
+    "have memory that nobody can count: large shared maps without a file, pages in pipes, datagrams, larger buffers or "
+    "longer queues of sockets"
+)
 KERNEL = "use io_uring, BPF, userfaultfd, perf or the kernel's keyrings"
 NAMESPACES = "make namespaces, or mount anything"
 OTHER_CALLS = "call the kernel by its 32-bit or x32 numbers, or by ones newer than Linux 6.17"
@@ -117,6 +121,15 @@ ATTEMPTS = (
     # Numbers that nothing has: only the layer refuses them for lack of rights.
     *(Attempt(LEFT_MEMORY, f"call('{name}', -1, 0, 0, 0, 0)") for name in ("shmat", "shmctl", "semop", "semtimedop")),
     *(Attempt(LEFT_MEMORY, f"call('{name}', -1, 0, 0, 0, 0)") for name in ("semctl", "msgsnd", "msgrcv", "msgctl")),
+    Attempt(UNCOUNTED, "mmap.mmap(-1, (16 << 20) + 1)"),
+    Attempt(UNCOUNTED, "mmap.mmap(-1, 1 << 33)"),
+    Attempt(UNCOUNTED, "call('vmsplice', 0, 0, 0, 0)"),
+    Attempt(UNCOUNTED, "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)"),
+    Attempt(UNCOUNTED, "socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)"),
+    Attempt(UNCOUNTED, "socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)"),
+    Attempt(UNCOUNTED, "socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, 32, 1 << 22)"),
+    Attempt(UNCOUNTED, "socket.socket(socket.AF_UNIX).listen(129)"),
+    Attempt(UNCOUNTED, "call('listen', -1, -1)"),
     Attempt(KERNEL, "call('io_uring_setup', 1, 0)"),
     Attempt(KERNEL, "call('bpf', 0, 0, 0)"),
     Attempt(KERNEL, "call('userfaultfd', 1)"),
@@ -141,7 +154,7 @@ ALLOWED = (
 """What SECURITY.md says that code can do."""
 
 PRELUDE = """
-import ctypes, fcntl, json, os, pathlib, resource, shutil, signal, socket, termios, tty
+import ctypes, fcntl, json, mmap, os, pathlib, resource, shutil, signal, socket, termios, tty
 from lessons.worker.fence import system_calls
 
 kernel = ctypes.CDLL(None, use_errno=True)

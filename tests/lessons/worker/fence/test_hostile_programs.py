@@ -151,12 +151,15 @@ def test_ordinary_programs_are_not_refused(worker: Session, layers: dict[str, in
     """What a learner's code may want to do, in its own folder and to itself."""
     shared = "import multiprocessing\nmultiprocessing.Lock()\ntorch.ones(3).share_memory_()\n"
     program = (
-        "import os, pathlib, resource, shutil, socket, subprocess, tempfile, threading, torch\n"
+        "import mmap, os, pathlib, resource, shutil, socket, subprocess, tempfile, threading, torch\n"
         "tempfile.TemporaryFile().close()\nopen('/dev/null', 'w').close()\n"
         "torch.save(torch.ones(3), 'weights.pt')\ntorch.load('weights.pt')\n"
         "shutil.copyfile('weights.pt', 'copy.pt')\nos.rename('copy.pt', 'moved.pt')\npathlib.Path('moved.pt').touch()\n"
         "os.makedirs('a/b')\nshutil.rmtree('a')\n"
-        "subprocess.run(['true'], check=True)\nthreading.Thread(target=int).start()\nsocket.socketpair()\n"
+        "subprocess.run(['true'], check=True)\nthreading.Thread(target=int).start()\none, other = socket.socketpair()\n"
+        "one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)\nmmap.mmap(-1, 16 << 20)\n"
+        "mmap.mmap(-1, 1 << 26, flags=mmap.MAP_PRIVATE)\n"
+        "server = socket.socket(socket.AF_UNIX)\nserver.bind('door')\nserver.listen()\n"
         "os.nice(1)\nos.sched_setaffinity(0, os.sched_getaffinity(0))\n"
         "resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
         + (shared if layers["shared_memory"] else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 import socket
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.worker.fence import processes
+from lessons.worker.fence import processes, system_calls
 from tests.lessons.processes import wait_for_end, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -126,13 +127,31 @@ def test_time_of_a_processor_is_counted() -> None:
 
 
 def test_a_socket_counts_once_with_all_that_it_may_keep(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_pages", lambda pid: 1000)
     monkeypatch.setattr(processes, "_socket_size", lambda: 10)
-    before = processes.memory([os.getpid()])
+    before = processes.unseen_memory([os.getpid()], [])
     one, other = socket.socketpair()
     with one, other:
-        assert processes.memory([os.getpid()]) == before + 20
-        assert processes.memory([os.getpid(), os.getpid()]) == before + 1020
+        assert processes.unseen_memory([os.getpid()], []) == before + 20
+        assert processes.unseen_memory([os.getpid(), os.getpid()], []) == before + 20
+
+
+def test_a_socket_that_listens_counts_with_all_that_may_wait(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(processes, "_socket_size", lambda: 10)
+    monkeypatch.setattr(processes, "FEW", 0)
+    before = processes.unseen_memory([os.getpid()], [])
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "door"))
+        server.listen(1)
+        assert processes.unseen_memory([os.getpid()], []) == before + 10 * (1 + system_calls.LONGEST_QUEUE)
+
+
+def test_shared_memory_counts_with_the_most_that_it_can_be() -> None:
+    maps = processes.mapped([os.getpid()])
+    with mmap.mmap(-1, mmap.PAGESIZE):
+        now = processes.mapped([os.getpid()])
+        (new,) = now - maps
+        assert new.name == "/dev/zero"
+        assert processes.unseen_memory([], [new]) == system_calls.LARGEST_SHARED
 
 
 @pytest.mark.parametrize("pages", [0, 5])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.worker.fence import cleaner, folder_walk, landlock, scratch_folders
+from lessons.worker.fence import cleaner, folder_walk, landlock, processes, scratch_folders
 from lessons.worker.fence.folder_walk import FOLDER, walk
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -254,14 +254,18 @@ def test_a_count_says_that_folders_were_moved(tmp_path: Path) -> None:
     os.close(top)
 
 
+def kept(pids: list[int]) -> int:
+    return scratch_folders.kept_open(pids, processes.mapped(pids), MIB)
+
+
 @linux
 def test_open_files_in_no_folder_count_once() -> None:
     with tempfile.TemporaryFile(buffering=0) as file:
         file.write(bytes(20_000))
         holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=file, stderr=file)
     try:
-        assert scratch_folders.kept_open([], MIB) == 0
-        assert 20_000 <= scratch_folders.kept_open([holder.pid], MIB) < 35_000
+        assert kept([]) == 0
+        assert 20_000 <= kept([holder.pid]) < 35_000
     finally:
         holder.communicate()
 
@@ -287,5 +291,5 @@ sys.stdin.read()
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"ready\n"
-        assert scratch_folders.kept_open([holder.pid], 8 * MIB) == 8 * MIB
+        assert kept([holder.pid]) == MIB
         holder.communicate()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import traceback
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -32,6 +34,27 @@ def test_trained_weights_say_that_they_were_trained() -> None:
         explanation = x.of_json(state.explainer.follow(explanation.operands[0].ref))
     sentence = "Trained: the training of the step 'train' had left this number when it ended."
     assert (explanation.value, explanation.notes) == (0.5, (sentence,))
+
+
+class Hostile:
+    """An object whose pickle names a function to be called."""
+
+    def __init__(self, made: str) -> None:
+        self.made = made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return open, (self.made, "w")
+
+
+def test_a_trained_model_that_names_code_is_refused(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    file = io.BytesIO()
+    torch.save({"weight": Hostile(str(made))}, file)
+    tensors, failure = trained_state.unpack(file.getvalue())
+    assert (tensors, failure is None, made.exists()) == ({}, False, False)
+    file.seek(0)
+    torch.load(file, weights_only=False)
+    assert made.exists()
 
 
 def test_seeding_formats_no_stack(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -254,7 +254,7 @@ def test_a_count_says_that_folders_were_moved(tmp_path: Path) -> None:
     os.close(top)
 
 
-def kept(pids: list[int]) -> int:
+def held(pids: list[int]) -> int:
     return scratch_folders.kept_open(pids, processes.mapped(pids), MIB)
 
 
@@ -264,8 +264,8 @@ def test_open_files_in_no_folder_count_once() -> None:
         file.write(bytes(20_000))
         holder = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=file, stderr=file)
     try:
-        assert kept([]) == 0
-        assert 20_000 <= kept([holder.pid]) < 35_000
+        assert held([]) == 0
+        assert 20_000 <= held([holder.pid]) < 35_000
     finally:
         holder.communicate()
 
@@ -291,5 +291,5 @@ sys.stdin.read()
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"ready\n"
-        assert kept([holder.pid]) == MIB
+        assert held([holder.pid]) == MIB
         holder.communicate()

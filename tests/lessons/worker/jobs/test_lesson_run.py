@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import traceback
 from pathlib import Path
 from typing import NoReturn
@@ -43,7 +44,7 @@ class Hostile:
         self.made = made
 
     def __reduce__(self) -> tuple[object, ...]:
-        return open, (self.made, "w")
+        return os.mkdir, (self.made,)
 
 
 def test_a_trained_model_that_names_code_is_refused(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from lessons.engine import training
 from lessons.engine.session import Session
+from lessons.files.whole_file import rewrite
 from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
 from lessons.reading.findings import LessonError
@@ -44,7 +45,7 @@ def save(lesson: Lesson, results: list[StepResult]) -> None:
     entries = {key: before[key] if _is_nearly_equal(before.get(key), new) else new for key, new in steps.items()}
     lines = [f"{json.dumps(key)}: {json.dumps(item, ensure_ascii=False)}" for key, item in entries.items()]
     text = '{"steps": {\n' + ",\n".join(lines) + "\n}}\n"
-    (Path(lesson.folder) / FILE).write_text(text, encoding="utf-8")
+    rewrite(Path(lesson.folder) / FILE, text.encode())
 
 
 def _is_nearly_equal(old: Any, new: Any) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lessons.authoring import translation_findings
+from lessons.files.whole_file import rewrite
 from lessons.format.text_walk import CourseText
 from lessons.reading.text_catalog import Catalog
 from lessons.texts import po_file, translations
@@ -33,7 +34,7 @@ def update(folder: Path, catalog: Catalog) -> dict[str, tuple[int, int]]:
         old = before.get(group, PoFile({}, {}))
         merged = merge(texts, old.entries)
         header = {**header_of(folder.name), **old.header}
-        (folder / (group + translations.ENDING)).write_text(po_file.write(header, merged), encoding="utf-8")
+        rewrite(folder / (group + translations.ENDING), po_file.write(header, merged).encode())
         amounts[group] = sum(entry.is_translated for entry in merged), len(merged)
     return amounts
 

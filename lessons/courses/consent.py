@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from lessons.courses import course_content
 from lessons.courses.course_content import RefusedCourse
+from lessons.files.whole_file import write_whole
 from lessons.learner import progress_file
 from lessons.reading.folders import CourseFolder
-from lessons.reading.whole_file import write_whole
 from lessons.texts.wording import Wording
 
 say = Wording("courses/consent")

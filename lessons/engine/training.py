@@ -15,6 +15,7 @@ from typing import Any
 
 from lessons.engine import child_failures, replies
 from lessons.engine.launching.launchers import ChildProcess
+from lessons.files.whole_file import rewrite
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, ShownTensor, TrainStep
 from lessons.learner.trained_models import key
@@ -221,7 +222,7 @@ def save_snapshots(lesson: Lesson, trainings: Sequence[tuple[TrainStep, Training
         about = json.dumps({"key": key(lesson, step), "seconds": round(ended.seconds, 1)})
         lines.append(f'{json.dumps(step.id)}: {about[:-1]}, "snapshots": [\n{entries}\n]}}')
     text = "{" + ",\n".join(lines) + "}\n"
-    (Path(lesson.folder) / SNAPSHOTS).write_text(text, encoding="utf-8")
+    rewrite(Path(lesson.folder) / SNAPSHOTS, text.encode())
 
 
 def thin_out(snapshots: Sequence[TrainingSnapshot], most: int) -> Sequence[TrainingSnapshot]:

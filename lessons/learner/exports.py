@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 import tempfile
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+from lessons.files.whole_file import write_whole
 from lessons.learner.tables import COLUMNS, DEFAULTS, FORMAT, VERSION, Rows, is_allowed, with_version
 from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
@@ -176,8 +178,7 @@ def export_to_temporary_file(progress: Exportable, earlier: Path | None = None) 
 
     The file takes the place of an `earlier` export of the same progress, if there is one.
     """
-    data = json.dumps(progress.export(), indent=1)
-    with tempfile.NamedTemporaryFile("w", prefix="attn-tutor-progress-", suffix=".json", delete=False) as file:
-        file.write(data)
-    written = Path(file.name)
-    return written if earlier is None else written.replace(earlier)
+    content = json.dumps(progress.export(), indent=1).encode()
+    path = earlier or Path(tempfile.gettempdir(), f"attn-tutor-progress-{secrets.token_hex(4)}.json")
+    write_whole(path, content)
+    return path

@@ -12,12 +12,12 @@ import contextlib
 import errno
 import hashlib
 import json
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lessons.files.whole_file import write_whole
 from lessons.format.lesson import SETUP, Lesson, RunningStep, TrainStep
 from lessons.results.result import MOST_KEPT, Origin
 from lessons.texts.wording import Wording
@@ -89,14 +89,7 @@ def save(folder: Path | None, lesson: Lesson, step: TrainStep, cells: Cells, dat
     if len(data) > MOST_KEPT:
         raise OSError(errno.EFBIG, say("too-large", "it is too large"))
     folder.mkdir(parents=True, exist_ok=True)
-    name = key(lesson, step, cells)
-    # Whole or not at all: a different session may be reading it.
-    part = folder / f"{name}.{secrets.token_hex(4)}.part"
-    try:
-        part.write_bytes(data)
-        part.replace(folder / f"{name}.pt")
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(folder / f"{key(lesson, step, cells)}.pt", data)
 
 
 def own_folder(lesson: Lesson) -> Path | None:

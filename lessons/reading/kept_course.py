@@ -23,9 +23,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lessons.files.whole_file import write_whole
 from lessons.reading import course_outline
 from lessons.reading.folders import FIRST, MISTAKES, CourseFolder, of_state_folder
-from lessons.reading.whole_file import write_whole
 from lessons.texts import language, translations
 
 if TYPE_CHECKING:  # it brings pydantic along
@@ -33,7 +33,10 @@ if TYPE_CHECKING:  # it brings pydantic along
     from lessons.reading.course_outline import CourseOutline
 
 ROOT = Path(__file__).parent.parent.parent
-CODE = (*(ROOT / "lessons" / room for room in ("texts", "format", "results", "what_if", "reading")), ROOT / "attention")
+CODE = (
+    *(ROOT / "lessons" / room for room in ("files", "texts", "format", "results", "what_if", "reading")),
+    ROOT / "attention",
+)
 """The code that says what is right in a course: this room and those below it. Steps show classes of `attention`."""
 
 VERSIONS = (("pydantic", "version.py"), ("yaml", "__init__.py"))

@@ -6,7 +6,7 @@ import stat
 import sys
 from pathlib import Path
 
-from lessons.reading.whole_file import create_whole, write_whole
+from lessons.files.whole_file import create_whole, rewrite
 from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 from tui.commands.errors import UsageError
@@ -50,11 +50,8 @@ def write(file: str, text: str, *, force: bool = False) -> None:
         return
     path = Path(file)
     try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-        elif path.exists():
-            there = path.resolve()
-            write_whole(there, text.encode(), mode=stat.S_IMODE(there.stat().st_mode))
+        if path.exists():
+            rewrite(path, text.encode())
         else:
             create_whole(path, text.encode())
     except (OSError, ValueError) as error:

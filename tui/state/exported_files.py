@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from lessons.reading.whole_file import create_whole, write_whole
+from lessons.files.whole_file import create_whole, rewrite
 from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 
@@ -42,7 +42,7 @@ class ExportedFiles:
             path = Path(name).expanduser().absolute()
             self.check(name)
             if os.path.lexists(path):
-                write_whole(path, content, mode=stat.S_IMODE(path.stat().st_mode))
+                rewrite(path, content)
             else:
                 create_whole(path, content)
         except FileExistsError:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lessons.engine.judging import MAX_SOURCE
+from lessons.files.whole_file import create_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,7 @@ def read(path: Path, expected: FileFingerprint) -> str | None:
 def create(path: Path, code: str) -> FileFingerprint | None:
     """Make the file with this code and return its fingerprint, None if it exists already. Raises `OSError`."""
     try:
-        with path.open("x", encoding="utf-8", newline="") as file:
-            file.write(code)
+        create_whole(path, code.encode("utf-8", "replace"))
     except FileExistsError:
         return None
     return look(path)

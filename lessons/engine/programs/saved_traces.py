@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from lessons.files.whole_file import rewrite
 from lessons.texts.wording import Wording
 from lessons.worker import channel, wire
 from lessons.worker.program_messages import TracePart
@@ -24,10 +25,8 @@ class UnreadableTrace(ValueError):
 
 def save(path: Path, parts: Iterable[TracePart]) -> None:
     """Write the parts of a trace to a file. Raises `OSError`."""
-    with path.open("wb") as file:
-        file.write(FIRST)
-        for part in parts:
-            file.write(wire.packed(channel.frame_of(part)))
+    content = b"".join([FIRST, *(wire.packed(channel.frame_of(part)) for part in parts)])
+    rewrite(path, content)
 
 
 def is_trace(content: bytes) -> bool:

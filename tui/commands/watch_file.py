@@ -27,6 +27,7 @@ from tui.commands.open_progress import open_progress
 from tui.commands.open_session import open_session
 from tui.commands.output import print_now
 from tui.render import linear_text
+from tui.state.drafts import is_cut_short
 from tui.state.saved_file import Settling, create, look, read
 from tui.tty.exit_codes import ExitCode, ended_by
 
@@ -97,6 +98,9 @@ class Watch:
 
     `events` also takes signals, from their handlers; the first signal ends the watch. With `once`, the first check ends
     it too.
+
+    Attributes:
+        is_draft: whether what was last in the file is also the draft.
     """
 
     def __init__(
@@ -124,6 +128,7 @@ class Watch:
         self._next: str | None = None
         self._saved: str | None = None
         """The draft that came from the file, or went into it."""
+        self.is_draft = True
 
     def make(self) -> None:
         """Make the file if there is none, with the learner's draft or the starter.
@@ -256,10 +261,18 @@ class Watch:
         return judgement
 
     def _keep(self, code: str) -> None:
-        """Save the code as the learner's draft. If that replaces a different draft, archive it."""
+        """Save the code as the learner's draft. If that replaces different code, or only cuts it short, archive that.
+
+        An editor that finds the disk full may have emptied the file before it wrote, so an empty file is no draft.
+        """
         name = self._exercise.exercise
         draft = self._progress.open_draft(name)
-        if draft.code is not None and draft.code not in (code, self._saved, self._exercise.starter):
+        self.is_draft = bool(code.strip())
+        if not self.is_draft:
+            self._say([say("empty", "{file} is empty. Your draft in the tutor stays as it was.", file=self._name)])
+            return
+        replaced = draft.code not in (None, code, self._exercise.starter)
+        if draft.code is not None and replaced and (draft.code != self._saved or is_cut_short(draft.code, code)):
             self._progress.archive(name, draft.code, "watch")
         self._progress.save_draft(name, code, draft.version)
         # As the progress stores it: without bytes that are not text.

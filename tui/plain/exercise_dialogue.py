@@ -24,6 +24,7 @@ from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
 from tui.plain.subject import Subject
 from tui.render import exercise_text, linear_text, solution_text
+from tui.state.drafts import is_cut_short
 from tui.state.learner_changes import LearnerChanges
 from tui.state.purpose import Purpose
 from tui.tty import external_editor
@@ -232,7 +233,7 @@ class ExerciseDialogue(StepDialogue):
             raise Refused(str(error)) from None
         edited = external_editor.edit(words, self._exercise.exercise, self._code)
         if edited.code is not None and edited.code != self._code:
-            self._save(edited.code)
+            self._save(edited.code, replaces=is_cut_short(self._code, edited.code))
             yield from self._code_lines()
         if edited.message:
             yield from self._console.wrapped(edited.message)

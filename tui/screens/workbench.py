@@ -492,7 +492,8 @@ class Workbench(QuietStepView, Box):
         if self._current_view is not self.writing:
             self._back()
         name = self._step.exercise
-        edited = edit_outside(self.app, name, self.writing.code, partial(self._drafts.save, name))
+        before = self.writing.code
+        edited = edit_outside(self.app, name, before, partial(self._drafts.save_edited, name, before))
         if edited.code is not None:
             self.writing.replace_code(edited.code)
         if edited.message:

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from lessons.learner.records import ArchivedCode
 
 
+def is_cut_short(before: str, code: str) -> bool:
+    """Return whether code is only the beginning of what was there before, perhaps up to the middle of a character."""
+    whole, cut = (text.rstrip().encode("utf-8", "surrogateescape") for text in (before, code))
+    return len(cut) < len(whole) and whole.startswith(cut)
+
+
 class Drafts:
     """The drafts of all exercises, each with the version that the editor has shown or saved last."""
 
@@ -32,6 +38,12 @@ class Drafts:
     def save(self, exercise: str, code: str) -> None:
         """Save the code in the editor, which is based on the version that was opened or saved last."""
         self._seen[exercise] = self._progress.save_draft(exercise, code, self._seen.get(exercise, ""))
+
+    def save_edited(self, exercise: str, before: str, code: str) -> None:
+        """Save code that a program has left in a file; what it cuts short, as on a full disk, is archived."""
+        if is_cut_short(before, code):
+            self.archive(exercise, before)
+        self.save(exercise, code)
 
     def begin_again(self, step: ExerciseStep) -> None:
         """Replace the draft by the starter for a review; the draft is archived."""

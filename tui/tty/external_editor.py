@@ -91,6 +91,10 @@ def edit(words: Sequence[str], name: str, code: str, run: Run | None = None) -> 
         _remove(folder)
         return Edited(message=say("not-run", "Your editor could not be run: {reason}.", reason=error.strerror))
     read, why = _read(path)
+    if read is not None and not read.strip() and code.strip():
+        # An editor that finds the disk full may have emptied the file before it wrote.
+        _remove(folder)
+        return Edited(message=f"{say('left-empty', 'Your editor left an empty file.')} {_as_it_was()}")
     if status == 0 and read is not None:
         _remove(folder)
         unchanged = read in (code, f"{code}\n")

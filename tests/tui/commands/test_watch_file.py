@@ -237,6 +237,49 @@ def test_a_draft_saved_on_the_screen_meanwhile_is_archived(start: Start) -> None
     assert [archived.code for archived in one.progress.archived("two-wide")] == ["on the screen"]
 
 
+def test_a_file_that_an_editor_has_emptied_is_no_draft(start: Start) -> None:
+    """Many editors empty a file before they write it, and a full disk leaves it so."""
+    one = start()
+    one.save("one")
+    one.hear("Not so: one")
+    one.save(" \n")
+    one.hear(f"{one.path} is empty. Your draft in the tutor stays as it was.")
+    one.hear("Not so")
+    assert one.progress.draft("two-wide") == "one"
+    assert not one.watch.is_draft
+    one.save("two")
+    one.hear("Not so: two")
+    assert one.progress.draft("two-wide") == "two"
+    assert one.watch.is_draft
+
+
+@pytest.mark.parametrize("cut", [b"x = 'a\xd0", b"x = 'a\n"])
+def test_code_that_is_cut_short_is_archived(start: Start, cut: bytes) -> None:
+    """As by an editor that has found the disk full: what it wrote is in the file, perhaps with half a character."""
+    one, code = start(), "x = 'aЖ'\n"
+    one.save(code)
+    one.hear("Not so: x = 'aЖ'")
+    new = one.path.with_name("new")
+    new.write_bytes(cut)
+    new.replace(one.path)
+    one.hear("Not so: x = 'a")
+    assert [archived.code for archived in one.progress.archived("two-wide")] == [code]
+
+
+def test_a_disk_without_room_for_the_file_leaves_none(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty file would become the draft the next time."""
+
+    def fail_as_full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fail_as_full)
+    one = Running(path)
+    with pytest.raises(OSError, match="space"):
+        one.watch.make()
+    one.progress.close()
+    assert not path.exists()
+
+
 def test_the_starter_is_not_an_answer(path: Path, start: Start) -> None:
     path.write_text(EXERCISE.starter)
     one = start()

@@ -113,6 +113,19 @@ def test_code_that_cannot_be_read_back_stays_in_the_file(
     assert str(path) in edited.message
 
 
+@pytest.mark.parametrize("status", [0, 1, -signal.SIGKILL])
+def test_an_empty_file_replaces_no_code(tmp_path: Path, status: int) -> None:
+    """Many editors empty a file before they write it, and a full disk leaves it so."""
+
+    def empty(path: Path) -> int:
+        path.write_bytes(b"\n")
+        return status
+
+    edited = external_editor.edit(["e"], "x", CODE, run(empty))
+    assert edited == external_editor.Edited(None, "Your editor left an empty file. Your code here is as it was.")
+    assert files_left(tmp_path) == []
+
+
 def test_a_file_that_was_deleted(tmp_path: Path) -> None:
     edited = external_editor.edit(["e"], "x", CODE, run(lambda path: path.unlink()))
     assert edited == external_editor.Edited(None, "Your editor left no file. Your code here is as it was.")

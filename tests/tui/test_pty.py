@@ -421,6 +421,16 @@ def test_keys_do_not_overtake_text(pane: str, course: Course, tutor: Pty) -> Non
     )
 
 
+def test_all_of_a_paste_is_text(course: Course, tutor: Pty) -> None:
+    """An escape does not end it, behind which ctrl+q would end the tutor."""
+    lesson_id, step_id = "buffers", "repair-counting-attention"
+    lesson = course.lesson(lesson_id)
+    go_to(tutor, lesson, lesson.step(step_id))
+    tutor.send(ENTER, quiet=0.1)
+    tutor.send(b"\x1b[200~pasted\x1b\x11 = \x1b[15~1\x1b[20", silent=True, quiet=0.3)
+    tutor.send(b"1~", "pasted = [15~1", quiet=0.1)
+
+
 # Without a screen ---------------------------------------------------------------------------------------------------
 
 

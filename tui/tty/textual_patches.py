@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from time import monotonic
 
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual.constants import ESCAPE_DELAY
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.message import Message
 
 from tui.tty.terminal_writer import PACE, TerminalWriter
 
 PATIENCE = 1.0
 """Seconds that the rest of a key may take to arrive: a slow line delivers escape sequences in pieces."""
+
+PASTE_PATIENCE = 30.0
+"""Seconds that the rest of a paste may take. A paste without an end would take all keys for text.
+
+If the rest comes later than that, it is taken for keys. Until then, ctrl+c alone ends a paste that has come to a halt.
+"""
+
+MOST_PASTED = 1024 * 1024
+"""The most characters that are taken from a paste; an answer has less."""
+
+ESCAPE = "\x1b"
+INTERRUPTS = ("\x03", "\x1b[99;5u")
+"""What terminals send for ctrl+c."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""All control characters but tabs and the ends of lines."""
 
 
 def tolerant_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
@@ -34,26 +52,80 @@ class PatientParser(XTermParser):
     """Reads keys from a line that delivers them in pieces, and may deliver anything.
 
     Textual interprets an escape sequence as single keys if its next character is 0.1 seconds late: half of an arrow key
-    types a letter, and a paste whose end mark arrives in two pieces never ends. Only a lone escape is a key by itself.
+    types a letter. Only a lone escape is a key by itself. And an escape in a paste ends it for Textual, which takes the
+    rest for keys. So Textual sees no pastes: everything between their marks is text.
     """
 
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
-        self._recent = ""
-        self._pasting = False
+        self._begun = ""
+        """The beginning of a mark, perhaps: what comes next tells."""
+        self._taken = ""
+        """The beginning of a mark that was taken for keys, because nothing came for a while; "" since more came."""
+        self._pasted: list[str] | None = None
+        """What came of a paste so far, None outside of one."""
+        self._room = MOST_PASTED
         self._fed_at = monotonic()
 
     def feed(self, data: str) -> Iterable[Message]:
         """Process what has arrived."""
-        self._fed_at = monotonic()
-        PACE.heard(data, self._fed_at)
-        recent = self._recent + data
-        begin, end = recent.rfind(BRACKETED_PASTE_START), recent.rfind(BRACKETED_PASTE_END)
-        if begin != end:
-            self._pasting = begin > end
-        # Enough to recognize an end mark that lacks only its last character.
-        self._recent = recent[1 - len(BRACKETED_PASTE_START) :]
-        return super().feed(data)
+        now, before = monotonic(), self._fed_at
+        self._fed_at = now
+        PACE.heard(data, now)
+        if not data:
+            yield from self._end_paste()
+            yield from super().feed(data)
+            return
+        if self._pasted is not None and data in INTERRUPTS and now - before >= PATIENCE:
+            yield from self._end_paste()
+            return
+        # Of the mark of a paste that took long in the middle, the beginning was taken for keys. The paste is none.
+        late = self._taken if (self._taken + data).startswith(BRACKETED_PASTE_START) else ""
+        text, self._begun, self._taken = late + self._begun + data, "", ""
+        while text:
+            mark = BRACKETED_PASTE_START if self._pasted is None else BRACKETED_PASTE_END
+            within, found, text = text.partition(mark)
+            if not found:
+                begun = _begun(within, mark)
+                within, self._begun = within[: len(within) - begun], within[len(within) - begun :]
+            if self._pasted is None:
+                yield from super().feed(within) if within else ()
+            else:
+                self._take(within)
+            if found and self._pasted is None:
+                yield from self._end_key()
+                self._pasted = []
+            elif found:
+                yield from self._end_paste()
+
+    def tick(self) -> Iterable[Message]:
+        """Interpret what has arrived, if nothing else is expected."""
+        late = monotonic() - self._fed_at
+        if self._pasted is not None:
+            if late >= PASTE_PATIENCE:
+                yield from self._end_paste()
+        elif late >= (ESCAPE_DELAY if self._begun == ESCAPE else PATIENCE):
+            if self._begun:
+                self._taken, self._begun = self._begun, ""
+                yield from super().feed(self._taken)
+            yield from self._end_key()
+
+    def _take(self, text: str) -> None:
+        """Add to the paste, without control characters: they are no text, and could command the terminal."""
+        assert self._pasted is not None
+        self._pasted.append(_CONTROL.sub("", text)[: self._room])
+        self._room -= len(self._pasted[-1])
+
+    def _end_paste(self) -> Iterable[Message]:
+        if self._pasted is not None:
+            text, self._pasted, self._room, self._begun = "".join(self._pasted), None, MOST_PASTED, ""
+            yield Paste(text)
+
+    def _end_key(self) -> Iterable[Message]:
+        """Have Textual take what it has of a sequence as it is."""
+        if self._timeout_time is not None:
+            self._timeout_time = 0.0
+            yield from super().tick()
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
         """Return the keys of a sequence, none if its numbers name no characters: Textual's input thread would end."""
@@ -62,12 +134,10 @@ class PatientParser(XTermParser):
         except (ValueError, OverflowError):
             return []
 
-    def tick(self) -> Iterable[Message]:
-        """Interpret what has arrived as keys if nothing else is expected."""
-        late = monotonic() - self._fed_at
-        if self._pasting or (late < PATIENCE and not self._recent.endswith("\x1b")):
-            return ()
-        return super().tick()
+
+def _begun(text: str, mark: str) -> int:
+    """Return how many characters at the end of a text may be the beginning of a mark."""
+    return next(length for length in range(len(mark) - 1, -1, -1) if text.endswith(mark[:length]))
 
 
 def sigcont_application(driver: LinuxDriver, *_: object) -> None:

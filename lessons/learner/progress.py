@@ -5,7 +5,8 @@ the session. `Progress` keeps the two equal. In the shell each event is written 
 other sessions wrote. On the screen (`background=True`) a thread does all that, so that no key waits for a disk.
 
 As long as the file cannot be used, the session goes on in memory and later writes all that is missing. That is safe
-because merging is idempotent; see `lessons.learner.tables`.
+because merging is idempotent; see `lessons.learner.tables`. Until then it keeps what is missing in another file, from
+which the next session takes it if this one is killed; see `lessons.learner.unsaved_rows`.
 """
 
 from __future__ import annotations
@@ -39,23 +40,33 @@ from lessons.learner.records import (
 )
 from lessons.learner.renames import UNCHANGED, Renames
 from lessons.learner.tables import session_of
+from lessons.learner.unsaved_rows import QueuedRows, UnsavedRows, queue
 from lessons.results.verdict import Verdict
+from lessons.texts.wording import Wording
+
+say = Wording("progress/kept")
 
 _ATTEMPT = "code, verdict, time, mistake, message"
 """The columns of an `Attempt`, in the order of its fields."""
+
+RETRY_EVERY = 2.0
+"""Seconds after which the thread tries again to save what it could not."""
 
 
 class Progress:
     """The learner's progress.
 
-    Any thread may call it. No method raises because of the file; `problem` and `saved` say how it is.
+    Any thread may call it. No method raises because of the file; `problem`, `saved` and `kept` say how it is.
 
     Attributes:
+        on_saved: called after `problem` has changed, in the background from a different thread; not for a lock that is
+            gone the next time.
         on_exchange: called after rows of other sessions have arrived, or two sessions were found to have edited one
             exercise, with the conflicts of this session; in the background, from a different thread.
     """
 
     on_exchange: Callable[[tuple[Conflict, ...]], object] | None = None
+    on_saved: Callable[[], object] | None = None
 
     def __init__(
         self, path: Path | None, *, renames: Renames = UNCHANGED, background: bool = False, course: str = ""
@@ -72,9 +83,14 @@ class Progress:
 
         # Never acquire this lock while holding `_lock`, which the screen waits for.
         self._file_lock = threading.RLock()
-        self._file = ProgressFile(path, self._everything, renames)
+        self._file = ProgressFile(path, self._everything, renames, patient=not background)
+        self._unsaved = UnsavedRows(path, course)
+        self._took_over = False
+        self._retry: threading.Timer | None = None
+        self._failures = 0
+        self._told: str | None = None
         self._renames, self._course = renames, course
-        self._unwritten: dict[str, list[dict[str, str]]] = {}
+        self._unwritten: QueuedRows = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="progress") if background else None
         self._scheduled = False
         self._moved = False
@@ -110,12 +126,29 @@ class Progress:
         progress._flush()
         if not progress.saved:
             tables.merge(progress._memory, progress._file.salvage())
+            for _, rows in progress._unsaved.of_others():
+                tables.merge(progress._memory, renames.apply_to_all(rows))
+        progress._told = progress.problem
         return progress
 
     @property
     def problem(self) -> str | None:
-        """One sentence for the learner about what is wrong with the file, or None."""
-        return self._file.problem
+        """Sentences for the learner about what is wrong with the file, and where their work is instead, or None."""
+        if self._file.problem is None or self._file.saved:
+            return self._file.problem
+        unread = say("not-read", "What is in it cannot be read either.")
+        parts = [unread] if self._file.may_pass and not self.is_known else []
+        return " ".join([self._file.problem, *parts, *self._unsaved.whereabouts(may_pass=self._file.may_pass)])
+
+    @property
+    def kept(self) -> bool:
+        """Whether everything of this session is in the file or kept aside, so that it outlives this session."""
+        return self._unsaved.kept
+
+    @property
+    def is_known(self) -> bool:
+        """Whether what is in the file has been read, if there is any."""
+        return self._file.is_known
 
     @property
     def saved(self) -> bool:
@@ -125,6 +158,8 @@ class Progress:
     def close(self) -> None:
         """Save what is not saved yet, if that is possible, and close the file. A later event would open it again."""
         if self._thread is not None:
+            if self._retry is not None:
+                self._retry.cancel()
             self._thread.shutdown(wait=True)
         self._flush()
         with self._file_lock:
@@ -331,11 +366,7 @@ class Progress:
         row = {name: value.encode("utf-8", "replace").decode() for name, value in values.items()}
         row = {"time": self._now(), **row}
         tables.merge(self._memory, {table: [row]}, live=True)
-        waiting = self._unwritten.setdefault(table, [])
-        if table == "drafts":
-            # Only the newest draft is queued, however fast the learner types and however slow the disk is.
-            waiting[:] = [each for each in waiting if each["exercise"] != row["exercise"]]
-        waiting.append(row)
+        queue(self._unwritten, {table: [row]})
 
     def _now(self) -> str:
         """Return the time, later than any time before: times distinguish attempts and put them in order."""
@@ -362,7 +393,50 @@ class Progress:
             with self._lock:
                 rows, self._unwritten = self._unwritten, {}
                 self._scheduled = False
-            self._merge_exchange(self._file.write(rows))
+            arrived = self._file.write(rows)
+            self._merge_exchange(arrived)
+            if self.saved:
+                self._settle()
+            else:
+                self._keep_aside(rows)
+        self._tell()
+
+    def _settle(self) -> None:
+        """Forget what is kept aside, now that it is in the file, and take over what other sessions have kept."""
+        self._failures = 0
+        self._unsaved.settle()
+        if self._took_over:
+            return
+        self._took_over = True
+        for file, rows in self._unsaved.taken_from_others():
+            renamed = self._renames.apply_to_all(rows)
+            with self._lock:
+                tables.merge(self._memory, renamed)
+            self._merge_exchange(self._file.write(renamed, live=False))
+            if not self.saved:
+                self._took_over = False
+                return
+            with suppress(OSError):
+                file.unlink()
+
+    def _keep_aside(self, rows: QueuedRows) -> None:
+        """Keep rows aside that the file could not take, with those before them, and try again after a while."""
+        self._took_over = False
+        self._failures += 1
+        self._unsaved.add(rows)
+        if self._thread is not None and (self._retry is None or not self._retry.is_alive()):
+            self._retry = threading.Timer(RETRY_EVERY, self._write)
+            self._retry.daemon = True
+            self._retry.start()
+
+    def _tell(self) -> None:
+        """Notify the listener if there is something new about whether progress is saved."""
+        problem = self.problem
+        if problem == self._told or (self._thread is not None and self._failures == 1 and self._file.may_pass):
+            return
+        self._told = problem
+        if self.on_saved is not None:
+            self.on_saved()
 
     def _refresh(self) -> None:
         """Take in what other sessions have written, unless a thread does that."""

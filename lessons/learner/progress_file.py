@@ -68,20 +68,32 @@ class ProgressFile:
     """The file at a path, or none. Not thread-safe.
 
     Attributes:
-        problem: one sentence for the learner about what is wrong with the file, or None.
+        problem: sentences for the learner about what is wrong with the file, or None.
         saved: whether everything that was written is in the file.
+        may_pass: whether the problem may pass by itself, without another file in place of this one.
+        is_known: whether what is in the file has been read, if there is any.
     """
 
-    def __init__(self, path: Path | None, everything: Callable[[], Rows], renames: Renames = UNCHANGED) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        everything: Callable[[], Rows],
+        renames: Renames = UNCHANGED,
+        *,
+        patient: bool = True,
+    ) -> None:
         """Prepare for a file; the first write opens it.
 
         Args:
             path: the file; without one nothing is ever saved.
             everything: returns all rows of this session, to be written once the file can be used (again).
             renames: the ids that the course has in place of others that may stand in the file.
+            patient: whether a lock is waited for longer the first time, for those who do not try again by themselves.
         """
         self.problem: str | None = None if path else _no_home()
-        self.saved = False
+        self.saved = self.may_pass = False
+        self.is_known = path is None
+        self._patient = patient
         self._path = path
         self._everything = everything
         self._renames = renames
@@ -117,7 +129,11 @@ class ProgressFile:
 
     def salvage(self) -> Rows:
         """Return what can be read of a file that cannot be used, without changing it."""
-        return self._renames.apply_to_all(salvage(self._path)) if self._path else {}
+        if self._path is None:
+            return {}
+        found = _readable_rows(self._path)
+        self.is_known = self.is_known or found is not None or not os.path.lexists(self._path)
+        return self._renames.apply_to_all(found or _no_rows())
 
     def close(self) -> None:
         """Write what is not saved yet, if that is possible, and close the file. A later write opens it again."""
@@ -162,12 +178,12 @@ class ProgressFile:
             notice = replaced or notice
         self._connection = connection
         self.problem = notice
-        self.saved = True
+        self.saved = self.is_known = True
         return exchange
 
     def _connect(self, path: Path, rows: Rows) -> tuple[sqlite3.Connection, Exchange, str | None]:
         """Open a file that is whole, ours and writable, and exchange all rows with it; the third is what to say."""
-        file = open_database(path, "mode=rwc", PATIENCE if self.problem is None else RETRY_PATIENCE)
+        file = open_database(path, "mode=rwc", self._patience())
         try:
             file.execute("PRAGMA synchronous = FULL")
             # Taking the write lock first keeps a second session from seeing half a schema.
@@ -195,7 +211,7 @@ class ProgressFile:
             # Not WAL, which needs shared memory: a home directory on a network has none.
             with suppress(sqlite3.OperationalError):
                 file.execute("PRAGMA journal_mode = DELETE")
-            file.execute(f"PRAGMA busy_timeout = {round(PATIENCE * 1000)}")
+            file.execute(f"PRAGMA busy_timeout = {round(self._first_patience() * 1000)}")
         except BaseException:
             file.close()
             raise
@@ -206,6 +222,13 @@ class ProgressFile:
         self._detach()
         self.saved = False
         self.problem = _describe_problem(error, self._path)
+        self.may_pass = _may_pass(error)
+
+    def _patience(self) -> float:
+        return self._first_patience() if self.problem is None else RETRY_PATIENCE
+
+    def _first_patience(self) -> float:
+        return PATIENCE if self._patient else RETRY_PATIENCE
 
     def _detach(self) -> None:
         if self._connection is not None:
@@ -273,7 +296,16 @@ def open_database(path: Path, how: str, patience: float) -> sqlite3.Connection:
 
 def salvage(path: Path) -> dict[str, list[dict[str, str]]]:
     """Return what can be read of a file that cannot be used, without changing it."""
-    rows: dict[str, list[dict[str, str]]] = {table: [] for table in COLUMNS}
+    return _readable_rows(path) or _no_rows()
+
+
+def _no_rows() -> dict[str, list[dict[str, str]]]:
+    return {table: [] for table in COLUMNS}
+
+
+def _readable_rows(path: Path) -> dict[str, list[dict[str, str]]] | None:
+    """Return the rows of a file that can be read, None if it cannot even be opened, as when it is locked."""
+    rows = _no_rows()
     # A journal that must be rolled back, or a folder that allows no lock, needs the second mode.
     for how in ("mode=ro", "mode=ro&immutable=1"):
         try:
@@ -289,7 +321,7 @@ def salvage(path: Path) -> dict[str, list[dict[str, str]]]:
         except TROUBLE as error:
             if _is_damage(error) or _error_code(error) in _BUSY:
                 break
-    return rows
+    return None
 
 
 def move_aside(path: Path) -> Path:
@@ -337,6 +369,12 @@ def _error_code(error: Exception) -> int | None:
     return None if code is None else code & 0xFF
 
 
+def _may_pass(error: Exception) -> bool:
+    """Return whether an error passes once a lock is gone, or once there is room."""
+    full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+    return full or _error_code(error) in (*_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+
+
 def _no_home() -> str:
     return say(
         "no-home",
@@ -381,15 +419,14 @@ def _describe_problem(error: Exception, path: Path | None) -> str:
     if code in _BUSY:
         return say(
             "locked",
-            "Your progress is not saved yet, because another program keeps {file} locked. It will be saved once you "
-            "close your other sessions of attn-tutor.",
+            "Your progress is not saved, because another program keeps {file} locked. Close your other sessions of "
+            "attn-tutor.",
             file=file,
         )
     if code == sqlite3.SQLITE_FULL or system in (errno.ENOSPC, errno.EDQUOT):
         return say(
             "disk-full",
-            "Your progress is not saved yet, because the disk with {file} is full. It will be saved once there is "
-            "room on it.",
+            "Your progress is not saved, because the disk with {file} is full. Make room on it.",
             file=file,
         )
     if system in (errno.EEXIST, errno.ENOTDIR):
@@ -430,8 +467,7 @@ def _describe_problem(error: Exception, path: Path | None) -> str:
     if code == sqlite3.SQLITE_IOERR:
         return say(
             "unwritable",
-            "Your progress is not saved yet, because {file} cannot be written. It will be saved once there is room on "
-            "its disk and in your quota.",
+            "Your progress is not saved, because {file} cannot be written. Make room on its disk and in your quota.",
             file=file,
         )
     return say(

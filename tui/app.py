@@ -26,8 +26,8 @@ from tui.controllers.map_controller import MapController
 from tui.render.step_layout import WIDE
 from tui.screens.map_view import MapView
 from tui.screens.tutor_screen import TutorScreen
-from tui.state import unsaved_progress
 from tui.state.purpose import Purpose
+from tui.state.unsaved_progress import Farewell, farewell
 from tui.tty import hangup_guard
 from tui.tty.exit_codes import ExitCode, ended_by
 from tui.tty.input_queue import INTERRUPT, OrderedInputApp
@@ -477,7 +477,7 @@ class TutorApp(OrderedInputApp):
         )
 
     async def action_quit(self) -> None:
-        """Quit the tutor; progress and code are saved already."""
+        """Quit the tutor."""
         self.exit()
 
     async def on_event(self, event: Event) -> None:
@@ -489,12 +489,12 @@ class TutorApp(OrderedInputApp):
             return
         await super().on_event(event)
 
-    def close(self) -> str:
-        """End the worker, write pending progress, and return the message to print after the tutor has ended, or ""."""
+    def close(self) -> Farewell:
+        """End the worker, write pending progress, and return what is said after the tutor has ended."""
         with self._signals_handled:
             if not self.loaded.is_set():
-                return self._farewell
+                return Farewell(self._farewell)
             if self.ready_to_run.is_set():
                 self.state.async_session.close()
             self.progress.close()
-            return unsaved_progress.farewell(self.progress, self._exported, self.course.option)
+            return farewell(self.progress, self.course.option)

@@ -31,18 +31,18 @@ def rewrite(path: Path, content: bytes) -> None:
         path.write_bytes(content)
         return
 
-    def put(part: Path) -> None:
+    def move(part: Path) -> None:
         with suppress(FileNotFoundError):
             part.chmod(stat.S_IMODE(path.stat().st_mode))
         part.replace(path)
 
-    _write(path, content, USUAL, put)
+    _write(path, content, USUAL, move)
 
 
 def create_whole(path: Path, content: bytes) -> None:
     """Make a file that is not there yet. Raises `OSError`, above all `FileExistsError`."""
 
-    def put(part: Path) -> None:
+    def move(part: Path) -> None:
         try:
             # Unlike a renamed file, a link replaces nothing.
             os.link(part, path, follow_symlinks=False)
@@ -52,16 +52,16 @@ def create_whole(path: Path, content: bytes) -> None:
             # There are file systems without links.
             _create_in_place(path, content)
 
-    _write(path, content, USUAL, put)
+    _write(path, content, USUAL, move)
 
 
-def _write(path: Path, content: bytes, mode: int, put: Callable[[Path], object]) -> None:
-    """Write a file under another name, and have it put where it belongs once all of it is on the disk."""
+def _write(path: Path, content: bytes, mode: int, move: Callable[[Path], object]) -> None:
+    """Write a file under another name, and have it moved where it belongs once all of it is on the disk."""
     # The name may be as long as a file system allows, and then leaves no room for more.
     part = path.with_name(f".{path.name[:40]}-{secrets.token_hex(4)}")
     try:
         _fill(part, content, mode)
-        put(part)
+        move(part)
     finally:
         with suppress(OSError):
             part.unlink()

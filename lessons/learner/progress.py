@@ -56,7 +56,7 @@ RETRY_EVERY = 2.0
 class Progress:
     """The learner's progress.
 
-    Any thread may call it. No method raises because of the file; `problem`, `saved` and `kept` say how it is.
+    Any thread may call it. No method raises because of the file; `problem`, `saved` and `is_kept` say how it is.
 
     Attributes:
         on_saved: called after `problem` has changed, in the background from a different thread; not for a lock that is
@@ -141,7 +141,12 @@ class Progress:
         return " ".join([self._file.problem, *parts, *self._unsaved.whereabouts(may_pass=self._file.may_pass)])
 
     @property
-    def kept(self) -> bool:
+    def file_problem(self) -> str | None:
+        """The first of these sentences: what is wrong with the file, and what to do."""
+        return self._file.problem
+
+    @property
+    def is_kept(self) -> bool:
         """Whether everything of this session is in the file or kept aside, so that it outlives this session."""
         return self._unsaved.kept
 

@@ -244,7 +244,7 @@ async def test_a_course_that_cannot_be_read_ends_the_tutor(late: bool, monkeypat
             reading.set()
         await learner.sees(lambda: not app.is_running)
     assert app.return_code == ExitCode.FAILURE
-    assert app.close() == "The course cannot be read:\nlesson.yaml:1:1: It is not here. Put it there."
+    assert app.close().message == "The course cannot be read:\nlesson.yaml:1:1: It is not here. Put it there."
 
 
 async def test_a_signal_ends_it_within_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -992,14 +992,15 @@ async def test_progress_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.Monk
         [written] = tmp_path.glob("attn-tutor-progress-*.json")
         assert json.loads(written.read_text())["drafts"][0]["code"] == mine
         written.unlink()
-    # On exit, the progress is exported once more, and the learner is told where.
-    farewell = learner.app.close()
-    assert farewell.startswith("Your progress is not saved, because")
-    exports = list(tmp_path.glob("attn-tutor-progress-*.json"))
-    assert any(str(each) in farewell for each in exports)
+    # At the end, the learner is told where it is.
+    ending = learner.app.close()
+    assert not ending.is_lost
+    assert ending.message.startswith("Your progress is not saved, because")
+    [aside] = tmp_path.glob("unsaved-attn-tutor-*/*.json")
+    assert str(aside) in ending.message
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     progress = Progress.open()
-    progress.restore(json.loads(exports[0].read_text()))
+    progress.restore(json.loads(aside.read_text()))
     assert progress.position() == ("attention-classes", "same-numbers")
     progress.close()
 

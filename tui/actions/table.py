@@ -96,7 +96,7 @@ TABLE: tuple[Action, ...] = (
     _action("tutor.help", Stroke("question_mark", "help"), hint="help", help="show the help for this screen"),
     _action("tutor.help-anywhere", Stroke("f1", "help", priority=True), hint="help"),
     _action("tutor.redraw", Stroke("ctrl+l", "redraw", priority=True), help="redraw the screen"),
-    _action("tutor.quit", Stroke("q", "quit"), hint="quit", help="quit; everything is saved"),
+    _action("tutor.quit", Stroke("q", "quit"), hint="quit", help="quit"),
     # On the screen and not on the app: Textual's own screen binds them too, and would come first.
     _action(
         "screen.pane",

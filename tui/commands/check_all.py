@@ -14,7 +14,7 @@ from lessons.results.result import Judgement
 from lessons.texts.wording import Wording
 from tui.commands import documents, output
 from tui.commands.course_lookup import read_course
-from tui.commands.open_progress import open_progress
+from tui.commands.open_progress import open_to_read
 from tui.commands.open_session import open_session
 from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
@@ -25,7 +25,7 @@ say = Wording("command/check-all")
 def run(options: argparse.Namespace) -> ExitCode:
     """Judge the answers and print each verdict as it comes."""
     course = read_course(options)
-    with closing(open_progress(course)) as progress:
+    with closing(open_to_read(course)) as progress:
         passed = progress.last_passed()
     missing = missing_exercises(course, passed)
     judgements = []

@@ -7,10 +7,11 @@ from contextlib import closing
 
 from lessons.engine.questions import answering
 from lessons.learner import outcomes, symptoms
+from lessons.reading.folders import option_about
 from tui.commands import documents
 from tui.commands.course_lookup import find_exercise, read_course
 from tui.commands.files import read_code
-from tui.commands.open_progress import open_progress
+from tui.commands.open_progress import open_to_record, say_unsaved
 from tui.commands.open_session import open_session
 from tui.commands.output import print_json, print_lines
 from tui.render import linear_text
@@ -26,11 +27,13 @@ def run(options: argparse.Namespace) -> ExitCode:
         # Wait first, so that the duration in the verdict is that of the judging alone.
         session.wait_ready()
         verdict = answering.judge(session, lesson, exercise, code, options.seed)
-    with closing(open_progress(course)) as progress:
+    with closing(open_to_record(course)) as progress:
         shown, held_back = symptoms.of_first_check(progress, exercise, verdict)
         more = outcomes.record(progress, lesson, exercise, code, verdict) or held_back
     if options.json:
         print_json(documents.judgement(verdict))
     else:
         print_lines(linear_text.judgement(shown, more))
+    if say_unsaved(progress, option_about(course)):
+        return ExitCode.FAILURE
     return ExitCode.OK if verdict.passed else ExitCode.NOT_PASSED

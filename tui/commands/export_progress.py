@@ -10,7 +10,7 @@ from pathlib import Path
 from lessons.learner.tables import FORMAT
 from lessons.reading.folders import CourseFolder
 from tui.commands import new_file
-from tui.commands.open_progress import open_progress
+from tui.commands.open_progress import open_to_read
 from tui.tty.exit_codes import ExitCode
 
 HEAD = 256
@@ -25,7 +25,7 @@ def write(file: str, course: CourseFolder, *, force: bool = False) -> ExitCode:
     """
     force = force or _may_be_replaced(file)
     new_file.check_free(file, force=force)
-    with closing(open_progress(course)) as progress:
+    with closing(open_to_read(course)) as progress:
         text = json.dumps(progress.export(), indent=1) + "\n"
     new_file.write(file, text, force=force)
     return ExitCode.OK

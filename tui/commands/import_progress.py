@@ -10,7 +10,8 @@ from lessons.texts.wording import Wording
 from tui.commands.chosen_course import chosen_course
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.files import read_file
-from tui.commands.open_progress import open_progress
+from tui.commands.open_progress import open_to_record
+from tui.commands.output import print_error
 from tui.tty.exit_codes import ExitCode
 
 say = Wording("command/import")
@@ -19,14 +20,15 @@ say = Wording("command/import")
 def run(options: argparse.Namespace) -> ExitCode:
     """Merge the file into the learner's progress."""
     data = exports.decode(read_file(options.file))
-    with closing(open_progress(chosen_course(options))) as progress:
+    with closing(open_to_record(chosen_course(options))) as progress:
         try:
             progress.restore(data)
         except ValueError as error:
             raise UsageError(_refused(options.file, error)) from None
-        problem = None if progress.saved else progress.problem
-    if problem:
-        raise CommandError(problem)
+    if not progress.saved:
+        raise CommandError(f"{progress.file_problem} {say('nothing', 'Nothing was imported.')}")
+    if progress.problem:
+        print_error(progress.problem)
     return ExitCode.OK
 
 

@@ -13,6 +13,7 @@ from lessons.texts.wording import Wording
 from tui.commands import output
 from tui.commands.chosen_course import allow, allowed_course
 from tui.commands.errors import CommandError, NotAllowed
+from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import Terminal, prepare, this_terminal
 
 if TYPE_CHECKING:
@@ -48,16 +49,17 @@ def _talk(terminal: Terminal, found: CourseFolder, columns: int | None) -> int:
     from tui.commands.course_lookup import open_course
     from tui.plain import open_dialogue
 
-    switched = found != FIRST
+    switched, is_lost = found != FIRST, False
     while True:
         course = open_course(found)
         if switched:
             output.print_now([say("course", "Course: {title}", title=course.title), ""])
-        chosen, switched = open_dialogue.talk(course, columns, unicode=terminal.unicode), True
-        if chosen is None:
-            return 0
+        ended, switched = open_dialogue.talk(course, columns, unicode=terminal.unicode), True
+        is_lost = is_lost or ended.is_lost
+        if ended.next_course is None:
+            return ExitCode.FAILURE if is_lost else 0
         try:
-            found = allow(chosen)
+            found = allow(ended.next_course)
         except CommandError as error:
             output.print_error(error)
 
@@ -89,15 +91,15 @@ def _draw(terminal: Terminal, course: CourseFolder) -> int:
         try:
             app.run()
         finally:
-            farewell = app.close()
+            ending = app.close()
             # The connection may be lost: then nobody is left to read the message, and there is no terminal to draw on.
             with suppress(OSError):
-                if farewell:
-                    print(farewell, file=sys.stderr)
+                if ending.message:
+                    print(ending.message, file=sys.stderr)
             output.discard_output()
         if app.import_error:
             raise app.import_error
-        return app.return_code or 0, app.next_course
+        return app.return_code or (ExitCode.FAILURE if ending.is_lost else 0), app.next_course
 
     return show_in_turn(course, show)
 

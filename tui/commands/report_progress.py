@@ -22,7 +22,7 @@ from lessons.texts.wording import Wording
 from tui.commands.course_lookup import read_course
 from tui.commands.errors import UsageError
 from tui.commands.files import read_file
-from tui.commands.open_progress import open_progress
+from tui.commands.open_progress import open_to_read
 from tui.commands.output import print_error, print_json, print_lines
 from tui.render import report_text
 from tui.tty.exit_codes import ExitCode
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> ExitCode:
 
 
 def _own(course: Course) -> LearnerReport:
-    with closing(open_progress(course)) as progress:
+    with closing(open_to_read(course)) as progress:
         return learner_report("", course, exports.parse(progress.export(), course.export_id))
 
 

@@ -19,7 +19,7 @@ from tui.commands.chosen_course import chosen_course
 from tui.commands.course_lookup import no_exercise, read_course
 from tui.commands.errors import UsageError
 from tui.commands.exercise_status import next_review
-from tui.commands.open_progress import open_progress
+from tui.commands.open_progress import open_to_read
 from tui.commands.output import is_colored, print_code, print_json, print_lines
 from tui.render import linear_text
 from tui.tty.exit_codes import ExitCode
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     """Print the attempts at all exercises or at one, or one of them."""
     if options.exercise is None and (options.diff, options.show) != (None, None):
         raise UsageError(say("no-exercise-given", "--diff and --show need an exercise: name it by its id or number."))
-    with closing(open_progress(chosen_course(options))) as progress:
+    with closing(open_to_read(chosen_course(options))) as progress:
         if options.exercise is None:
             attempts = progress.history()
             if options.json:

@@ -15,7 +15,7 @@ from lessons.texts.wording import Wording
 from tui.commands import new_file
 from tui.commands.course_lookup import find_lesson, read_course
 from tui.commands.errors import CommandError, UsageError
-from tui.commands.open_progress import open_progress
+from tui.commands.open_progress import open_to_read
 from tui.commands.open_session import open_session
 from tui.tty.exit_codes import ExitCode
 
@@ -31,7 +31,7 @@ def run(kind: str, rest: Sequence[str], options: argparse.Namespace) -> ExitCode
     course = _chosen(read_course(options), options.lesson)
     file = rest[0] if rest else home_files.file_name(kind, course)
     new_file.check_free(file, force=options.force)
-    with closing(open_progress(course)) as progress:
+    with closing(open_to_read(course)) as progress:
         work = learner_work.read(progress, course)
     try:
         with open_session() as session:

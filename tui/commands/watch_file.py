@@ -17,13 +17,13 @@ from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.learner import outcomes, symptoms
 from lessons.learner.progress import Progress
-from lessons.reading.folders import option_for
+from lessons.reading.folders import option_about, option_for
 from lessons.results.clean_text import clean
 from lessons.results.result import Judgement, WorkerError
 from lessons.texts.wording import Wording
 from tui.commands.course_lookup import find_exercise, read_course
 from tui.commands.errors import UsageError
-from tui.commands.open_progress import open_progress
+from tui.commands.open_progress import open_progress, say_unsaved
 from tui.commands.open_session import open_session
 from tui.commands.output import print_now
 from tui.render import linear_text
@@ -77,15 +77,16 @@ def run(options: argparse.Namespace) -> int:
             session.start()
         with signals(watch.events):
             ending = watch.run()
+    is_lost = ending is not signal.SIGHUP and say_unsaved(progress, option_about(course))
+    if isinstance(ending, Judgement) and is_lost:
+        return ExitCode.FAILURE
     if isinstance(ending, Judgement):
         return ExitCode.OK if ending.passed else ExitCode.NOT_PASSED
     if isinstance(ending, WorkerError):
         return ExitCode.FAILURE
     if ending is not signal.SIGHUP:
         # After a hangup, nobody would read this.
-        print_now(
-            [say("ended", "Your code is in {file}, and it is also your draft in the tutor.", file=path.absolute())]
-        )
+        print_now([watch.farewell()])
     return ExitCode.OK if ending is signal.SIGINT else ended_by(ending)
 
 
@@ -150,6 +151,7 @@ class Watch:
     def run(self) -> Ending:
         """Look, judge and report until a signal comes, or until one check is done."""
         following = time.monotonic()
+        self._progress.on_saved = self._tell_problem
         try:
             self._say(self._greeting())
             while True:
@@ -165,6 +167,7 @@ class Watch:
                 if ending is not None and self._once:
                     return ending
         finally:
+            self._progress.on_saved = None
             self._session.close()
             self._thread.shutdown(cancel_futures=True)
 
@@ -177,6 +180,18 @@ class Watch:
             yield say("each-time", "{file} is checked each time you save it. Press Ctrl+C to stop.", file=self._name)
         elif self._made_with:
             yield say("next-time", "It will be checked when you save it.")
+
+    def farewell(self) -> str:
+        """Say at the end where the code is."""
+        if self.is_draft and self._progress.saved:
+            return say(
+                "ended", "Your code is in {file}, and it is also your draft in the tutor.", file=self._path.absolute()
+            )
+        return say("ended-alone", "Your code is in {file}.", file=self._path.absolute())
+
+    def _tell_problem(self) -> None:
+        """Report that progress cannot be saved, or that it can be again."""
+        self._say([self._progress.problem or say("saved-again", "Your progress is saved again.")])
 
     @property
     def _name(self) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,8 +112,24 @@ class Frame:
         await self.views.add_content(self._widget(view))
 
     def watch_progress(self, progress: Progress) -> None:
-        """Have the title report from now on whether progress is saved."""
+        """Have the title report from now on whether progress is saved, and a notification when that changes."""
         self._progress = progress
+        loop = asyncio.get_running_loop()
+
+        def tell_soon() -> None:
+            # The thread that calls this is waited for at the end, so it does not wait in turn.
+            with suppress(RuntimeError):  # after the end of the loop
+                loop.call_soon_threadsafe(self._tell_about_saving, progress)
+
+        progress.on_saved = tell_soon
+
+    def _tell_about_saving(self, progress: Progress) -> None:
+        """Say that progress cannot be saved, or that it can be again, wherever the learner is typing."""
+        if progress.problem:
+            self.notify(progress.problem, "warning", timeout=15)
+        else:
+            self.notify(say("saved-again", "Your progress is saved again."))
+        self.show_title()
 
     def watch_session(self, async_session: AsyncSession) -> None:
         """Have the title report from now on whether code can be run."""

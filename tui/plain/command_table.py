@@ -88,7 +88,7 @@ TABLE: tuple[PlainCommand, ...] = (
         "course",
         "",
         lambda: say("course-form", "ID"),
-        lambda: say("course", "switch to a different course; everything is saved"),
+        lambda: say("course", "switch to a different course"),
         ("map.open",),
     ),
     _command("progress", "", _alone, lambda: say("progress", "say how far you are, and what is due for review")),
@@ -380,7 +380,7 @@ TABLE: tuple[PlainCommand, ...] = (
         lambda: say("help", "list what can be done here"),
         ("tutor.help", "tutor.help-anywhere"),
     ),
-    _command("quit", "q", _alone, lambda: say("quit", "quit; everything is saved"), ("tutor.quit",)),
+    _command("quit", "q", _alone, lambda: say("quit", "quit"), ("tutor.quit",)),
 )
 
 COMMANDS = {command.word: command for command in TABLE}

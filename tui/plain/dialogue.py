@@ -61,6 +61,7 @@ class Dialogue:
         self._keeping = KeepCommands(self.state, lambda: self.course.current.matrices, has_course=self.has_course)
         self._quits = False
         self.next_course: CourseFolder | None = None
+        self._problem: str | None = None
         # The file that progress was exported to.
         self._exported: Path | None = None
 
@@ -80,6 +81,7 @@ class Dialogue:
         with suppress(WorkerError):  # the first request says why it cannot be started
             self.session.start()
         self._console.write(self._guarded(self.course.begin()))
+        self._console.write(self._about_saving())
 
     def listen(self) -> None:
         """Do what lines of input say until the learner quits or the input ends.
@@ -91,13 +93,19 @@ class Dialogue:
                 line = self._console.ask()
             except KeyboardInterrupt:
                 self._console.end_line()
-                self._console.write(
-                    self._console.wrapped(say("how-to-quit", "Type quit to leave; everything is saved."))
-                )
+                self._console.write(self._console.wrapped(say("how-to-quit", "Type quit to leave.")))
                 continue
             if line is None:
                 return
             self._console.write(self._guarded(self._obey(line)))
+            self._console.write(self._about_saving())
+
+    def _about_saving(self) -> Iterator[str]:
+        """Say that progress cannot be saved, or that it can be again, when that has changed."""
+        problem = self.state.progress.problem
+        if problem != self._problem:
+            self._problem = problem
+            yield from self._console.wrapped(problem or say("saved-again", "Your progress is saved again."))
 
     def close(self) -> None:
         """Stop what is running."""
@@ -243,4 +251,5 @@ class Dialogue:
 
     def _bye(self) -> Iterator[str]:
         """Yield what is said at the end."""
-        yield from self._console.wrapped(say("bye", "Everything is saved."))
+        if self.state.progress.saved:
+            yield from self._console.wrapped(say("bye", "Everything is saved."))

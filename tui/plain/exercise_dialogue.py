@@ -175,9 +175,12 @@ class ExerciseDialogue(StepDialogue):
         self._save("\n".join(lines) + "\n", replaces=True)
         if not ended:
             yield from self._console.wrapped(say("no-end", "The input ended before a line with {end}.", end=end))
-        yield from self._console.wrapped(
-            say.count("kept", len(lines), "{count} line is saved. Type check.", "{count} lines are saved. Type check.")
-        )
+        if self._state.progress.saved:
+            yield from self._console.wrapped(
+                say.count(
+                    "kept", len(lines), "{count} line is saved. Type check.", "{count} lines are saved. Type check."
+                )
+            )
 
     def line(self, text: str) -> Iterator[str]:
         """Yield a line of the code by its number, or write another one in its place, with the same indentation."""

@@ -6,7 +6,8 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
+from dataclasses import dataclass
 from io import StringIO, TextIOWrapper
 from typing import TYPE_CHECKING
 
@@ -23,17 +24,32 @@ if TYPE_CHECKING:
     from lessons.reading.folders import CourseFolder
 
 
-def talk(course: Course, columns: int | None, *, unicode: bool) -> CourseFolder | None:
-    """Talk with a learner about a course until they quit; return the course to go on with, if any. See `converse`."""
-    with closing(_progress_with(course)) as progress:
-        try:
-            ended = converse(lambda console: Dialogue(course, progress, Session(), console), columns, unicode=unicode)
-        finally:
-            # The reader may be gone.
-            with suppress(OSError):
-                if message := farewell(progress, course=option_about(course)):
-                    print(message, file=sys.stderr)
-    return ended.next_course
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a dialogue ended.
+
+    Attributes:
+        next_course: the course to go on with, if any.
+        is_lost: whether something that the learner did could not be kept anywhere.
+    """
+
+    next_course: CourseFolder | None
+    is_lost: bool
+
+
+def talk(course: Course, columns: int | None, *, unicode: bool) -> Ended:
+    """Talk with a learner about a course until they quit; return how that ended. See `converse`."""
+    progress = _progress_with(course)
+    try:
+        ended = converse(lambda console: Dialogue(course, progress, Session(), console), columns, unicode=unicode)
+    finally:
+        progress.close()
+        ending = farewell(progress, option_about(course))
+        # The reader may be gone.
+        with suppress(OSError):
+            if ending.message:
+                print(ending.message, file=sys.stderr)
+    return Ended(ended.next_course, ending.is_lost)
 
 
 def _progress_with(course: Course) -> Progress:

@@ -1,9 +1,9 @@
-"""What becomes of progress that could not be saved: at the end it is written to another file."""
+"""What becomes of progress that could not be saved, as is said when the tutor or a command ends."""
 
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lessons.texts.wording import Wording
@@ -14,23 +14,39 @@ if TYPE_CHECKING:
 say = Wording("screen/unsaved")
 
 
-def farewell(progress: Progress, earlier: Path | None = None, course: str = "") -> str:
-    """Export progress and code if they could not be saved; return the message to print on exit, "" if there is none.
+@dataclass(frozen=True, slots=True)
+class Farewell:
+    """What is said at the end.
+
+    Attributes:
+        message: what could not be saved, where it is instead, and what to do; "" if everything was saved.
+        is_lost: whether it is nowhere.
+    """
+
+    message: str = ""
+    is_lost: bool = False
+
+
+def farewell(progress: Progress, course: str = "") -> Farewell:
+    """Return what is said of closed progress. What is kept nowhere else yet is exported.
 
     `course` is what a command about the course ends with.
     """
+    if progress.saved:
+        return Farewell()
+    if progress.is_kept:
+        return Farewell(progress.problem or "")
     from lessons.learner.exports import export_to_temporary_file
 
-    if progress.saved:
-        return ""
     try:
-        file = export_to_temporary_file(progress, earlier)
-        where = say(
-            "written-instead",
-            "It was written to another file instead. To bring it back, run: attn-tutor import {file}{course}",
-            file=shlex.quote(str(file)),
-            course=course,
-        )
+        file = export_to_temporary_file(progress)
     except OSError as error:
-        where = say("not-written-either", "It could not be written to another file either: {reason}", reason=error)
-    return f"{progress.problem}\n{where}"
+        lost = say("lost", "It could not be kept anywhere else either, and is lost: {reason}.", reason=error.strerror)
+        return Farewell(f"{progress.file_problem}\n{lost}", is_lost=True)
+    where = say(
+        "written-instead",
+        "It was written to another file instead. To bring it back, run: attn-tutor import {file}{course}",
+        file=shlex.quote(str(file)),
+        course=course,
+    )
+    return Farewell(f"{progress.file_problem}\n{where}")

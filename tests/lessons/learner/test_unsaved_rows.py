@@ -80,7 +80,7 @@ assert told.wait(60)
 if progress._thread is not None:
     # What was submitted to the thread before is done by then.
     progress._thread.submit(lambda: None).result()
-print(progress.saved, progress.kept, progress.problem, flush=True)
+print(progress.saved, progress.is_kept, progress.problem, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 

@@ -7,9 +7,10 @@ import gc
 import json
 import os
 import signal
+import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -19,6 +20,7 @@ from textual.widgets import TextArea
 from lessons.engine.session import Session
 from lessons.format import main_path
 from lessons.format.lesson import RunningStep
+from lessons.learner import progress_file
 from lessons.learner.progress import Progress
 from lessons.reading import kept_course
 from lessons.reading.findings import Finding, LessonError
@@ -977,6 +979,20 @@ async def test_a_worker_that_cannot_start_is_reported() -> None:
         await learner.sees("Your code could not be checked: there is [no]")
         await learner.press("f8")
         await learner.sees(position_text_near("attention-classes", "same-numbers", 1))
+
+
+async def test_a_lock_is_told_where_one_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_file, "RETRY_PATIENCE", 0.01)
+    monkeypatch.setattr("lessons.learner.progress.RETRY_EVERY", 0.05)
+    async with tutor(size=(120, 40)) as learner:
+        await learner.goes_to("attention-classes", "same-numbers")
+        with closing(sqlite3.connect(progress_file.default_path(), isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            await learner.press("enter", "#")
+            await learner.sees("Your progress is not saved, because another program keeps", "not saved (x: export)")
+            other.execute("ROLLBACK")
+        await learner.sees("Your progress is saved again.")
+        await learner.sees(lambda: "not saved (x: export)" not in learner.text)
 
 
 async def test_progress_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

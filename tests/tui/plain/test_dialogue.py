@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from lessons.format import main_path
-from lessons.learner import milestones
+from lessons.learner import milestones, progress_file
 from lessons.learner.progress import Progress
 from lessons.results.result import Tensor
 from tests.course import COURSE, EVERY_COURSE
@@ -68,6 +70,26 @@ def test_a_side_step_is_named_and_opened(learner: Conversation) -> None:
     )
     name = main_path.name_of(lesson.steps, beside.id)
     assert f"{name[:1].upper()}{name[1:]}: {beside.title}" in learner.type("side")
+
+
+def test_a_lock_is_told_where_one_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_file, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress_file, "RETRY_PATIENCE", 0.01)
+    with closing(Conversation(progress=Progress.open())) as learner:
+        learner.begin()
+        learner.say("go two-wide")
+        with closing(sqlite3.connect(progress_file.default_path(), isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            said = " ".join(learner.type("code", "x = 1", ".").split())
+            assert "Your progress is not saved, because another program keeps" in said
+            assert "kept in" in said
+            assert "is saved" not in said
+            assert "saved" not in learner.say("steps")
+            assert "saved" not in learner.say("quit")
+            other.execute("ROLLBACK")
+        learner.dialogue._quits = False
+        assert "Your progress is saved again." in learner.say("next")
+        assert "Everything is saved." in learner.say("quit")
 
 
 def test_what_is_no_command_is_answered_with_one_that_works(learner: Conversation) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lessons.authoring import skeleton, writing
 from lessons.courses import course_list
+from lessons.files.regular_file import read_text
 from lessons.format.course_file import FORMAT
 from lessons.format.lesson import Course, Lesson
 from lessons.format.steps import ReadStep
@@ -183,7 +184,7 @@ class PreviewedCourse:
             return None
         name = self.path.relative_to(self.lesson_folder).as_posix()
         try:
-            text = (self.lesson_folder / skeleton.LESSON).read_text(encoding="utf-8")
+            text = read_text(self.lesson_folder / skeleton.LESSON)
             steps = yaml_nodes.data_of(yaml_nodes.parse(text, ""))
         except (OSError, UnicodeDecodeError, LessonError):
             return None

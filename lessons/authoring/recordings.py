@@ -17,6 +17,7 @@ from typing import Any
 
 from lessons.engine import training
 from lessons.engine.session import Session
+from lessons.files.regular_file import read_text
 from lessons.files.whole_file import rewrite
 from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
@@ -36,7 +37,7 @@ TRAIN = "--train"
 def save(lesson: Lesson, results: list[StepResult]) -> None:
     """Write the results of a run of a lesson, except where they differ from the old ones by rounding only."""
     try:
-        before = json.loads((Path(lesson.folder) / FILE).read_text(encoding="utf-8"))["steps"]
+        before = json.loads(read_text(Path(lesson.folder) / FILE))["steps"]
     except (OSError, ValueError, KeyError, TypeError):
         before = {}
     steps = {item.id: json.loads(json.dumps(_step_to_json(item))) for item in results}

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from lessons.courses import course_archive, course_content
 from lessons.courses.course_content import RefusedCourse
+from lessons.files.regular_file import open_regular
 from lessons.format.lesson import Course
 from lessons.reading import course_description, loader
 from lessons.reading.findings import Finding, LessonError
@@ -152,8 +153,7 @@ def _copy(source: Path, copy: Path) -> None:
         target = copy.joinpath(*file.names)
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # A link that has taken the place of the file meanwhile is not followed.
-        opened = os.open(file.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with open(opened, "rb") as content, target.open("xb") as written:
+        with open_regular(file.path, links=False) as content, target.open("xb") as written:
             shutil.copyfileobj(content, written)
 
 

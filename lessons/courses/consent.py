@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from lessons.courses import course_content
 from lessons.courses.course_content import RefusedCourse
+from lessons.files.regular_file import read_regular
 from lessons.files.whole_file import write_whole
 from lessons.learner import progress_file
 from lessons.reading.folders import CourseFolder
@@ -99,7 +100,7 @@ def _read() -> dict[str, Allowed]:
     """Return what was allowed, by the ids of the courses; nothing if that cannot be read."""
     path = _path()
     try:
-        data = json.loads(path.read_bytes()) if path is not None else {}
+        data = json.loads(read_regular(path)) if path is not None else {}
         if data["version"] != VERSION:
             return {}
         return {str(key): Allowed(str(digest), str(stamp)) for key, (digest, stamp) in data["courses"].items()}

@@ -16,6 +16,7 @@ from typing import IO
 
 from lessons.courses import course_content
 from lessons.courses.course_content import DifferentNames, RefusedCourse
+from lessons.files.regular_file import NotRegular, open_regular
 from lessons.texts.wording import Wording
 
 say = Wording("courses/archive")
@@ -43,14 +44,11 @@ def unpack(archive: Path, into: Path) -> None:
 
     Raises `RefusedCourse` with a sentence, and `OSError` if a file cannot be read or written.
     """
-    if archive.exists() and not archive.is_file():
-        # To open a pipe would wait for somebody at its other end.
-        raise RefusedCourse(_damaged())
     into.mkdir(mode=0o700)
     entries = size = 0
     different = DifferentNames()
     try:
-        with archive.open("rb") as file, gzip.open(file) as unzipped:
+        with open_regular(archive) as file, gzip.open(file) as unzipped:
             limited = _Limited(unzipped, MOST_AHEAD)
             with tarfile.open(fileobj=limited, mode="r|", errors="surrogateescape") as members:
                 for member in members:
@@ -73,7 +71,7 @@ def unpack(archive: Path, into: Path) -> None:
             # At its end, it has a checksum.
             while limited.read(CHUNK):
                 pass
-    except DAMAGE:
+    except (NotRegular, *DAMAGE):
         raise RefusedCourse(_damaged()) from None
 
 

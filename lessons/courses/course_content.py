@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from lessons.files.regular_file import read_regular
 from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 
@@ -182,7 +183,7 @@ def digest_of(files: list[ContentFile]) -> str:
     """Return the SHA-256 of the names and the content of files. Raises `OSError`."""
     found = hashlib.sha256()
     for file in files:
-        content = file.path.read_bytes()
+        content = read_regular(file.path)
         name = "/".join(file.names).encode()
         # Lengths keep a piece apart from the next one.
         found.update(b"%d %s %d\n" % (len(name), name, len(content)))

@@ -15,6 +15,7 @@ from typing import Any
 
 from lessons.engine import child_failures, replies
 from lessons.engine.launching.launchers import ChildProcess
+from lessons.files.regular_file import read_text
 from lessons.files.whole_file import rewrite
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, ShownTensor, TrainStep
@@ -204,7 +205,7 @@ def load_recorded(lesson: Lesson, step: TrainStep) -> Training:
     if not lesson.folder:
         return Training(())
     try:
-        data = json.loads((Path(lesson.folder) / SNAPSHOTS).read_text(encoding="utf-8"))[step.id]
+        data = json.loads(read_text(Path(lesson.folder) / SNAPSHOTS))[step.id]
         if data["key"] != key(lesson, step):
             return Training(())
         shown = {spec.name: spec for spec in step.watch}

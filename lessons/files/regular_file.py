@@ -37,23 +37,22 @@ def open_regular(path: str | os.PathLike[str], *, links: bool = True, folder: in
         OSError: The file cannot be opened.
         ValueError: No file can have this name.
     """
+    # To open a device may do something, such as rewind a tape.
+    _check(path, os.stat(path, dir_fd=folder, follow_symlinks=links).st_mode)
     # A pipe is opened at once, a terminal does not become ours, and no child has the file.
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW)
+    opened = os.open(path, flags, dir_fd=folder)
     try:
-        opened = os.open(path, flags, dir_fd=folder)
-    except OSError as error:
-        # A socket cannot be opened at all.
-        if error.errno == errno.ENXIO:
-            raise NotRegular(path, stat.S_IFSOCK) from None
-        raise
-    try:
-        mode = os.fstat(opened).st_mode
-        if not stat.S_ISREG(mode):
-            raise NotRegular(path, mode)
+        _check(path, os.fstat(opened).st_mode)
         return open(opened, "rb", buffering=0)
     except BaseException:
         os.close(opened)
         raise
+
+
+def _check(path: str | os.PathLike[str], mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        raise NotRegular(path, mode)
 
 
 def read_regular(path: str | os.PathLike[str], most: int = MOST, *, links: bool = True) -> bytes:

@@ -15,6 +15,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lessons.files.regular_file import open_regular
 from lessons.learner import tables
 from lessons.learner.renames import UNCHANGED, Renames
 from lessons.learner.tables import COLUMNS, VERSION, Row, Rows
@@ -356,7 +357,7 @@ def _only_read(error: Exception, path: Path) -> bool:
     if _error_code(error) != sqlite3.SQLITE_READONLY:
         return False
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             file.seek(_FORMAT_AT)
             return file.read(1) not in _FORMATS
     except OSError:

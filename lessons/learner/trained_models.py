@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lessons.files.regular_file import read_regular
 from lessons.files.whole_file import write_whole
 from lessons.format.lesson import SETUP, Lesson, RunningStep, TrainStep
 from lessons.results.result import MOST_KEPT, Origin
@@ -73,12 +74,9 @@ def find(lesson: Lesson, step: TrainStep, cells: Cells = ()) -> TrainedModel:
 
 
 def _read(file: Path) -> bytes:
-    """Read a file that is not too large; return b"" if there is none. A pipe would be waited for."""
-    if not file.is_file():
-        return b""
-    with contextlib.suppress(OSError), file.open("rb") as opened:
-        data = opened.read(MOST_KEPT + 1)
-        return data if len(data) <= MOST_KEPT else b""
+    """Read a file that is not too large; return b"" if there is none."""
+    with contextlib.suppress(OSError):
+        return read_regular(file, MOST_KEPT)
     return b""
 
 

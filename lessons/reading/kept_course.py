@@ -23,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lessons.files.regular_file import MOST, open_regular, read_most, read_regular
 from lessons.files.whole_file import write_whole
 from lessons.reading import course_outline
 from lessons.reading.folders import FIRST, MISTAKES, CourseFolder, of_state_folder
@@ -122,7 +123,7 @@ def _sources(of: CourseFolder) -> Iterator[tuple[str, bytes]]:
         if spec is None or spec.origin is None:
             raise ImportError(name)
         path = os.path.join(os.path.dirname(spec.origin), module)
-        yield path, _read(path)
+        yield path, read_regular(path)
 
 
 def _contents(folder: Path, ending: str = "") -> Iterator[tuple[str, bytes]]:
@@ -132,12 +133,7 @@ def _contents(folder: Path, ending: str = "") -> Iterator[tuple[str, bytes]]:
         for name in sorted(files):
             if name.endswith(ending) and not name.endswith(TRAINED):
                 file = os.path.join(path, name)
-                yield file, _read(file)
-
-
-def _read(path: str) -> bytes:
-    with open(path, "rb", buffering=0) as file:
-        return file.read()
+                yield file, read_regular(file)
 
 
 def _fail(error: OSError) -> None:
@@ -152,12 +148,10 @@ def _load(name: str, digest: bytes) -> tuple[bytes, bytes] | None:
     try:
         folder = os.open(cache_folder(), os.O_RDONLY | os.O_DIRECTORY)
         try:
-            # A name that is no ordinary file must not block.
-            file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-            with open(file, "rb", buffering=0) as opened:
-                if not (_is_ours(folder) and _is_ours(file) and stat.S_ISREG(os.fstat(file).st_mode)):
+            with open_regular(name, links=False, folder=folder) as opened:
+                if not (_is_ours(folder) and _is_ours(opened.fileno())):
                     return None
-                seal, _, text = opened.read().partition(b"\n")
+                seal, _, text = read_most(opened, MOST).partition(b"\n")
         finally:
             os.close(folder)
         outline, _, course = text.partition(b"\n")

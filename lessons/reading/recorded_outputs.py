@@ -8,6 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from lessons.files.regular_file import read_text
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, RunningStep, ShownTensor
 from lessons.results import line_shapes
@@ -25,7 +26,7 @@ LONGEST_AXIS = 1_000_000
 def load(lesson: Lesson) -> dict[str, StepResult]:
     """Read the recorded results of a lesson by step id; empty if there are none that can be read."""
     try:
-        data = json.loads((Path(lesson.folder) / FILE).read_text(encoding="utf-8"))
+        data = json.loads(read_text(Path(lesson.folder) / FILE))
         return {str(key): _step_from_json(lesson, str(key), item) for key, item in data["steps"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import re
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from lessons.files.regular_file import NotRegular, read_text
 from lessons.reading import yaml_limits
 from lessons.reading.findings import Finding, LessonError
 
@@ -20,23 +21,23 @@ Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def read(file: Path) -> str:
     """Read a file as UTF-8 text. Raises `LessonError`, from a `FileNotFoundError` if there is none."""
     try:
-        found = file.stat()
-        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
-            raise _refuse(file, "this is a pipe or a device", "Put a text file in its place.")
-        if found.st_size > yaml_limits.MOST_BYTES:
-            raise _refuse(file, f"the file has more than {yaml_limits.MOST_BYTES // 1024**2} MiB", "Split it.")
-        return file.read_text(encoding="utf-8")
+        return read_text(file, yaml_limits.MOST_BYTES)
     except FileNotFoundError as error:
         raise LessonError(
             [Finding(str(file), 1, 1, "this file is missing", "Every lesson folder needs a lesson.yaml.")]
         ) from error
     except UnicodeDecodeError as error:
-        before = file.read_bytes()[: error.start]
+        before = error.object[: error.start]
         line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
         raise LessonError(
             [Finding(str(file), line, column, "this is not UTF-8 text", "Save the file as UTF-8.")]
         ) from None
     except OSError as error:
+        if isinstance(error, NotRegular) and error.errno != errno.EISDIR:
+            raise _refuse(file, "this is a pipe or a device", "Put a text file in its place.") from None
+        if error.errno == errno.EFBIG:
+            most = yaml_limits.MOST_BYTES // 1024**2
+            raise _refuse(file, f"the file has more than {most} MiB", "Split it.") from None
         raise LessonError(
             [Finding(str(file), 1, 1, f"cannot be read: {error.strerror}", "Check the file and its rights.")]
         ) from None

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lessons.files.regular_file import read_text
 from lessons.texts import language
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Translations:
             from lessons.texts import po_file  # English needs none
 
             try:
-                read = po_file.read((self.folder / (group + ENDING)).read_text(encoding="utf-8"))
+                read = po_file.read(read_text(self.folder / (group + ENDING)))
                 self._files[group] = dict(read.entries), form_of(read.header.get(PLURAL_FORMS, ENGLISH_FORMS))
             except (OSError, ValueError):
                 # What is wrong in a file, the linter says to translators; learners read the English text.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from contextlib import closing, suppress
-from pathlib import Path
 
+from lessons.files.regular_file import open_regular
 from lessons.learner.tables import FORMAT
 from lessons.reading.folders import CourseFolder
 from tui.commands import new_file
@@ -34,10 +34,7 @@ def write(file: str, course: CourseFolder, *, force: bool = False) -> ExitCode:
 def _may_be_replaced(file: str) -> bool:
     """Return whether a file is an earlier export, or empty."""
     with suppress(OSError, ValueError):
-        path = Path(file)
-        if not path.is_file():
-            return False
-        with path.open("rb") as opened:
+        with open_regular(file) as opened:
             head = opened.read(HEAD)
         return not head or re.match(rb'\{\s*"format":\s*"' + re.escape(FORMAT.encode()) + rb'"', head) is not None
     return False

@@ -7,6 +7,7 @@ import stat
 import sys
 from pathlib import Path
 
+from lessons.files.regular_file import NotRegular, open_regular, read_most
 from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 from tui.commands.errors import UsageError
@@ -34,12 +35,12 @@ def read_file(file: str, *, regular: bool = False, most: int | None = None) -> b
         content = sys.stdin.buffer.read(most + 1)
     else:
         try:
-            if regular and not stat.S_ISREG(Path(file).stat().st_mode):
-                raise UsageError(say("no-file", "{file} is no ordinary file.", file=shown))
-            if is_pipe_on_disk(file):
+            if not regular and is_pipe_on_disk(file):
                 raise UsageError(say("pipe", "{file} is a pipe. Name a file, or - for standard input.", file=shown))
-            with Path(file).open("rb") as opened:
-                content = opened.read(most + 1)
+            with open_regular(file) if regular else Path(file).open("rb") as opened:
+                content = read_most(opened, most + 1)
+        except NotRegular:
+            raise UsageError(say("no-file", "{file} is no ordinary file.", file=shown)) from None
         except OSError as error:
             raise UsageError(
                 say("cannot-read", "{file} cannot be read: {reason}.", file=shown, reason=error.strerror)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lessons.engine.scratch_run import STEP
+from lessons.files.regular_file import NotRegular, open_regular, read_most
 from lessons.format.lesson import ExerciseStep, Lesson, Step
 from lessons.learner import milestones, outcomes, symptoms
 from lessons.learner.records import DAMAGED
@@ -245,11 +245,10 @@ class ExerciseDialogue(StepDialogue):
         """Return the code in a file. Raises `Refused`."""
         try:
             path = Path(name).expanduser()
-            # Not a pipe or a device, from which reading might never end.
-            if not stat.S_ISREG(path.stat().st_mode):
-                raise Refused(say("no-file", "{file} is no ordinary file.", file=name))
-            with path.open("rb") as opened:
-                content = opened.read(LARGEST + 1)
+            with open_regular(path) as opened:
+                content = read_most(opened, LARGEST + 1)
+        except NotRegular:
+            raise Refused(say("no-file", "{file} is no ordinary file.", file=name)) from None
         # `~nobody` is a RuntimeError.
         except (OSError, ValueError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or error

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from pathlib import Path
 
+from lessons.files.regular_file import read_regular
 from lessons.files.whole_file import create_whole, rewrite
 from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
@@ -78,11 +78,7 @@ class ExportedFiles:
         path = path.expanduser().absolute()
         written = self._written.get(path)
         try:
-            return (
-                written is not None
-                and stat.S_ISREG(path.lstat().st_mode)
-                and hashlib.sha256(path.read_bytes()).digest() == written
-            )
+            return written is not None and hashlib.sha256(read_regular(path, links=False)).digest() == written
         except OSError:
             return False
 

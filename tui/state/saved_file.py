@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lessons.engine.judging import MAX_SOURCE
+from lessons.files.regular_file import open_regular, read_most
 from lessons.files.whole_file import create_whole
 
 
@@ -58,9 +59,9 @@ def read(path: Path, expected: FileFingerprint) -> str | None:
     Bytes that are not UTF-8 stay in it as surrogates, so that the judge can report them; a text longer than any answer
     is cut off.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         before = _look(os.fstat(file.fileno()))
-        data = file.read(MAX_SOURCE + 1)
+        data = read_most(file, MAX_SOURCE + 1)
         after = _look(os.fstat(file.fileno()))
     if before != after or look(path) != expected:
         return None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lessons.engine.running_program import OwnProgram
+from lessons.files.regular_file import read_regular
 from lessons.results.clean_text import printable
 from tui.state.saved_file import FileFingerprint, Settling, look
 
@@ -68,6 +69,7 @@ class SavedProgram:
 
     def _read(self) -> str | None:
         try:
-            return self.path.read_text(encoding="utf-8-sig", errors="surrogateescape")
+            text = read_regular(self.path).decode("utf-8-sig", "surrogateescape")
+            return text.replace("\r\n", "\n").replace("\r", "\n")
         except OSError:
             return None

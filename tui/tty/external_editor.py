@@ -9,7 +9,6 @@ import os
 import shlex
 import shutil
 import signal
-import stat
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from lessons.files.regular_file import NotRegular, open_regular, read_most
 from lessons.texts.wording import Wording
 from tui.tty.signal_handlers import Handler, handled
 
@@ -141,11 +141,10 @@ def _failed(folder: Path, path: Path, why: str) -> Edited:
 def _read(path: Path) -> tuple[str | None, str]:
     """Return the content of a file and "", or None and a sentence on why it cannot be read."""
     try:
-        # Not a pipe or a device, from which reading might never end.
-        if not stat.S_ISREG(path.stat().st_mode):
-            return None, say("not-a-file", "What your editor left is not a file.")
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+        with open_regular(path) as file:
+            data = read_most(file, LARGEST + 1)
+    except NotRegular:
+        return None, say("not-a-file", "What your editor left is not a file.")
     except FileNotFoundError:
         return None, say("left-no-file", "Your editor left no file.")
     except OSError as error:

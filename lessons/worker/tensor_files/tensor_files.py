@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import mmap
 import os
-import stat
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,6 +17,7 @@ from dataclasses import replace
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from lessons.files.regular_file import NotRegular, open_regular
 from lessons.texts.wording import Wording
 from lessons.worker.recording import file_origins
 from lessons.worker.tensor_files import checkpoint_outline, npy_arrays, safetensors_header
@@ -140,14 +140,14 @@ def open_tensors(path: str | os.PathLike[str]) -> TensorFile:
 def _mapped(path: str) -> mmap.mmap:
     """Return the bytes of a file, none of which is read before somebody looks at it. Raises `UnreadableFile`."""
     try:
-        # Before it is opened: to open a pipe waits, and to open a device may do something.
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise UnreadableFile(say("no-file", "{path} is no ordinary file.", path=path))
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        opened = open_regular(path)
+    except NotRegular:
+        raise UnreadableFile(say("no-file", "{path} is no ordinary file.", path=path)) from None
     except OSError as error:
         raise UnreadableFile(say("no-access", "{path}: {reason}.", path=path, reason=error.strerror)) from None
     except ValueError:
         raise UnreadableFile(say("no-path", "{path} is no name of a file.", path=repr(path))) from None
+    fd = opened.fileno()
     try:
         size = os.fstat(fd).st_size
         if not size:
@@ -160,7 +160,7 @@ def _mapped(path: str) -> mmap.mmap:
     except OSError as error:
         raise UnreadableFile(say("no-access", "{path}: {reason}.", path=path, reason=error.strerror)) from None
     finally:
-        os.close(fd)
+        opened.close()
 
 
 def _member(archive: Archive, member: Member) -> StoredTensor:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-import stat
 import threading
 import weakref
 from collections.abc import Callable, Iterable
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Self, cast
 
 from lessons.learner import exports, tables
-from lessons.learner.progress_file import TROUBLE, Exchange, ProgressFile, default_path
+from lessons.learner.progress_file import TROUBLE, Exchange, ProgressFile, default_path, make_private
 from lessons.learner.records import (
     GAVE_UP,
     HINT,
@@ -121,7 +120,7 @@ class Progress:
             return cls(None, renames=renames, background=background, course=course)
         if ours:
             with suppress(OSError):
-                _make_private(path.parent, levels=len(Path(state_folder).parts))
+                make_private(path.parent, levels=len(Path(state_folder).parts))
         progress = cls(path, renames=renames, background=background, course=course)
         progress._flush()
         if not progress.saved:
@@ -387,10 +386,16 @@ class Progress:
             if self._scheduled:
                 return
             self._scheduled = True
-        try:
-            self._thread.submit(self._flush)
-        except RuntimeError:  # closed already
+        if not self._submit():
             self._flush()
+
+    def _submit(self) -> bool:
+        """Have the thread write; return False if it has ended."""
+        assert self._thread is not None
+        with suppress(RuntimeError):
+            self._thread.submit(self._flush)
+            return True
+        return False
 
     def _flush(self) -> None:
         """Write the queued rows, and take in what other sessions have written."""
@@ -430,7 +435,7 @@ class Progress:
         self._failures += 1
         self._unsaved.add(rows)
         if self._thread is not None and (self._retry is None or not self._retry.is_alive()):
-            self._retry = threading.Timer(RETRY_EVERY, self._write)
+            self._retry = threading.Timer(RETRY_EVERY, self._submit)
             self._retry.daemon = True
             self._retry.start()
 
@@ -483,17 +488,3 @@ class Progress:
 def _attempt(code: str, verdict: str, time: str, mistake: str, message: str) -> Attempt:
     """Make an attempt from the columns of `_ATTEMPT`."""
     return Attempt(code, cast(Verdict, verdict), time, mistake, message)
-
-
-def _make_private(folder: Path, levels: int) -> None:
-    """Make a folder for its user alone, and so many of the folders that it lies in."""
-    for each in (*reversed(list(folder.parents)[:levels]), folder):
-        each.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _keep_private(each)
-
-
-def _keep_private(folder: Path) -> None:
-    """Take a folder's rights from everybody else; those of the learner may have been set on purpose."""
-    mode = stat.S_IMODE(folder.stat().st_mode)
-    if mode & ~stat.S_IRWXU:
-        folder.chmod(mode & stat.S_IRWXU)

@@ -270,6 +270,20 @@ def state_root() -> Path:
     return path
 
 
+def make_private(folder: Path, levels: int) -> None:
+    """Make a folder for its user alone, and so many of the folders that it lies in."""
+    for each in (*reversed(list(folder.parents)[:levels]), folder):
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _keep_private(each)
+
+
+def _keep_private(folder: Path) -> None:
+    """Take a folder's rights from everybody else; those of the learner may have been set on purpose."""
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if mode & ~stat.S_IRWXU:
+        folder.chmod(mode & stat.S_IRWXU)
+
+
 def _special(path: Path) -> Path | None:
     """Return the pipe, device or socket that SQLite would read forever, in place of a file or of one beside it."""
     for each in (path, *(path.with_name(path.name + suffix) for suffix in BESIDE)):

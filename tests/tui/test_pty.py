@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 
 from lessons.format import main_path
 from lessons.format.lesson import Course, ExerciseStep, Lesson, RunningStep, RunStep, Step
+from lessons.learner import progress_file
 from lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.lessons.processes import wait_until
@@ -559,3 +562,36 @@ def test_no_process_survives_a_kill(course: Course, environ: dict[str, str], hom
         assert terminal.wait() == -signal.SIGKILL
         await_none(home)
     assert_kept(exercise, lesson.id)
+
+
+@pytest.mark.parametrize("way", ["SIGKILL", "SIGTERM", "SIGHUP", "q"])
+def test_what_is_typed_while_another_program_locks_the_progress_is_kept(
+    way: str, course: Course, environ: dict[str, str], home: Path
+) -> None:
+    lesson, exercise = task(course, "3.1")
+    stand_at(lesson.id, exercise.id)
+    path = progress_file.default_path()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other, Pty(TUTOR, environ) as terminal:
+        open_step(terminal, exercise.title, warm=False)
+        other.execute("BEGIN EXCLUSIVE")
+        terminal.send(ENTER, "esc: map", quiet=0.1)
+        terminal.send(b"\x1b[200~\nmine = 1\x1b[201~", "mine = 1", quiet=0.1)
+        # It is told where one types.
+        terminal.send(b"", "another program keeps", silent=True, quiet=0.1)
+        wait_until(lambda: any("mine = 1" in file.read_text() for file in path.parent.glob("unsaved-*.json")))
+        if way == "q":
+            terminal.send(ESCAPE, quiet=0.3)
+            terminal.type(b"q")
+            assert terminal.wait() == 0
+            assert b"from where" in terminal.sent_at_end
+        elif way == "SIGHUP":
+            terminal.hang_up()
+            assert terminal.wait() == 128 + signal.SIGHUP
+        else:
+            terminal.signal(signal.Signals[way])
+            assert terminal.wait() == (-signal.SIGKILL if way == "SIGKILL" else 128 + signal.SIGTERM)
+        other.execute("ROLLBACK")
+    await_none(home)
+    with closing(Progress.open()) as progress:
+        assert progress.draft(exercise.exercise) == f"{exercise.starter.rstrip()}\nmine = 1\n"
+    assert list(path.parent.glob("unsaved-*.json")) == []

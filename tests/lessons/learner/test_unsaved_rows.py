@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -248,3 +249,46 @@ def test_the_screen_hears_of_a_lock_that_stays_and_of_its_end(path: Path, sessio
     assert heard.wait(PATIENCE)
     assert [said is None for said in told] == [False, True]
     assert progress.saved
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_order_of_sessions_locks_and_kills_loses_anything(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """A session that is dropped without being closed has written whatever it would have written before a kill."""
+    chosen, opened, wrote = random.Random(seed), [Progress.open(path)], []
+    other = sqlite3.connect(path, isolation_level=None)
+    real = rows_aside.write_whole
+
+    def write(file: Path, content: bytes) -> None:
+        if chosen.random() < 0.5 and file.parent == path.parent:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(file, content)
+
+    monkeypatch.setattr(rows_aside, "write_whole", write)
+    for number in range(60):
+        match chosen.choice(("open", "kill", "close", "lock", "attempt", "attempt", "draft", "draft")):
+            case "open":
+                opened.append(Progress.open(path))
+            case "kill" if len(opened) > 1:
+                opened.pop(chosen.randrange(len(opened)))
+            case "close" if len(opened) > 1:
+                opened.pop(chosen.randrange(len(opened))).close()
+            case "lock":
+                other.execute("ROLLBACK" if other.in_transaction else "BEGIN EXCLUSIVE")
+            case "attempt":
+                chosen.choice(opened).add_attempt("task", str(number), "failed")
+                wrote.append(str(number))
+            case "draft":
+                progress = chosen.choice(opened)
+                progress.save_draft("task", f"draft {number}", progress.open_draft("task").version)
+    last = chosen.choice(opened)
+    last.save_draft("task", "last", last.open_draft("task").version)
+    if other.in_transaction:
+        other.execute("ROLLBACK")
+    other.close()
+    with closing(Progress.open(path)) as progress:
+        assert sorted(each.code for each in progress.attempts("task")) == sorted(wrote)
+        found = {progress.draft("task"), *(each.code for each in progress.archived("task"))}
+        assert "last" in found
+        assert asides(tmp_path) == []

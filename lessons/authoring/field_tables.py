@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from lessons.authoring.field_help import help_of, summary_of
+from lessons.files.whole_file import rewrite
 from lessons.format import fields
 from lessons.format.base_steps import BaseStep, Limits, RunningStep, ShownTensor
 from lessons.format.course_file import CourseFile
@@ -180,7 +181,7 @@ def with_tables(text: str) -> str:
 
 def main(file: Path = PAGE) -> int:
     """Write the tables into the page."""
-    file.write_text(with_tables(file.read_text(encoding="utf-8")), encoding="utf-8")
+    rewrite(file, with_tables(file.read_text(encoding="utf-8")).encode())
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from lessons.files.whole_file import rewrite
 from tui.actions.help_layout import Entry, either
 from tui.actions.help_pages import BACK_TO_EDITOR, NEXT_ANYWHERE, PANE_OF_EXERCISE, READING
 from tui.actions.table import ACTIONS, of_context
@@ -94,4 +95,4 @@ def with_table(page: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    rewrite(PAGE, with_table(PAGE.read_text(encoding="utf-8")).encode())

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from lessons.files.whole_file import write_whole
 from lessons.learner import progress_file, rows_aside
 from lessons.learner.progress import Progress
 from tests.tui.fake_session import PATIENCE
@@ -34,8 +35,8 @@ def session(path: Path) -> Iterator[Open]:
     """Return a function that opens a session on the file; close all sessions after the test."""
     opened = []
 
-    def start(**options: bool) -> Progress:
-        opened.append(Progress.open(path, **options))
+    def start(*, background: bool = False) -> Progress:
+        opened.append(Progress.open(path, background=background))
         return opened[-1]
 
     yield start
@@ -67,6 +68,7 @@ def asides(folder: Path) -> list[Path]:
 KILLED = """
 import os, signal, sys, threading
 from pathlib import Path
+from lessons.files.whole_file import write_whole
 from lessons.learner import progress_file
 from lessons.learner.progress import Progress
 
@@ -88,7 +90,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def killed(path: Path, *, background: bool = False) -> str:
     """Have a session do something and be killed; return what it said before."""
-    program = [sys.executable, "-c", KILLED, path, str(background)]
+    program = [sys.executable, "-c", KILLED, str(path), str(background)]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     return done.stdout
@@ -122,7 +124,7 @@ def test_a_disk_without_room_for_that(
     path: Path, session: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What cannot be kept beside the file is kept in a folder for temporary files, for the learner alone."""
-    real = rows_aside.write_whole
+    real = write_whole
 
     def write(file: Path, content: bytes) -> None:
         if file.parent == path.parent:
@@ -258,7 +260,7 @@ def test_no_order_of_sessions_locks_and_kills_loses_anything(
     """A session that is dropped without being closed has written whatever it would have written before a kill."""
     chosen, opened, wrote = random.Random(seed), [Progress.open(path)], []
     other = sqlite3.connect(path, isolation_level=None)
-    real = rows_aside.write_whole
+    real = write_whole
 
     def write(file: Path, content: bytes) -> None:
         if chosen.random() < 0.5 and file.parent == path.parent:

@@ -49,7 +49,10 @@ _ATTEMPT = "code, verdict, time, mistake, message"
 """The columns of an `Attempt`, in the order of its fields."""
 
 RETRY_EVERY = 2.0
-"""Seconds after which the thread tries again to save what it could not."""
+"""Seconds after which the thread tries again to save what it could not; twice as many after the second time, ..."""
+
+RETRY_AT_LEAST = 60.0
+"""Seconds after which it tries again however often it has: to write everything takes a while on a slow disk."""
 
 
 class Progress:
@@ -435,7 +438,7 @@ class Progress:
         self._failures += 1
         self._unsaved.add(rows)
         if self._thread is not None and (self._retry is None or not self._retry.is_alive()):
-            self._retry = threading.Timer(RETRY_EVERY, self._submit)
+            self._retry = threading.Timer(min(RETRY_EVERY * self._failures, RETRY_AT_LEAST), self._submit)
             self._retry.daemon = True
             self._retry.start()
 

@@ -45,8 +45,8 @@ def _say_problem(progress: Progress) -> None:
 
 
 def say_unsaved(progress: Progress, course: str = "") -> bool:
-    """Say of closed progress what could not be saved, if anything; return whether that is lost."""
+    """Say of closed progress what could not be saved, or what is wrong otherwise; return whether anything is lost."""
     ending = farewell(progress, course)
-    if ending.message:
-        print_error(ending.message)
+    if message := ending.message or progress.problem:
+        print_error(message)
     return ending.is_lost

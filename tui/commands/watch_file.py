@@ -77,7 +77,8 @@ def run(options: argparse.Namespace) -> int:
             session.start()
         with signals(watch.events):
             ending = watch.run()
-    is_lost = ending is not signal.SIGHUP and say_unsaved(progress, option_about(course))
+    # After a hangup, nobody would read this.
+    is_lost = ending is not signal.SIGHUP and not progress.saved and say_unsaved(progress, option_about(course))
     if isinstance(ending, Judgement) and is_lost:
         return ExitCode.FAILURE
     if isinstance(ending, Judgement):
@@ -85,7 +86,6 @@ def run(options: argparse.Namespace) -> int:
     if isinstance(ending, WorkerError):
         return ExitCode.FAILURE
     if ending is not signal.SIGHUP:
-        # After a hangup, nobody would read this.
         print_now([watch.farewell()])
     return ExitCode.OK if ending is signal.SIGINT else ended_by(ending)
 

@@ -65,6 +65,15 @@ def test_an_attempt_on_a_full_disk_is_there_at_the_next_start(
     assert not aside.exists()
 
 
+def test_a_check_says_that_the_file_was_damaged(command: Command, answer: Path) -> None:
+    path = progress_file.default_path()
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"x" * 10_000)
+    status, _, err = command("check", "3.2", answer)
+    assert status == 0
+    assert err.startswith("attn-tutor: Your progress file was damaged.")
+
+
 @pytest.mark.parametrize("verb", ["check", "watch"])
 def test_an_attempt_that_can_be_kept_nowhere_is_a_failure(
     command: Command, answer: Path, full: pytest.MonkeyPatch, verb: str

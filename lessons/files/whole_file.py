@@ -58,7 +58,7 @@ def create_whole(path: Path, content: bytes) -> None:
 def _write(path: Path, content: bytes, mode: int, move: Callable[[Path], object]) -> None:
     """Write a file under another name, and have it moved where it belongs once all of it is on the disk."""
     # The name may be as long as a file system allows, and then leaves no room for more.
-    part = path.with_name(f".{path.name[:40]}-{secrets.token_hex(4)}")
+    part = path.parent / f".{path.name[:40]}-{secrets.token_hex(4)}"
     try:
         _fill(part, content, mode)
         move(part)

@@ -57,6 +57,13 @@ def test_what_is_there_is_not_created(folder: Path) -> None:
     assert sorted(os.listdir(folder)) == ["file", "link"]
 
 
+def test_a_path_without_a_name() -> None:
+    with pytest.raises(FileExistsError):
+        create_whole(Path("/"), b"new")
+    with pytest.raises(OSError, match="directory|busy"):
+        rewrite(Path("/"), b"new")
+
+
 def test_a_file_system_without_links(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EPERM, "no links")

@@ -60,7 +60,7 @@ def test_what_is_there_is_not_created(folder: Path) -> None:
 def test_a_path_without_a_name() -> None:
     with pytest.raises(FileExistsError):
         create_whole(Path("/"), b"new")
-    with pytest.raises(OSError, match="directory|busy"):
+    with pytest.raises(OSError, match=r"directory|busy"):
         rewrite(Path("/"), b"new")
 
 

@@ -12,6 +12,10 @@ from textual._styles_cache import StylesCache
 
 from tests.course import COURSE, use_course
 from tui.controllers import startup
+from tui.tty import screen_gate
+
+# Tests of single widgets and texts see them as the tutor shows them.
+screen_gate.install()
 
 BREATH = 0.005
 """Seconds for threads to deliver their results."""

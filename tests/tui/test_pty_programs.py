@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.tui.hostile_text import EVERY_COMMAND, OF_A_LINE, OF_A_PATH, foreign
 from tests.tui.pty_harness import MARK, Pty, await_none, processes_of
 
 COMMAND = [sys.executable, "-m", "tui"]
@@ -88,3 +89,17 @@ def test_ctrl_c_interrupts_a_program_and_what_it_has_done_opens(
         assert terminal.wait() == 128 + signal.SIGTERM
         assert terminal.attributes() == before
         await_none(home)
+
+
+def test_a_hostile_program_sends_the_terminal_no_command(environ: dict[str, str], home: Path, tmp_path: Path) -> None:
+    """All bytes of a session are looked at, from the first line to what is left when it ends."""
+    file = tmp_path / f"mine{OF_A_PATH}.py"
+    file.write_text(f"import torch\nx = torch.ones(2)  # {OF_A_LINE}\nprint({EVERY_COMMAND!r})\n1 / 0  # {OF_A_LINE}\n")
+    with Pty([*COMMAND, "open", str(file)], environ) as terminal:
+        sent = terminal.send(b"", "x[0] = 1.0", LOADING, quiet=0.3)
+        for keys in (b"w", b"\x1b", b"m"):
+            sent += terminal.send(keys, "31337", quiet=0.3)
+        terminal.send(b"q", silent=True, quiet=0.1)
+        assert terminal.wait() == 0
+    assert foreign((sent + terminal.sent_at_end).decode()) == []
+    await_none(home)

@@ -10,6 +10,10 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from tui.actions.bindings import bindings
+from tui.tty import screen_gate
+
+# Whatever is painted is on this screen.
+screen_gate.install()
 
 
 class TutorScreen(Screen[None]):

@@ -8,6 +8,8 @@ from html import escape
 from rich.console import Console
 from textual.app import App
 
+from tui.tty.screen_gate import harmless_strip
+
 FORMAT = """\
 <svg class="rich-terminal" viewBox="0 0 {{width}} {{height}}" xmlns="http://www.w3.org/2000/svg" role="img" \
 aria-label="{title}">
@@ -58,7 +60,7 @@ class ScreenPicture:
             safe_box=False,
         )
         # There is no public way to read painted lines: a screenshot of Textual fetches a font when it is looked at.
-        strips = app.screen._compositor.render_strips()
+        strips = [*map(harmless_strip, app.screen._compositor.render_strips())]
         for strip in strips:
             for segment in strip:
                 if not segment.control:

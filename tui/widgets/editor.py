@@ -6,7 +6,6 @@ from functools import cache
 from typing import Self
 
 from rich.style import Style
-from rich.text import Text
 from textual import events
 from textual.document._syntax_aware_document import SyntaxAwareDocument
 from textual.geometry import Region, Size
@@ -16,7 +15,6 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Selection, TextAreaTheme
 from tree_sitter import Language, Query
 
-from lessons.results.clean_text import clean
 from tui.widgets.line_widget import settle
 
 NARROW, GUTTER = 60, 6
@@ -92,10 +90,6 @@ class Editor(TextArea):
         if changed:
             settle(self)
         return changed
-
-    def get_line(self, line_index: int) -> Text:
-        """Return a line as it is drawn: code from anywhere may hold characters that are commands for the terminal."""
-        return Text(clean(self.document.get_line(line_index), keep="\t"), end="", no_wrap=True)
 
     def render_line(self, y: int) -> Strip:
         """Render one line, and keep it to compare the next one with."""

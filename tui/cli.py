@@ -6,13 +6,13 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 from tui.commands import open_tutor
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.output import discard_output, print_error, use_given_encoding
+from tui.tty import clean_output
 from tui.tty.exit_codes import ExitCode, ended_by
 
 if TYPE_CHECKING:
@@ -26,9 +26,14 @@ OF_SOME_VERBS = ("plain", "columns", "course")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code, one of `ExitCode` or that of a signal."""
+    use_given_encoding()
+    with clean_output.installed():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        use_given_encoding()
         # Without a verb there is nothing to parse, and to declare all verbs takes as long as to read the map.
         given, of_program = own_arguments(given)
         options = _parsed(given) if given else None
@@ -129,13 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     from tui.commands.print_version import PrintVersion
     from tui.commands.verbs import VERBS
 
-    class Parser(argparse.ArgumentParser):
-        """Quotes what was typed without what would command a terminal."""
-
-        def error(self, message: str) -> NoReturn:
-            super().error(clean(message))
-
-    parser = Parser(
+    parser = argparse.ArgumentParser(
         prog="attn-tutor",
         description=say(
             "description", "Understand attention by touching every number. Without a command, this opens the tutor."

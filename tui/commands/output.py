@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from io import TextIOWrapper
 from typing import TextIO
 
-from lessons.results.clean_text import clean
+from lessons.results.clean_text import clean_code
 from tui.render.ascii_text import in_ascii
+from tui.tty.clean_output import PLAIN, Colored, command
 from tui.tty.terminal import given_environment, output_encoding, this_terminal
 
 
@@ -28,10 +29,16 @@ def use_given_encoding() -> None:
             stream.reconfigure(encoding=encoding, errors="replace")
 
 
-def print_lines(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str | Colored]) -> None:
     """Print lines; what the encoding of standard output lacks becomes an escape rather than an error."""
     for line in lines:
-        print(_encodable(line, sys.stdout))
+        if isinstance(line, Colored):
+            command(line.color)
+            print(_encodable(line.text, sys.stdout), end="")
+            command(PLAIN)
+            print()
+        else:
+            print(_encodable(line, sys.stdout))
 
 
 def _encodable(text: str, stream: TextIO) -> str:
@@ -44,7 +51,7 @@ def _encodable(text: str, stream: TextIO) -> str:
     return text
 
 
-def print_now(lines: Iterable[str]) -> None:
+def print_now(lines: Iterable[str | Colored]) -> None:
     """Print lines that somebody is waiting for, even at the other end of a pipe."""
     print_lines(lines)
     sys.stdout.flush()
@@ -56,9 +63,10 @@ def print_json(document: object) -> None:
 
 
 def print_code(code: str) -> None:
-    """Print code byte for byte, so that it can go to a file. On a terminal, omit whatever would move its cursor."""
+    """Print code so that it can go to a file: in UTF-8, with escapes for what would command a terminal."""
+    code = clean_code(code)
     if sys.stdout.isatty():
-        print_lines(clean(code).removesuffix("\n").split("\n"))
+        print_lines(code.replace("\r\n", "\n").removesuffix("\n").split("\n"))
         return
     sys.stdout.flush()
     sys.stdout.buffer.write(code.encode())
@@ -70,8 +78,7 @@ def print_error(error: object) -> None:
     if sys.stderr is None:  # closed: the exit status alone says that something went wrong
         return
     try:
-        # Names that were typed are quoted, whatever is in them.
-        print(_encodable(clean(f"attn-tutor: {error}"), sys.stderr), file=sys.stderr, flush=True)
+        print(_encodable(f"attn-tutor: {error}", sys.stderr), file=sys.stderr, flush=True)
     except OSError:
         discard_output()
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from collections.abc import Iterable
 
+from lessons.results.clean_text import clean
+
 USUAL = "less"
 
 
@@ -19,7 +21,7 @@ def show(lines: Iterable[str]) -> bool:
         command = shlex.split(os.environ.get("PAGER") or USUAL)
         # In its secure mode, less starts no other programs.
         environ = {"LESS": "F", **os.environ, "LESSSECURE": "1"}
-        text = "\n".join(lines).encode(sys.stdout.encoding or "utf-8", "backslashreplace")
+        text = clean("\n".join(lines)).encode(sys.stdout.encoding or "utf-8", "backslashreplace")
         return subprocess.run(command, input=text, env=environ, check=False).returncode == 0
     except (OSError, ValueError):
         return False

@@ -22,12 +22,13 @@ from tui.commands.exercise_status import next_review
 from tui.commands.open_progress import open_to_read
 from tui.commands.output import is_colored, print_code, print_json, print_lines
 from tui.render import linear_text
+from tui.tty.clean_output import Colored
 from tui.tty.exit_codes import ExitCode
 
 say = Wording("command/history")
 
 SIGNS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
-PLAIN = "\x1b[0m"
+HEAD = "\x1b[1m"
 
 
 def run(options: argparse.Namespace) -> ExitCode:
@@ -70,7 +71,7 @@ def table(attempts: Sequence[tuple[str, Attempt]]) -> Iterator[str]:
         yield say("nothing-checked", "You have not checked any answers yet.")
     width = max((len(exercise) for exercise, _ in attempts), default=0)
     for exercise, attempt in reversed(attempts):
-        yield f"{_local(attempt.time)}  {clean(exercise):{width}}  {_verdict(attempt)}".rstrip()
+        yield f"{_local(attempt.time)}  {exercise:{width}}  {_verdict(attempt)}".rstrip()
 
 
 def table_document(attempts: Sequence[tuple[str, Attempt]]) -> dict[str, Any]:
@@ -148,10 +149,10 @@ class ExerciseHistory:
             )
         )
 
-    def lines(self, *, colored: bool = False) -> Iterator[str]:
+    def lines(self, *, colored: bool = False) -> Iterator[str | Colored]:
         """Yield every attempt with its verdict and its diff, and the archived code."""
         title = say("no-longer-there", "no longer in the course") if self.exercise is None else self.exercise.title
-        yield f"{clean(self.name)}: {title}"
+        yield f"{self.name}: {title}"
         if not self.entries:
             yield say("not-checked", "You have not checked this exercise yet.")
         for entry in self.entries:
@@ -198,15 +199,15 @@ def exercise_history(course: Course, progress: Progress, name: str) -> ExerciseH
     return ExerciseHistory(name, exercise, tuple(_entries(attempts, archived, starter)))
 
 
-def diff_lines(entry: HistoryEntry, *, colored: bool = False) -> Iterator[str]:
+def diff_lines(entry: HistoryEntry, *, colored: bool = False) -> Iterator[str | Colored]:
     """Yield the diff of an entry as lines to print."""
     lines = entry.diff()
     if not lines:
         yield _unchanged(entry)
     for number, line in enumerate(lines):
         # The two lines of the head begin with signs as well.
-        sign = "\x1b[1m" if number < 2 else SIGNS.get(line[:1], "")
-        yield f"{sign}{line}{PLAIN}" if colored and sign else line
+        color = HEAD if number < 2 else SIGNS.get(line[:1], "")
+        yield Colored(color, line) if colored and color else line
 
 
 def _unchanged(entry: HistoryEntry) -> str:
@@ -231,7 +232,7 @@ def why_kept(why: str) -> str:
             return say("kept-session", "your code from another session")
         case "damaged":
             return say("kept-damaged", "your last whole code when the disk had changed what you wrote since")
-    return clean(why)
+    return why
 
 
 def _entries(attempts: Iterable[Attempt], archived: Iterable[ArchivedCode], starter: str) -> Iterator[HistoryEntry]:
@@ -260,7 +261,7 @@ def _entry(entry: HistoryEntry) -> Iterator[str]:
 
 def _verdict(attempt: Attempt) -> str:
     """Return the verdict and the named mistakes as columns."""
-    return f"{linear_text.verdict_word(attempt.verdict):10}  {clean(', '.join(attempt.mistakes))}".rstrip()
+    return f"{linear_text.verdict_word(attempt.verdict):10}  {', '.join(attempt.mistakes)}".rstrip()
 
 
 def _attempt_document(attempt: Attempt | ArchivedCode) -> dict[str, Any]:

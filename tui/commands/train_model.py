@@ -24,6 +24,7 @@ from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines, print_now
 from tui.drawings import training_status
 from tui.state.training_replay import TrainingReplay
+from tui.tty import clean_output
 from tui.tty.exit_codes import ExitCode
 
 say = Wording("command/train")
@@ -100,7 +101,8 @@ class _Reporter:
         line = training_status.line(self.replay, snapshot, self._step.curves)
         if self._overwrites:
             width = shutil.get_terminal_size().columns - 1
-            print("\r" + line[:width].ljust(width), end="", flush=True)
+            clean_output.command("\r")
+            print(line[:width].ljust(width), end="", flush=True)
         else:
             print_now([line])
 

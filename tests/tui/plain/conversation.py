@@ -6,6 +6,7 @@ import io
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from typing import TextIO, cast
 
 from lessons.engine.session import Session
 from lessons.format.lesson import Course
@@ -14,6 +15,7 @@ from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tui.plain.console import Console
 from tui.plain.dialogue import Dialogue
+from tui.tty.clean_output import CleanOutput
 
 
 class TypedLines(io.StringIO):
@@ -43,7 +45,8 @@ class Conversation:
         """Initialize; `make` makes another dialogue than that about the course."""
         self.progress = progress or Progress(None)
         self._typed, self._out = TypedLines(), io.StringIO()
-        console = Console(self._typed, self._out, width, unicode=unicode)
+        # As the command prints it.
+        console = Console(self._typed, cast(TextIO, CleanOutput(self._out)), width, unicode=unicode)
         about_course = partial(Dialogue, course, self.progress, session or FakeSession())
         self.dialogue = (make or about_course)(console)
 

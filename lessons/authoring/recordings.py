@@ -26,6 +26,7 @@ from lessons.reading.folders import BUILT_IN
 from lessons.reading.loader import load_course
 from lessons.reading.recorded_outputs import FILE, SINGLE_PRECISION
 from lessons.results import line_shapes
+from lessons.results.clean_text import clean_json
 from lessons.results.json_numbers import number
 from lessons.results.result import StepResult, Tensor, Training
 from lessons.what_if import knobs
@@ -46,7 +47,7 @@ def save(lesson: Lesson, results: list[StepResult]) -> None:
     entries = {key: before[key] if _is_nearly_equal(before.get(key), new) else new for key, new in steps.items()}
     lines = [f"{json.dumps(key)}: {json.dumps(item, ensure_ascii=False)}" for key, item in entries.items()]
     text = '{"steps": {\n' + ",\n".join(lines) + "\n}}\n"
-    rewrite(Path(lesson.folder) / FILE, text.encode())
+    rewrite(Path(lesson.folder) / FILE, clean_json(text).encode())
 
 
 def _is_nearly_equal(old: Any, new: Any) -> bool:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson
+from lessons.results.clean_text import clean_code
 from lessons.takehome import course_document, module_file, passing_answers
 from lessons.takehome.formats import FORMATS, Format
 from lessons.takehome.learner_work import LearnerWork
@@ -93,7 +94,7 @@ def _about_document(document: Document) -> str:
 
 def _module(session: Session, course: Course, work: LearnerWork, on_line: OnLine) -> HomeFile:
     exercises = [step.exercise for lesson in course.lessons for step in lesson.exercises]
-    passed = {name: code for name in exercises if (code := work.passing_answer(name)) is not None}
+    passed = {name: clean_code(code) for name in exercises if (code := work.passing_answer(name)) is not None}
     answers = list(passing_answers.find(course, passed))
     if not answers:
         raise NothingToTake(

@@ -117,7 +117,7 @@ def _text(text: str) -> str:
 
 
 def _lines(text: str) -> str:
-    return escape(clean(text).rstrip())
+    return escape(text.rstrip())
 
 
 def _marked(paragraph: str) -> str:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from lessons.render import linear_matrix, matrix_part, prose_markup
-from lessons.results.clean_text import clean
 from lessons.results.result import Tensor
 from lessons.takehome.taken_document import (
     Answer,
@@ -113,7 +112,7 @@ def in_code(text: str) -> str:
 def fenced(text: str, language: str) -> str:
     """Return code or output in a fence that is longer than any in it."""
     fence = "`" * max(3, _longest(text) + 1)
-    return f"{fence}{language}\n{clean(text).rstrip()}\n{fence}"
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
 def _longest(text: str) -> int:

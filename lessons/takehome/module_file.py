@@ -84,7 +84,7 @@ def _stopping(outcome: Outcome, text: str, sections: Sections) -> list[LeftOut]:
         return []
     for section in sections.sections:
         if section.answer is not None and outcome.failure.line in _lines(text, section):
-            return [LeftOut(section.answer, clean(outcome.failure.message))]
+            return [LeftOut(section.answer, outcome.failure.message)]
     return []
 
 
@@ -101,7 +101,7 @@ def _failing(
         if on_judged is not None:
             on_judged(section.answer)
         if not judgement.passed:
-            failed.append(LeftOut(section.answer, clean(judgement.message)))
+            failed.append(LeftOut(section.answer, judgement.message))
     return failed
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from lessons.engine import scratch_run
 from lessons.format.exercises import ExerciseStep
 from lessons.format.lesson import RunningStep, ShownTensor, TrainStep
+from lessons.results.clean_text import clean, clean_code
 from lessons.results.result import Tensor
 from lessons.takehome import global_names, markdown_file, notebook_tools
 from lessons.takehome.taken_document import Chapter, Code, Document, Matrix, Output, Section
@@ -63,12 +64,12 @@ class _Cells:
     def markdown(self, name: str, *parts: str) -> None:
         """Add a cell of text, unless there is none."""
         if text := "\n\n".join(filter(None, parts)):
-            self.cells.append({"cell_type": "markdown", **self._head(name), "source": _lines(text)})
+            self.cells.append({"cell_type": "markdown", **self._head(name), "source": _lines(clean(text))})
 
     def code(self, name: str, *parts: str) -> None:
         """Add a cell of code, unless there is none."""
         if text := "\n".join(filter(None, (part.strip("\n") for part in parts))):
-            cell = {"cell_type": "code", **self._head(name), "source": _lines(text)}
+            cell = {"cell_type": "code", **self._head(name), "source": _lines(clean_code(text))}
             self.cells.append({**cell, "execution_count": None, "outputs": []})
 
     def _head(self, name: str) -> Cell:

@@ -20,7 +20,6 @@ from lessons.format.lesson import (
 )
 from lessons.learner.records import Attempt, Help
 from lessons.reading import package_source
-from lessons.results.clean_text import clean
 from lessons.results.result import Failure, StepResult, Tensor, WorkerError
 from lessons.takehome.learner_work import LearnerWork
 from lessons.takehome.taken_document import Answer, Block, Choices, Code, Matrix, Output, Prose, Remark
@@ -31,7 +30,7 @@ say = Wording("take-home/blocks")
 
 def of_step(lesson: Lesson, step: Step, result: StepResult, work: LearnerWork) -> list[Block]:
     """Return the blocks of a step that the learner has read, with the result of its code."""
-    blocks: list[Block] = [Prose(clean(template.fill(step.prose, result.text)))]
+    blocks: list[Block] = [Prose(template.fill(step.prose, result.text))]
     blocks += _code(step)
     match step:
         case ExerciseStep():
@@ -61,7 +60,7 @@ def _code(step: Step) -> Iterator[Block]:
 def _results(step: RunningStep, result: StepResult, *, answered: bool) -> Iterator[Block]:
     """Yield what came of the code of a step; what a question reveals only once it is answered."""
     if result.stdout:
-        yield Output(clean(result.stdout))
+        yield Output(result.stdout)
     if result.error is not None:
         yield Remark(_failure(result.error), alarm=True)
     for tensor in _visible(step, result, answered):
@@ -76,10 +75,11 @@ def _visible(step: RunningStep, result: StepResult, answered: bool) -> tuple[Ten
 
 
 def _failure(error: Failure) -> str:
-    message = clean(error.message)
     if error.line:
-        return say("stopped-at-line", "This step stopped at line {line}: {message}", line=error.line, message=message)
-    return say("stopped", "This step did not finish: {message}", message=message)
+        return say(
+            "stopped-at-line", "This step stopped at line {line}: {message}", line=error.line, message=error.message
+        )
+    return say("stopped", "This step did not finish: {message}", message=error.message)
 
 
 # Exercises -----------------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def _exercise(step: ExerciseStep, work: LearnerWork) -> Iterator[Block]:
     if help_taken.solution:
         yield Code(step.solution, "solution", say("solution", "The model answer, which you have read:"))
     if answer is not None or help_taken.solution:
-        yield Prose(clean(template.fill(step.why, {})))
+        yield Prose(template.fill(step.why, {}))
 
 
 def _experiment(step: ExperimentStep, work: LearnerWork) -> Iterator[Block]:
@@ -106,13 +106,13 @@ def _experiment(step: ExperimentStep, work: LearnerWork) -> Iterator[Block]:
     passed = [each for each in work.attempts.get(step.exercise, ()) if each.verdict == "passed"]
     if passed:
         yield Code(passed[-1].code, "changes", say("changes", "Your changes, which had the effect:"))
-        yield from [Prose(clean(passed[-1].message))] if passed[-1].message else []
+        yield from [Prose(passed[-1].message)] if passed[-1].message else []
 
 
 def _question(step: Question, result: StepResult, work: LearnerWork) -> Iterator[Block]:
     """Yield the options of a question, what the learner answered first and last, and what is true."""
     if isinstance(step, ChoiceStep):
-        yield Choices(tuple((each.letter, clean(each.text)) for each in question_words.choices(step, result)))
+        yield Choices(tuple((each.letter, each.text) for each in question_words.choices(step, result)))
     attempts = work.attempts.get(step.exercise, ())
     if attempts:
         single = len(attempts) == 1 or attempts[0].code == attempts[-1].code
@@ -123,14 +123,14 @@ def _question(step: Question, result: StepResult, work: LearnerWork) -> Iterator
         return
     if work.passing_answer(step.exercise) is None:
         try:
-            right = clean(question_words.answer_text(step, result))
+            right = question_words.answer_text(step, result)
         except WorkerError:
             return
         yield Prose(say("right", "The right answer: {answer}", answer=right))
-    yield Prose(clean(question_words.why(step, result)))
+    yield Prose(question_words.why(step, result))
 
 
 def _answer(title: str, attempt: Attempt) -> Answer:
     passed = attempt.verdict == "passed"
     verdict = say("was-right", "right") if passed else say("was-wrong", "not right")
-    return Answer(title, clean(attempt.code, keep=""), verdict, passed)
+    return Answer(title, attempt.code, verdict, passed)

@@ -43,17 +43,19 @@ def write(file: str, text: str, *, force: bool = False) -> None:
     A file that is there is replaced only with `force`, and only once the whole text is on the disk.
     """
     check_free(file, force=force)
+    # The file will be looked at on a terminal, too.
+    content = clean(text).encode()
     if file == STANDARD_OUTPUT:
         sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
     path = Path(file)
     try:
         if path.exists():
-            rewrite(path, text.encode())
+            rewrite(path, content)
         else:
-            create_whole(path, text.encode())
+            create_whole(path, content)
     except (OSError, ValueError) as error:
         raise _not_written(clean(file, keep=""), error) from None
 

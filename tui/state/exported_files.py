@@ -37,7 +37,8 @@ class ExportedFiles:
     def write(self, name: str, text: str) -> Path:
         """Write a file, and return its full path. Raises `NotWritten`, above all if another file is there."""
         shown = clean(name, keep="")
-        content = text.encode("utf-8", "replace")
+        # The file will be looked at on a terminal, too.
+        content = clean(text).encode()
         try:
             path = Path(name).expanduser().absolute()
             self.check(name)

@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,6 @@ from lessons.format.lesson import Course
 from lessons.reading import course_description, loader
 from lessons.reading.findings import Finding, LessonError
 from lessons.reading.folders import BUILT_IN, CourseFolder, state_folder_of
-from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 
 say = Wording("courses/added")
@@ -170,5 +170,4 @@ def _folder_of_course(copy: Path) -> Path:
 
 def _from(folder: Path, found: Finding) -> Finding:
     """Return a finding with the name of its file as its author knows it."""
-    file = found.file.removeprefix(f"{folder}{os.sep}")
-    return Finding(clean(file), found.line, found.column, clean(found.problem), clean(found.remedy))
+    return replace(found, file=found.file.removeprefix(f"{folder}{os.sep}"))

@@ -9,7 +9,6 @@ from dataclasses import replace
 from lessons.engine import explanation_tree
 from lessons.render import explanation_text, operand_choice
 from lessons.render.source_text import NO_NAMES
-from lessons.results.clean_text import clean
 from lessons.results.explanation import counts_note
 from lessons.texts.wording import Wording
 
@@ -58,7 +57,7 @@ def lines(
         for line in explanation_text.report(replace(node.explanation, notes=notes), most=most, here=here, steps=steps):
             hanging = indent + ("      " if line.startswith(" ") else "    ")
             yield from textwrap.wrap(
-                clean(line), room, initial_indent=indent, subsequent_indent=hanging, break_long_words=False,
+                line, room, initial_indent=indent, subsequent_indent=hanging, break_long_words=False,
                 break_on_hyphens=False,
             )  # fmt: skip
         is_too_much |= node.is_too_much

@@ -9,7 +9,6 @@ from contextlib import closing
 from lessons.engine.questions import answering
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Exercise
-from lessons.results.clean_text import clean
 from lessons.results.result import Judgement
 from lessons.texts.wording import Wording
 from tui.commands import documents, output
@@ -71,7 +70,7 @@ def summary(judgements: Sequence[Judgement], gone: Sequence[str]) -> Iterator[st
     """Yield the closing lines: exercises that can no longer be judged, and how many pass."""
     for exercise in gone:
         sentence = say("no-longer-there", "This exercise is no longer in the course.")
-        yield f"{say('gone', 'gone'):10}  {'':8}  {clean(exercise):24} {sentence}"
+        yield f"{say('gone', 'gone'):10}  {'':8}  {exercise:24} {sentence}"
     if judgements:
         passed = sum(each.passed for each in judgements)
         yield say.count(

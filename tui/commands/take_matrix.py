@@ -54,7 +54,7 @@ def _tensor(course: Course, options: argparse.Namespace) -> Tensor:
     found = next((tensor for tensor in result.tensors if tensor.name == name), None) if result else None
     if found is None:
         error = next((each.error for each in run.steps if each.error), None)
-        message = clean(error.message) if error else say("no-tensor", "There is no tensor '{name}'.", name=name)
+        message = error.message if error else say("no-tensor", "There is no tensor '{name}'.", name=name)
         raise CommandError(message)
     if found.values is None:
         raise CommandError(

@@ -265,7 +265,7 @@ class Watch:
         try:
             judgement = future.result()
         except WorkerError as error:
-            self._say([say("not-checked", "Your code could not be checked: {reason}", reason=clean(str(error)))])
+            self._say([say("not-checked", "Your code could not be checked: {reason}", reason=str(error))])
             return error
         if judgement.stopped:
             self._say([say("stopped", "This check was stopped, because the file has changed in the meantime.")])

@@ -14,7 +14,6 @@ from lessons.format import template
 from lessons.format.lesson import ExperimentStep, FilledStep, Lesson, Step
 from lessons.learner import outcomes
 from lessons.learner.progress import Progress
-from lessons.results.clean_text import clean
 from lessons.results.result import Judgement, StepResult
 from lessons.texts.wording import Wording
 from lessons.what_if import changes
@@ -191,7 +190,6 @@ class ExperimentSession(LessonView):
         return text
 
     def _marked_up(self, prose: str) -> Text:
-        prose = clean(prose)
         return rich_text(prose if self._terminal.unicode else in_ascii(prose))
 
     @property

@@ -11,7 +11,6 @@ from lessons.engine.questions import answer_reading, question_facts, question_wo
 from lessons.format import template
 from lessons.format.lesson import ChoiceStep, FindStep, PointStep, PredictStep, Question
 from lessons.reading import package_source
-from lessons.results.clean_text import clean
 from lessons.results.explanation import label
 from lessons.results.result import StepResult, WorkerError
 from lessons.texts.wording import Wording
@@ -35,9 +34,9 @@ def code_text(step: Question, result: StepResult, theme: str) -> Text:
         text.append_text(rich_code(package_source.read(step.source), theme, numbered=False)).append("\n")
     if step.code.strip():
         text.append_text(rich_code(step.code, theme)).append("\n")
-    text.append(clean(result.stdout))
+    text.append(result.stdout)
     if result.error is not None:
-        text.append(clean(result.error.message), BOLD)
+        text.append(result.error.message, BOLD)
     text.rstrip()
     return text
 
@@ -119,8 +118,8 @@ class QuestionText:
         answers = self.state.answers[::-1] if not isinstance(self.step, ChoiceStep) else ()
         for answer, judgement in answers[:most]:
             text.append("\n" if text else "")
-            text.append(f"{self._no} ", BAD).append(clean(self._listed(answer)), BOLD).append("   ")
-            text.append_text(self._prose(clean(judgement.message)))
+            text.append(f"{self._no} ", BAD).append(self._listed(answer), BOLD).append("   ")
+            text.append_text(self._prose(judgement.message))
         return text
 
     def _of_outcome(self) -> Text:
@@ -138,9 +137,9 @@ class QuestionText:
             text.append(f"{self._yes} {say('right', 'Right:')} ", GOOD)
             # What a learner has typed is no prose: in 12*1024*1024, the stars are products.
             is_prose = isinstance(step, ChoiceStep)
-            said = self._prose(clean(answer)) if is_prose else Text(clean(self._listed(state.answers[-1][0])))
+            said = self._prose(answer) if is_prose else Text(self._listed(state.answers[-1][0]))
             text.append_text(said).append(go_on, DIM)
-        text.append("\n").append_text(self._prose(clean(question_words.why(step, self.result))))
+        text.append("\n").append_text(self._prose(question_words.why(step, self.result)))
         if isinstance(step, ChoiceStep):
             for each in question_words.choices(step, self.result):
                 text.append(f"\n{self._yes if each.right else self._no} ", GOOD if each.right else BAD)

@@ -12,7 +12,6 @@ from lessons.format.lesson import ExerciseStep, Lesson, Step
 from lessons.learner import milestones, outcomes, symptoms
 from lessons.learner.records import DAMAGED
 from lessons.render.source_text import names_of_steps
-from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
 from lessons.texts.wording import Wording
@@ -152,7 +151,7 @@ class ExerciseDialogue(StepDialogue):
     # Code ------------------------------------------------------------------------------------------------------------
 
     def _code_lines(self) -> Iterator[str]:
-        for line in clean(self._code).rstrip().splitlines():
+        for line in self._code.rstrip().splitlines():
             yield f"    {line}".rstrip()
 
     def draft(self, _: str) -> Iterator[str]:
@@ -196,7 +195,7 @@ class ExerciseDialogue(StepDialogue):
             old = lines[at]
             lines[at] = old[: len(old) - len(old.lstrip())] + written.strip()
             self._save("\n".join(lines) + "\n", replaces=True)
-        yield clean(f"{at + 1}: {lines[at]}")
+        yield f"{at + 1}: {lines[at]}"
 
     def _save(self, code: str, *, replaces: bool = False) -> None:
         """Save the code; what it `replaces` is kept, if that is no starter."""
@@ -273,7 +272,7 @@ class ExerciseDialogue(StepDialogue):
         if judgement.passed:
             self._help.forget(step.exercise)
         if judgement.stopped:
-            yield from self._console.wrapped(clean(judgement.message))
+            yield from self._console.wrapped(judgement.message)
             return
         self._judgement = shown
         yield from linear_text.judgement(shown, more, self._console.width, in_shell=False)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from lessons.engine.questions import experiment_judging
 from lessons.format.lesson import ExperimentStep, Lesson, Step
 from lessons.learner import outcomes
-from lessons.results.clean_text import clean
 from lessons.texts.wording import Wording
 from lessons.what_if import changes
 from tui.plain.command_table import Handlers
@@ -104,7 +103,7 @@ class ExperimentDialogue(StepDialogue):
                 name = judgement.mistakes[0].name
                 # Not `capitalize`, which would change the letters of a name such as W_query.
                 start = f"{start} {name[:1].upper()}{name[1:]}:".strip()
-        yield from plain_lines(clean(f"{start} {judgement.message}"), self._console.width)
+        yield from plain_lines(f"{start} {judgement.message}", self._console.width)
         yield from self._console.wrapped(more)
 
     def hint(self, _: str) -> Iterator[str]:

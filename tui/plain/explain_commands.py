@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from lessons.engine import explanation_tree
 from lessons.render import explanation_lines, explanation_text, operand_choice
 from lessons.render.numbers import readable
-from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
@@ -145,7 +144,7 @@ class ExplainCommands:
     def _lines(self, explanation: Explanation) -> Iterator[str]:
         here, unicode = str(self._unit or ""), self._console.unicode
         for line in explanation_text.report(explanation, unicode, here=here, steps=self._steps()):
-            yield from wrapped(clean(line), self._console.width)
+            yield from wrapped(line, self._console.width)
         choice = operand_choice.choose(explanation)
         yield from self._listed(explanation, choice.positions)
         left = len(explanation.operands) - len(choice.positions)
@@ -165,7 +164,7 @@ class ExplainCommands:
             operand = explanation.operands[at]
             end = f" ({say('end', 'a start')})" if operand.leaf else ""
             value = readable(operand.value, operand.dtype)
-            yield from wrapped(f"  {at + 1}: {clean(operand.label)} = {value}{end}", self._console.width)
+            yield from wrapped(f"  {at + 1}: {operand.label} = {value}{end}", self._console.width)
 
 
 def wrapped(line: str, width: int) -> Iterator[str]:

@@ -9,7 +9,6 @@ from contextlib import closing
 
 from lessons.engine.prompt import Prompt, PromptResult
 from lessons.format.lesson import Lesson, Step
-from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Tensor, WorkerError
 from lessons.texts.wording import Wording
@@ -104,13 +103,13 @@ class PromptDialogue:
 
     def _outcome(self, result: PromptResult) -> Iterator[str]:
         """Yield what an input has led to."""
-        yield from clean(result.stdout).splitlines()
+        yield from result.stdout.splitlines()
         if result.error is not None:
             line = result.error.unmentioned_line
             at = f" ({say('line', 'line {line}', line=line)})" if line else ""
-            yield from self._console.wrapped(clean(result.error.message) + at)
+            yield from self._console.wrapped(result.error.message + at)
         if result.value:
-            yield from clean(result.value).splitlines()
+            yield from result.value.splitlines()
         for tensor in result.tensors:
             yield from drawn(self._console, tensor)
 

@@ -10,7 +10,6 @@ from lessons.engine.questions import question_facts, question_words
 from lessons.engine.questions.question_judging import judge
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question, Step
 from lessons.learner import outcomes
-from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Judgement, StepResult, WorkerError
 from lessons.texts.wording import Wording
@@ -120,8 +119,8 @@ class QuestionDialogue(StepDialogue):
         except WorkerError as error:
             yield from self._console.wrapped(str(error))
             return
-        yield from self._console.wrapped(say("right", "The answer: {answer}", answer=clean(right)))
-        yield from plain_lines(clean(question_words.why(step, result)), self._console.width)
+        yield from self._console.wrapped(say("right", "The answer: {answer}", answer=right))
+        yield from plain_lines(question_words.why(step, result), self._console.width)
 
     # Answers ---------------------------------------------------------------------------------------------------------
 
@@ -137,7 +136,7 @@ class QuestionDialogue(StepDialogue):
         more = outcomes.record(self._state.progress, self.lesson, step, text, judgement)
         if judgement.stopped:
             self._state_of_question = replace(self._state_of_question, gives_up_next=False)
-            yield from self._console.wrapped(clean(judgement.message))
+            yield from self._console.wrapped(judgement.message)
             return
         self._state_of_question = self._state_of_question.with_answer(text, judgement)
         yield from self._verdict(judgement)
@@ -147,10 +146,10 @@ class QuestionDialogue(StepDialogue):
         width = self._console.width
         if not judgement.passed:
             yield from self._console.wrapped(say("not-yet", "Not yet."))
-            yield from plain_lines(clean(judgement.message), width)
+            yield from plain_lines(judgement.message, width)
             return
         yield from self._console.wrapped(say("done", "Right."))
-        yield from plain_lines(clean(judgement.message), width)
+        yield from plain_lines(judgement.message, width)
         yield from self._end("passed")
 
     def _end(self, phase: Phase) -> Iterator[str]:

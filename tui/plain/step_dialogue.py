@@ -10,7 +10,6 @@ from lessons.format import main_path, template
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import FindStep, Lesson, Step
 from lessons.render.source_text import names_of_steps
-from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
@@ -241,7 +240,7 @@ class StepDialogue:
         """Yield one of the hints of a task, counted from 0."""
         start = say("hint", "Hint {number} of {all}:", number=number + 1, all=len(hints))
         text = template.fill(hints[number], self.content.result.text)
-        yield from plain_lines(clean(f"{start} {text}"), self._console.width)
+        yield from plain_lines(f"{start} {text}", self._console.width)
 
     def _paragraphs(self, *sentences: str) -> Iterator[str]:
         """Yield sentences, each in a paragraph of its own."""

@@ -27,7 +27,6 @@ from lessons.format.lesson import (
 )
 from lessons.reading import folders, package_source
 from lessons.render import linear_matrix
-from lessons.results.clean_text import clean
 from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, Origin, StepResult, Tensor
 from lessons.texts.wording import Wording
 from tui.render.prose import plain_lines
@@ -99,7 +98,7 @@ def changes(descriptions: Sequence[str], width: int = WIDTH) -> Iterator[str]:
     """Yield the learner's changes, to be printed above a lesson that was run with them."""
     yield say("changes", "With these changes:")
     for change in descriptions:
-        yield from textwrap.wrap(clean(change), width, initial_indent="    ", subsequent_indent="    ")
+        yield from textwrap.wrap(change, width, initial_indent="    ", subsequent_indent="    ")
     as_run = say(
         "text-unchanged", "The code is shown as it ran, but the text was written for the lesson without these changes."
     )
@@ -160,7 +159,7 @@ def step_lines(
     id = "" if step.noun == main_path.PAGE else f"  [{step.id}]"
     yield from textwrap.wrap(f"{_capitalized(position)}: {step.title}{id}", width)
     yield ""
-    yield from plain_lines(clean(template.fill(step.prose, result.text)), width)
+    yield from plain_lines(template.fill(step.prose, result.text), width)
     if isinstance(step, FilledStep) and step.source:
         yield ""
         yield say("code-of", "The code of {name}:", name=step.source.partition(":")[2])
@@ -203,13 +202,13 @@ def result_lines(
     if result.stdout:
         yield ""
         yield say("output", "Output:")
-        yield from _indented(clean(result.stdout))
+        yield from _indented(result.stdout)
     if result.error is not None:
         yield ""
         yield from textwrap.wrap(failure(result.error, step.noun), width, break_on_hyphens=False)
     for note in result.notes:
         yield ""
-        yield from plain_lines(clean(note), width)
+        yield from plain_lines(note, width)
     for tensor in visible_tensors(step, result, answered) if isinstance(step, Question) else result.tensors:
         yield ""
         hidden = isinstance(step, PointStep) and step.blank and not answered and tensor.name == step.on
@@ -241,7 +240,7 @@ def _experiment(step: ExperimentStep, course: str | None) -> Iterator[str]:
 def _options(step: ChoiceStep, result: StepResult, width: int) -> Iterator[str]:
     """Yield the options of a question."""
     for option in question_words.choices(step, result):
-        for index, line in enumerate(plain_lines(clean(option.text), width - 6)):
+        for index, line in enumerate(plain_lines(option.text, width - 6)):
             yield (f"  {option.letter})  " if index == 0 else "      ") + line
 
 
@@ -262,7 +261,7 @@ def _indented(text: str) -> Iterator[str]:
 
 def failure(error: Failure, noun: str = "") -> str:
     """Return a sentence on why a step failed, or a program of one's own, whose pages have a noun of their own."""
-    message = clean(error.message)
+    message = error.message
     if noun == main_path.PAGE:
         if line := error.unmentioned_line:
             return say("program-stopped-at-line", "It stopped at line {line}: {message}", line=line, message=message)
@@ -274,7 +273,7 @@ def failure(error: Failure, noun: str = "") -> str:
 
 def file_failure(file: str, error: Failure) -> str:
     """Return a sentence on why the program in a file failed."""
-    message = _first_lines(clean(error.message))
+    message = _first_lines(error.message)
     if line := error.unmentioned_line:
         return say("file-failed-at-line", "{file}, line {line}: {message}", file=file, line=line, message=message)
     return say("file-failed", "{file}: {message}", file=file, message=message)
@@ -320,7 +319,7 @@ def judgement(value: Judgement, more: str = "", width: int = WIDTH, *, in_shell:
             yield from _prose(check.message, " " * 7, width)
     if value.stdout:
         yield say("printed", "Your program printed:")
-        yield from _indented(clean(value.stdout))
+        yield from _indented(value.stdout)
     if in_shell and value.verdict == "failed" and value.seed is not None:
         yield say("repeat", "To check again with the same hidden inputs, add --seed {seed}.", seed=value.seed)
     yield from textwrap.wrap(more, width)
@@ -332,20 +331,20 @@ def message(verdict: str, text: str, indent: str = "", width: int = WIDTH) -> It
         yield from _prose(text, indent, width)
     else:
         # It may be Python's own, in which `a * b * c` is no emphasis.
-        yield from textwrap.wrap(clean(text), width, initial_indent=indent, subsequent_indent=indent)
+        yield from textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent)
 
 
 def _prose(text: str, indent: str, width: int) -> Iterator[str]:
-    return (f"{indent}{line}".rstrip() for line in plain_lines(clean(text), width - len(indent)))
+    return (f"{indent}{line}".rstrip() for line in plain_lines(text, width - len(indent)))
 
 
 def _diagnosis(value: Judgement, width: int) -> Iterator[str]:
     """Yield the known mistakes in an answer, or else where it departs from the model answer."""
     for mistake in (item for item in value.mistakes if item.name):
-        yield from textwrap.wrap(clean(_named(mistake, value.line)), width)
+        yield from textwrap.wrap(_named(mistake, value.line), width)
         yield from _prose(mistake.text, " " * 4, width)
     if value.difference is not None:
-        yield from textwrap.wrap(clean(_departure(value.difference)), width)
+        yield from textwrap.wrap(_departure(value.difference), width)
 
 
 def _named(mistake: NamedMistake, line: int | None) -> str:

@@ -9,7 +9,6 @@ from rich.text import Text
 
 from lessons.format import template
 from lessons.format.lesson import ExerciseStep
-from lessons.results.clean_text import clean
 from lessons.results.result import AnswerComparison, Intermediate
 from lessons.texts.wording import Wording
 from tui.render.ascii_text import in_ascii
@@ -51,7 +50,7 @@ def solution(
 
 def code_diff(code: str, model: str) -> Text:
     """Return a diff of the learner's code and the model answer with all lines: `-` yours, `+` the model answer."""
-    yours, theirs = (clean(each.rstrip()).split("\n") for each in (code, model))
+    yours, theirs = (each.rstrip().replace("\r\n", "\n").split("\n") for each in (code, model))
     if yours == theirs:
         text = Text.assemble((say("same", "They are the same.") + "\n", BOLD))
         return text.append("\n".join(f"  {line}" for line in theirs))
@@ -81,7 +80,7 @@ def _match(each: Intermediate) -> str:
     """Say which result of the learner's code an intermediate of the model answer equals, if there is one."""
     if not each.yours:
         return say("not-yours", "not in yours")
-    code = f"`{clean(each.yours)}`"
+    code = f"`{each.yours}`"
     if each.your_line:
         return say("equal-at-line", "yours {code}, line {line}, equal", code=code, line=each.your_line)
     return say("equal", "yours {code}, equal", code=code)
@@ -89,5 +88,5 @@ def _match(each: Intermediate) -> str:
 
 def _entry(sign: str, name: str, each: Intermediate, remark: str, unicode: bool) -> Text:
     shape = ("×" if unicode else "x").join(map(str, each.shape)) or say("scalar", "one number")
-    text = Text.assemble((f"{sign} {clean(name)} ({shape}): ", STYLES.get(sign, "")))
+    text = Text.assemble((f"{sign} {name} ({shape}): ", STYLES.get(sign, "")))
     return text.append_text(rich_text(remark))

@@ -7,7 +7,6 @@ from rich.text import Text
 
 from lessons.format.lesson import ExerciseStep, FilledStep, RunningStep
 from lessons.reading import package_source
-from lessons.results.clean_text import clean
 from lessons.results.result import StepResult
 from lessons.texts.wording import Wording
 from tui.render.code_text import rich_code
@@ -35,5 +34,5 @@ def code_text(step: FilledStep | ExerciseStep, theme: str) -> Text:
 def output_text(result: StepResult) -> Text:
     """Return what a step has printed, how it failed, and the notes on it."""
     said = [*([result.error.message] if result.error is not None else ()), *result.notes]
-    texts = Text(clean(result.stdout).rstrip("\n")), *(Text(clean(each), BOLD) for each in said)
+    texts = Text(result.stdout.rstrip("\n")), *(Text(each, BOLD) for each in said)
     return Text("\n").join(each for each in texts if each)

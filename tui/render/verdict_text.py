@@ -7,7 +7,6 @@ from rich.text import Text
 
 from lessons.format.lesson import Lesson
 from lessons.reading import folders
-from lessons.results.clean_text import clean
 from lessons.results.result import AnswerDifference, Judgement, NamedMistake
 from lessons.results.verdict import Verdict
 from lessons.texts.wording import Wording
@@ -33,7 +32,7 @@ def verdict(
         unicode: whether check marks can be drawn.
     """
     if judgement.stopped:
-        return Text(clean(judgement.message))
+        return Text(judgement.message)
     yes, no = ("✓", "✗") if unicode else ("+", "x")
     text = _headline(judgement, yes, no, help)
     if more:
@@ -46,7 +45,7 @@ def verdict(
         if check.message:
             text.append(f"\n{no} ", BAD)
             text.append(f"{check.name}: ")
-            text.append_text(rich_text(clean(check.message)))
+            text.append_text(rich_text(check.message))
     right = [check.name for check in judgement.checks if check.passed]
     for index, name in enumerate(right):
         text.append("   " if index else "\n")
@@ -57,7 +56,7 @@ def verdict(
         text.append_text(departure(judgement.difference))
     if judgement.stdout:
         text.append("\n" + say("printed", "It printed:") + "\n", DIM)
-        text.append(clean(judgement.stdout))
+        text.append(judgement.stdout)
         text.rstrip()
     if judgement.verdict == "failed" and judgement.seed is not None:
         course = folders.option_for(lesson) if lesson is not None else ""
@@ -80,7 +79,7 @@ def _headline(judgement: Judgement, yes: str, no: str, help: str) -> Text:
     else:
         text.append(f"{no} {_outcome(judgement.verdict)}{_line(judgement.unmentioned_line)}: ", BAD)
         # Do not parse it as prose: a Python message about `a * b * c` contains no emphasis.
-        text.append(clean(judgement.message))
+        text.append(judgement.message)
     return text
 
 
@@ -114,8 +113,8 @@ def _has_details(judgement: Judgement) -> bool:
 def named(mistake: NamedMistake) -> Text:
     """Describe a known mistake: its name, its line, and an explanation."""
     where = " " + say("line-in-brackets", "(line {number})", number=mistake.line) if mistake.line else ""
-    text = Text.assemble((clean(mistake.name), BOLD), f"{where}: ")
-    return text.append_text(rich_text(clean(mistake.text)))
+    text = Text.assemble((mistake.name, BOLD), f"{where}: ")
+    return text.append_text(rich_text(mistake.text))
 
 
 def departure(difference: AnswerDifference) -> Text:
@@ -125,10 +124,10 @@ def departure(difference: AnswerDifference) -> Text:
     else:
         start = say("first-unknown", "The first result that the model answer does not have:")
     text = Text(f"{start} ")
-    text.append(clean(difference.name), Style(color="cyan"))
+    text.append(difference.name, Style(color="cyan"))
     text.append(_line(difference.line))
     if difference.agreed:
-        text.append(" " + say("agreeing", "(agreeing before: {names})", names=clean(", ".join(difference.agreed))))
+        text.append(" " + say("agreeing", "(agreeing before: {names})", names=", ".join(difference.agreed)))
     return text.append(".")
 
 

@@ -20,7 +20,6 @@ from lessons.format import main_path
 from lessons.format.lesson import Lesson, Step
 from lessons.render.numbers import truncated, visible
 from lessons.render.source_text import names_of_steps
-from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.result import StepResult, Tensor
@@ -58,22 +57,22 @@ DIM, BOLD = Style(dim=True), Style(bold=True)
 def entry(code: str, result: PromptResult, theme: str, unicode: bool = True) -> Text:
     """Return an input and its result as text for the transcript."""
     text = Text()
-    for index, line in enumerate(rich_code(clean(code), theme, numbered=False).split("\n", allow_blank=True)):
+    for index, line in enumerate(rich_code(code, theme, numbered=False).split("\n", allow_blank=True)):
         text.append(GOES_ON if index else FIRST, DIM)
         text.append_text(line)
         text.append("\n")
-    printed = clean(result.stdout).rstrip("\n").split("\n") if result.stdout else []
+    printed = result.stdout.rstrip("\n").split("\n") if result.stdout else []
     if len(printed) > OUTPUT_LINES:
         more = len(printed) - OUTPUT_LINES
         above = say.count("lines-above", more, "({count} more line above)", "({count} more lines above)")
         text.append(f"{above}\n", DIM)
     text.append("".join(f"{line}\n" for line in printed[-OUTPUT_LINES:]))
     if result.value:
-        text.append(clean(result.value) + "\n")
+        text.append(result.value + "\n")
     for tensor in result.tensors:
         text.append(f"{outline(tensor, unicode)}\n", DIM)
     if result.error is not None:
-        number, message = result.error.unmentioned_line, clean(result.error.message)
+        number, message = result.error.unmentioned_line, result.error.message
         if number and "\n" in code:
             message = say("at-line", "line {number}: {message}", number=number, message=message)
         text.append(f"{message}\n", BOLD)
@@ -246,7 +245,7 @@ class PromptView(ExplainingView):
         return bool(self._waiting)
 
     def _say(self, text: str) -> None:
-        self._word.set(Text(f" {clean(text)}", DIM) if text else "")
+        self._word.set(Text(f" {text}", DIM) if text else "")
 
     def _show_transcript(self) -> None:
         text = self._welcome.copy()

@@ -9,7 +9,6 @@ from rich.text import Text
 from textual.message import Message
 
 from lessons.format.lesson import FilledStep, Lesson, RunStep
-from lessons.results.clean_text import clean
 from lessons.results.result import StepResult
 from lessons.texts.wording import Wording
 from tui.actions.action_words import hint_of
@@ -56,7 +55,7 @@ class ScratchRunView(LessonView):
         error = result.error
         if error is None:
             return super()._prose_text(step, result)
-        message = clean(error.message)
+        message = error.message
         named = error.line is None or re.search(rf"\bline {error.line}\b", message)
         return Text.assemble((message if named else at_line(error.line, message), BOLD))
 

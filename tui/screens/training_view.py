@@ -16,7 +16,6 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, TrainStep
-from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import StepResult, Tensor
 from lessons.texts.wording import Wording
@@ -291,7 +290,7 @@ class TrainingView(LessonView):
                         "the training that ships with the course.",
                     )
                 )
-        return Text("\n".join(map(clean, [*lines, *result.notes])))
+        return Text("\n".join([*lines, *result.notes]))
 
     def _output_text(self, result: StepResult) -> Text:
         """Return the output of the step, without errors, which are shown above the curves."""

@@ -89,7 +89,7 @@ class Judge:
     """A session whose checks pass the code `right`."""
 
     def check(self, exercise: ExerciseStep, source: str, seed: int | None = None) -> Judgement:
-        verdict, message = ("passed", "All checks pass.") if source == "right" else ("failed", "Not \x1b so.")
+        verdict, message = ("passed", "All checks pass.") if source == "right" else ("failed", "Not so.")
         return Judgement(exercise.exercise, verdict, message, seconds=1.25)  # type: ignore[arg-type]
 
 
@@ -100,7 +100,7 @@ def test_check_again() -> None:
     lines = [line for exercise, judgement in found for line in check_all.verdict_lines(exercise, judgement)]
     assert lines == [
         f"not passed    1.25 s  same-numbers             {found[0][0].title}",
-        " " * 22 + "Not \ufffd so.",
+        " " * 22 + "Not so.",
         f"passed        1.25 s  two-wide                 {found[1][0].title}",
     ]
     assert check_all.missing_exercises(COURSE, passed) == ["of-old"]

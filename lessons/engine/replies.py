@@ -6,7 +6,6 @@ import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from math import prod
 from typing import Any, TypeVar, cast
 
 from lessons.engine.launching.launchers import ChildProcess, output
@@ -14,15 +13,12 @@ from lessons.format import axis_labels
 from lessons.format.lesson import FilledStep, Lesson, RunningStep, ShownTensor, TrainStep
 from lessons.learner import trained_models
 from lessons.learner.trained_models import TrainedModel
-from lessons.results import explanation, flow, line_shapes
+from lessons.results import flow, line_shapes
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import PROGRAM, CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.flow import Flow
 from lessons.results.result import (
-    LONGEST_AXIS,
-    MOST_AXES,
-    MOST_STEPS,
     WHOLE,
     Failure,
     MemoryLayout,
@@ -125,18 +121,14 @@ def training_request(lesson: Lesson, step: TrainStep, cells: list[dict[str, Any]
 
 
 def snapshot_of(lesson: Lesson, step: TrainStep, report: Snapshot) -> TrainingSnapshot:
-    """Return a snapshot of a training from the worker's report. A malformed report may raise any exception."""
-    # All snapshots are held in memory, so no tensor may be larger than one that is shown whole.
-    if len(report.blob) > 8 * WHOLE * len(step.watch):
-        raise wire.WireError("a snapshot that is too large")
-    numbers = {name: float(report.numbers[name]) for name, _ in step.measured}
+    """Return a snapshot of a training from the worker's report. Raises `WireError` for one of another training."""
+    names = [name for name, _ in step.measured]
+    if not report.numbers.keys() >= set(names) or len(report.tensors) != len(step.watch):
+        raise wire.WireError("a snapshot of another training")
     tensors = tuple(
         tensor_of(lesson, spec, tensor, report.blob) for spec, tensor in zip(step.watch, report.tensors, strict=True)
     )
-    # The worker checks this too, but has run the learner's code.
-    if not 0 <= report.done <= report.total <= MOST_STEPS:
-        raise wire.WireError("a snapshot of no step")
-    return TrainingSnapshot(report.done, report.total, numbers, tensors)
+    return TrainingSnapshot(report.done, report.total, {name: report.numbers[name] for name in names}, tensors)
 
 
 def cells_of(lesson: Lesson, changes: Changes) -> list[dict[str, Any]]:
@@ -153,8 +145,10 @@ def cell_writes(lesson: Lesson, changes: Changes) -> tuple[CellWrite, ...]:
 
 
 def step_result(lesson: Lesson, step: FilledStep, report: StepReport, job: ChildProcess) -> StepResult:
-    """Return the result of a step from the worker's report. A malformed report may raise any exception."""
+    """Return the result of a step from the worker's report. Raises `WireError` for the report of another step."""
     shown = step.tensors if isinstance(step, RunningStep) else ()
+    if report.id != step.id or len(report.tensors) > len(shown):
+        raise wire.WireError("the report of another step")
     return StepResult(
         id=step.id,
         stdout=output(job.out, *report.stdout),
@@ -177,23 +171,15 @@ def tensor_of(
     blob: bytes,
     filled: Mapping[str, str] = axis_labels.NOTHING,
 ) -> Tensor:
-    """Return a tensor from the worker's report and its blob; `filled` is what the run has filled in.
-
-    Raises `ValueError` if the report and the blob do not fit together.
-    """
+    """Return a tensor from the worker's report and its blob; `filled` is what the run has filled in."""
     return _tensor(shown, report, blob, *axis_labels.names_and_labels(lesson, shown, report.shape, filled))
 
 
 def _tensor(
     shown: ShownTensor, report: TensorReport, blob: bytes, names: tuple[str, ...], texts: tuple[tuple[str, ...], ...]
 ) -> Tensor:
-    shape = report.shape
-    if len(shape) > MOST_AXES or not all(0 <= size <= LONGEST_AXIS for size in shape):
-        raise ValueError("a tensor that cannot be shown")
+    shape, whole = report.shape, report.whole
     numbers = _cast(report.code, blob[report.offset : report.offset + report.size])
-    whole = report.whole
-    if whole and len(numbers) != prod(shape):
-        raise ValueError("a tensor of another size")
     window = None if whole else Window((0,) * max(0, len(shape) - 2), 0, 0, _rows(numbers, report.rows))
     return Tensor(
         name=shown.name,
@@ -212,10 +198,7 @@ def _tensor(
 
 
 def corner_of(name: str, report: TensorReport, blob: bytes) -> Tensor:
-    """Return a tensor of which only what was sent can be seen: a tensor of any size, with labels for its corner alone.
-
-    Raises `ValueError` if the report and the blob do not fit together.
-    """
+    """Return a tensor of any size of which only what was sent can be seen, with labels for its corner alone."""
     seen = tuple(min(size, WHOLE) for size in report.shape)
     plain = ShownTensor(name="_", kind="mask" if report.dtype == "bool" else "vector")
     numbers = tuple(tuple(map(str, range(size))) for size in seen)
@@ -241,7 +224,7 @@ def with_letters(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
 
 
 def result_of(question: TensorQuestion[T], reply: object) -> T | Refusal:
-    """Return the reply to a question about a tensor as plain data. A malformed reply may raise any exception."""
+    """Return the reply to a question about a tensor as plain data. Raises `WireError` for one to another question."""
     if isinstance(reply, Refusal):
         return reply
     return cast(T, _READERS[type(question)](question, reply))
@@ -249,31 +232,39 @@ def result_of(question: TensorQuestion[T], reply: object) -> T | Refusal:
 
 def _window(question: WindowQuestion, report: WindowReport) -> Window:
     rows = _rows(_cast(report.code, report.blob), report.rows)
+    if len(rows) > question.height or (rows and len(rows[0]) > question.width):
+        raise wire.WireError("a window of another size")
     return Window(question.lead, question.top, question.left, rows)
 
 
 def _blocks(question: BlocksQuestion, report: BlocksReport) -> Blocks:
-    half, down = len(report.blob) // 2, report.rows
-    peaks = tuple((cell // report.width, cell % report.width) for cell in array.array("q", report.blob[half:]))
-    across = len(peaks) // down if down else 0
+    half, down, width = len(report.blob) // 2, report.rows, report.width
+    cells = array.array("q", report.blob[half:])
+    across = len(cells) // down if down else 0
+    peaks = tuple(
+        tuple(divmod(cell, width) for cell in cells[row * across : (row + 1) * across]) for row in range(down)
+    )
+    for row, strip in enumerate(peaks):
+        for col, peak in enumerate(strip):
+            if (peak[0] // question.rows, peak[1] // question.cols) != (row, col):
+                raise wire.WireError("the greatest cell of another block")
     return Blocks(
-        question.lead,
-        question.rows,
-        question.cols,
-        question.how,
+        *(question.lead, question.rows, question.cols, question.how),
         _rows(_cast("d", report.blob[:half]), down),
-        tuple(peaks[row * across : (row + 1) * across] for row in range(down)),
+        peaks,
     )
 
 
 def _row(question: RowQuestion, report: RowReport) -> RowStats:
+    if len(report.cols) > question.top:
+        raise wire.WireError("more values than were asked for")
     total, *values = _cast("d", report.blob)
     top = tuple(zip(report.cols, values, strict=True))
     return RowStats(question.lead, question.row, total, report.low, report.high, report.support, report.bits, top)
 
 
 def _explanation(question: ExplainQuestion | FollowQuestion, report: ExplanationReport) -> Explanation:
-    return explanation.of_json(report.explanation)
+    return cast(Explanation, report.explanation)
 
 
 def _flow(question: FlowQuestion, report: FlowReport) -> Flow:
@@ -300,8 +291,6 @@ _READERS: dict[type[Any], Callable[[Any, Any], object]] = {
 
 
 def _cast(code: str, data: bytes) -> list[float]:
-    if code not in ("B", "q", "d", "f"):
-        raise ValueError("unknown number format")
     return [*array.array(code, data)]
 
 

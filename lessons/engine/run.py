@@ -13,7 +13,6 @@ from typing import TypeVar, cast
 from lessons.engine import replies
 from lessons.engine.child_code import Names
 from lessons.engine.launching.launchers import ChildProcess
-from lessons.results import nonfinite
 from lessons.results.nonfinite import NonfiniteReport
 from lessons.results.result import StepResult
 from lessons.results.tensor_questions import Refusal, TensorQuestion
@@ -57,7 +56,7 @@ class Run:
         """Return the first number that is not finite of a program that has hunted it; None if the child is gone."""
 
         def read(reply: object) -> NonfiniteReport | Refusal:
-            return nonfinite.of_json(reply.report) if isinstance(reply, NonfiniteFound) else cast(Refusal, reply)
+            return cast(NonfiniteReport | Refusal, reply.report if isinstance(reply, NonfiniteFound) else reply)
 
         return self._ask(FindNonfinite(), read, SEARCH_LIMIT)
 

@@ -13,6 +13,9 @@ from lessons.results.floats import rounded
 STEPS = frozenset({"floor", "ceil", "round", "trunc", "//", "%", "fmod", "float16", "float32", "bfloat16"})
 """Functions that jump: a last digit more or less in their arguments may change their result by far more."""
 
+MOST_BITS = 1 << 17
+"""Bits of a numerator or a denominator beyond which nobody computes on paper, and neither does this module."""
+
 TESTS = frozenset({"<", "<=", ">", ">=", "==", "!=", "argmax", "argmin"})
 """Comparisons, which jump as well."""
 
@@ -79,20 +82,28 @@ def _evaluate(formula: f.Formula, values: Sequence[float | Fraction]) -> Fractio
         test, yes, no = formula.parts
         decided = _evaluate(test, values)
         return None if decided is None else _evaluate(yes if decided else no, values)
-    parts = []
+    parts: list[Fraction] = []
     for part in formula.parts:
-        value = _evaluate(part, values)
-        if value is None:
+        found = _evaluate(part, values)
+        if found is None:
             return None
-        parts.append(value)
-    if formula.op == "+":
-        return sum(parts, Fraction(0))
-    if formula.op == "*":
-        return math.prod(parts, start=Fraction(1))
+        parts.append(found)
+    if formula.op in ("+", "*"):
+        result = parts[0]
+        for value in parts[1:]:
+            result = _bounded(result + value if formula.op == "+" else result * value)
+        return result
     if formula.op in ("and", "or"):
         return next((part for part in parts if bool(part) == (formula.op == "or")), parts[-1])
     function = _FUNCTIONS.get(formula.op)
-    return None if function is None else Fraction(function(*parts))
+    return None if function is None else _bounded(Fraction(function(*parts)))
+
+
+def _bounded(number: Fraction) -> Fraction:
+    """Return a number that has not too many digits. Raises `OverflowError` for any other."""
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > MOST_BITS:
+        raise OverflowError("too many digits")
+    return number
 
 
 def jumps(formula: f.Formula) -> bool:

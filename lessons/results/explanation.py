@@ -8,6 +8,7 @@ from typing import Any
 
 from lessons.results import code_unit
 from lessons.results import formula as f
+from lessons.results.bounds import LARGEST_LINE, LEAST_INTEGER, items, real, text, whole
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
 from lessons.results.floats import exact_number, shortest
@@ -126,50 +127,68 @@ class Explanation:
         return not self.operands
 
 
-def of_json(data: dict[str, Any]) -> Explanation:
+MOST_OPERANDS = 30_000
+"""The most operands of an explanation, and the most numbers of a detail."""
+
+MOST_NAMES = 5000
+
+LONGEST_TEXT = 1 << 22
+"""The most characters of a formula with the labels of all its operands."""
+
+
+def of_json(data: Any) -> Explanation:
     """Read an explanation from the worker's reply. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
-    names, dtypes = ([clean(str(item), keep="") for item in data[key]] for key in ("names", "dtypes"))
-    operands = tuple(
-        Operand(names[name], _index(index), _number(value), dtypes[name], int(ref), bool(leaf))
-        for name, index, value, ref, leaf in data["operands"]
-    )
+    names, dtypes = ([_text(item) for item in items(data[key], MOST_NAMES)] for key in ("names", "dtypes"))
+    operands = tuple(_operand(names, dtypes, *items(row, 5)) for row in items(data["operands"], MOST_OPERANDS))
     formula = f.from_json(data["formula"])
-    if any(not 0 <= position < len(operands) for position in f.operand_positions(formula)):
+    positions = f.all_positions(formula)
+    if any(not 0 <= position < len(operands) for position in set(positions)):
         raise ValueError("a formula of operands that are not there")
+    lengths = [len(operand.label) for operand in operands]
+    if sum(lengths) + sum(lengths[position] for position in positions) > LONGEST_TEXT:
+        raise ValueError("a formula that is too long")
     return Explanation(
-        name=clean(str(data["name"]), keep=""),
+        name=_text(data["name"]),
         index=_index(data["index"]),
         value=_number(data["value"]),
-        dtype=str(data["dtype"]),
-        op=clean(str(data["op"]), keep=""),
-        code=clean(str(data["code"]), keep=""),
-        file=clean(str(data["file"]), keep=""),
-        line=_line(data["line"]),
-        lesson_line=_line(data["lesson_line"]),
+        dtype=_text(data["dtype"]),
+        op=_text(data["op"]),
+        code=_text(data["code"]),
+        file=_text(data["file"]),
+        line=line_of_json(data["line"]),
+        lesson_line=line_of_json(data["lesson_line"]),
         formula=formula,
         operands=operands,
-        notes=tuple(clean(str(note), keep="") for note in data["notes"]),
-        details=tuple((clean(str(title), keep=""), tuple(map(float, row))) for title, row in data["details"]),
-        lit={str(name): tuple(map(_index, cells)) for name, cells in data["lit"].items()},
+        notes=tuple(map(_text, items(data["notes"], 1000))),
+        details=tuple(_detail(*items(row, 2)) for row in items(data["details"], 100)),
+        lit={_text(name): tuple(map(_index, items(cells, MOST_OPERANDS))) for name, cells in data["lit"].items()},
     )
+
+
+def _operand(names: list[str], dtypes: list[str], name: Any, index: Any, value: Any, ref: Any, leaf: Any) -> Operand:
+    at = whole(name, 0, min(len(names), len(dtypes)) - 1)
+    return Operand(names[at], _index(index), _number(value), dtypes[at], whole(ref), bool(whole(leaf, 0, 1)))
+
+
+def _detail(title: Any, row: Any) -> tuple[str, tuple[float, ...]]:
+    return _text(title), tuple(map(real, items(row, MOST_OPERANDS)))
+
+
+def _text(given: Any) -> str:
+    return clean(text(given), keep="")
 
 
 def _number(given: Any) -> float:
-    number = exact_number(given)
-    if type(number) is int and number.bit_length() > 64:
-        raise ValueError("no number of a tensor")
-    return number
+    return exact_number(whole(given, LEAST_INTEGER) if type(given) is int else real(given))
 
 
 def _index(given: Any) -> Index:
-    index = tuple(map(int, given))
-    if any(abs(position) >= 1 << 63 for position in index):
-        raise ValueError("no index")
-    return index
+    return tuple(whole(position, LEAST_INTEGER) for position in items(given, 64))
 
 
-def _line(given: Any) -> int | None:
-    return given if isinstance(given, int) else None
+def line_of_json(given: Any) -> int | None:
+    """Read the number of a line. Raises `ValueError` for anything else but None."""
+    return None if given is None else whole(given, 0, LARGEST_LINE)
 
 
 def python(explanation: Explanation) -> str:

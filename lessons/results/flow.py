@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
+from lessons.results.bounds import Count, Finite, Line, Longest, Name, Sizes, Type
 from lessons.results.clean_text import clean
 
 LARGEST_THUMBNAIL = (6, 12)
 """The most rows and columns of the thumbnail of a tensor in its box."""
+
+MOST_BOXES = 120
+"""Boxes of one flow, besides those for what came from outside; of more, those nearest to what was asked are kept."""
+
+MOST_SENT = 2000
+"""Boxes that a flow may have with those for what came from outside."""
+
+MOST_ARROWS = 10_000
+
+Thumbnail = Annotated[tuple[Annotated[tuple[float, ...], Longest(12)], ...], Longest(6)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,34 +45,41 @@ class FlowBox:
         kind: the meaning of the numbers, which decides their colors; a worker does not know it.
     """
 
-    id: str
-    name: str
-    code: str = ""
-    unit: str = ""
-    line: int | None = None
-    shape: tuple[int, ...] | None = None
-    dtype: str = ""
-    thumbnail: tuple[tuple[float, ...], ...] = ()
-    low: float | None = None
-    high: float | None = None
-    times: int | None = 1
-    operations: int = 0
+    id: Name
+    name: Name
+    code: Name = ""
+    unit: Name = ""
+    line: Line | None = None
+    shape: Sizes | None = None
+    dtype: Type = ""
+    thumbnail: Thumbnail = ()
+    low: Finite | None = None
+    high: Finite | None = None
+    times: Count | None = 1
+    operations: Count = 0
     opens: bool = False
-    parent: str = ""
-    shown: tuple[str, ...] = ()
+    parent: Name = ""
+    shown: Annotated[tuple[Name, ...], Longest(1000)] = ()
     loops: bool = False
-    unseen: int = 0
-    kind: str = "vector"
+    unseen: Count = 0
+    kind: Type = "vector"
+
+    def check(self) -> None:
+        """Raise `ValueError` if the rows of the thumbnail differ in length, or a worker claims to know the kind."""
+        if len({len(row) for row in self.thumbnail}) > 1 or () in self.thumbnail:
+            raise ValueError("a thumbnail of no matrix")
+        if self.kind != "vector":
+            raise ValueError("a kind that a worker does not know")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenBox:
     """A box that is open: the boxes whose `parent` it is stand in its place. The fields are those of `FlowBox`."""
 
-    id: str
-    name: str
-    code: str = ""
-    parent: str = ""
+    id: Name
+    name: Name
+    code: Name = ""
+    parent: Name = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +91,8 @@ class FlowArrow:
         back: whether it leads to a box that began earlier, as in a loop.
     """
 
-    source: str
-    target: str
+    source: Name
+    target: Name
     back: bool = False
 
 
@@ -87,11 +106,32 @@ class Flow:
         left_out: how many boxes there are besides: those farthest from what was asked about.
     """
 
-    boxes: tuple[FlowBox, ...]
-    arrows: tuple[FlowArrow, ...]
-    opened: tuple[OpenBox, ...] = ()
-    path: tuple[str, ...] = ()
-    left_out: int = 0
+    boxes: Annotated[tuple[FlowBox, ...], Longest(MOST_SENT)]
+    arrows: Annotated[tuple[FlowArrow, ...], Longest(MOST_ARROWS)]
+    opened: Annotated[tuple[OpenBox, ...], Longest(MOST_SENT)] = ()
+    path: Annotated[tuple[Name, ...], Longest(MOST_SENT)] = ()
+    left_out: Count = 0
+
+    def check(self) -> None:
+        """Raise `ValueError` if boxes have no id of their own, or arrows, parents or the path lead nowhere.
+
+        All arrows but those back lead on in the order of the boxes, so that no way through them is endless.
+        """
+        places = {box.id: place for place, box in enumerate(self.boxes)}
+        parents = {""}
+        for box in self.opened:
+            if box.parent not in parents or box.id in parents or box.id in places:
+                raise ValueError("a box in no box")
+            parents.add(box.id)
+        if len(places) != len(self.boxes) or any(box.parent not in parents for box in self.boxes):
+            raise ValueError("two boxes with one id, or a box in no box")
+        for arrow in self.arrows:
+            if arrow.source not in places or arrow.target not in places:
+                raise ValueError("an arrow from or to no box")
+            if not arrow.back and places[arrow.source] >= places[arrow.target]:
+                raise ValueError("an arrow back that is none")
+        if not places.keys() >= set(self.path):
+            raise ValueError("a path through no box")
 
     def box(self, id: str) -> FlowBox | None:
         """Return the box with an id; None if there is none."""

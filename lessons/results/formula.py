@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lessons.results.bounds import text as text_of
 from lessons.results.clean_text import clean
 from lessons.results.floats import exact_number, rounded
 
@@ -101,7 +102,8 @@ def _divide(a: float, b: float) -> float:
 
 def _power(a: float, b: float) -> float:
     try:
-        result = a**b
+        # As floats: a whole number with a large exponent may have more digits than there is room for.
+        result = float(a) ** float(b)
     except ZeroDivisionError:
         return math.inf
     except OverflowError:
@@ -265,15 +267,27 @@ _WHOLE: dict[str, Callable[[list[int]], int]] = {
 MOST_EXPONENT = 64
 """Exponents up to which powers are computed without rounding."""
 
+MOST_BITS = 1000
+"""Bits of a whole number beyond which it is rounded, like any other. A float may be as large."""
+
 
 def _whole_number(op: str, parts: Sequence[float]) -> float | None:
-    """Return the result of an operation on whole numbers as Python computes it, without a bound; None for any other."""
+    """Return the result of an operation on whole numbers as Python computes it, without rounding.
+
+    None for any other operation, and for a result of more than `MOST_BITS`.
+    """
     if op not in _WHOLE or not all(type(part) is int or part.is_integer() for part in parts):
         return None
     numbers = [int(part) for part in parts]
     if (op in ("//", "%", "fmod") and numbers[1] == 0) or (op == "**" and not 0 <= numbers[1] <= MOST_EXPONENT):
         return None
-    return exact_number(_WHOLE[op](numbers))
+    if op in ("*", "**"):
+        # More bits than the result may have, but for products of a few.
+        bits = [number.bit_length() for number in numbers]
+        if (bits[0] * numbers[1] if op == "**" else sum(bits)) > MOST_BITS:
+            return None
+    result = _WHOLE[op](numbers)
+    return exact_number(result) if result.bit_length() <= MOST_BITS else None
 
 
 def total(parts: Sequence[float]) -> float:
@@ -373,17 +387,14 @@ def _size(term: float) -> float:
 
 def operand_positions(formula: Formula) -> list[int]:
     """Return the positions of the operands that occur, in the order of their first occurrence, each once."""
-    found: dict[int, None] = {}
+    return list(dict.fromkeys(all_positions(formula)))
 
-    def walk(item: Formula) -> None:
-        if isinstance(item, OperandRef):
-            found[item.position] = None
-        elif isinstance(item, Op):
-            for part in item.parts:
-                walk(part)
 
-    walk(formula)
-    return list(found)
+def all_positions(formula: Formula) -> list[int]:
+    """Return the positions of the operands in the order of a formula, each as often as it occurs."""
+    if isinstance(formula, OperandRef):
+        return [formula.position]
+    return [at for part in formula.parts for at in all_positions(part)] if isinstance(formula, Op) else []
 
 
 # As JSON -----------------------------------------------------------------------------------------------------------
@@ -398,8 +409,19 @@ def to_json(formula: Formula) -> Any:
     return [formula.op, *map(to_json, formula.parts)]
 
 
-def _number(text: str) -> float:
-    return exact_number(int(text)) if text.removeprefix("-").isdecimal() else float(text)
+LONGEST_NUMBER = 400
+"""The most digits of a number of a formula: those of the largest float."""
+
+
+def _number(given: Any) -> float:
+    if type(given) is not str or len(given) > LONGEST_NUMBER:
+        raise ValueError("not a number")
+    if not given.removeprefix("-").isdecimal():
+        return float(given)
+    whole = int(given)
+    if whole.bit_length() > MOST_BITS:
+        raise ValueError("not a number")
+    return exact_number(whole)
 
 
 _ANY = {"+", "*", "max", "min", "argmax", "argmin", "median_low", "and", "or"}
@@ -420,7 +442,7 @@ def from_json(tree: Any, depth: int = 0) -> Formula:
     if op == "n":
         if len(parts) != 2:
             raise ValueError("not a number")
-        return Number(_number(str(parts[0])), clean(str(parts[1]), keep=""))
+        return Number(_number(parts[0]), clean(text_of(parts[1]), keep=""))
     if not parts if op in _ANY else _ARITY.get(op) != len(parts):
         raise ValueError("no operation of so many parts")
     return Op(op, tuple(from_json(part, depth + 1) for part in parts))

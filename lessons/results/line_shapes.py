@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from lessons.results.bounds import Between, Line, Longest, Name, Sizes
 
 Joint = Literal["@", ","]
 """The sign between two tensors that a line took: `@` for a matrix product, a comma for anything else."""
@@ -46,28 +48,58 @@ def line_of(lines: Iterable[LineShapes], name: str) -> int | None:
     return max((each.line for each in lines if name in (shape.name for shape in each.made)), default=None)
 
 
-def of_worker(data: Iterable[dict[str, Any]], axes_of: AxesOf) -> tuple[LineShapes, ...]:
-    """Read the shapes of a step from the worker's report, and name their axes.
+MOST_TENSORS = 6
+"""Tensors that are listed for one line, at most: those that it took, and those that it made."""
 
-    Raises `ValueError`, `KeyError` or `TypeError` for a wrong report.
+
+@dataclass(frozen=True, slots=True)
+class ShapeReport:
+    """A tensor in a line, as a worker sends it; `axes` holds for each axis that of the tensor called `base`.
+
+    `dims` is how many axes that tensor has.
     """
+
+    name: Name
+    sizes: Sizes
+    base: Name
+    dims: Annotated[int, Between(0, 64)]
+    axes: Annotated[tuple[Annotated[int, Between(0, 63)] | None, ...], Longest(64)]
+
+    def check(self) -> None:
+        """Raise `ValueError` if an axis is not there."""
+        if len(self.axes) != len(self.sizes) or any(axis is not None and axis >= self.dims for axis in self.axes):
+            raise ValueError("the axes of another tensor")
+
+
+ShapeReports = Annotated[tuple[ShapeReport, ...], Longest(MOST_TENSORS)]
+
+
+@dataclass(frozen=True, slots=True)
+class LineReport:
+    """The tensors that a line of code took and made, as a worker sends them; see `LineShapes`."""
+
+    line: Line
+    took: ShapeReports
+    joints: Annotated[tuple[Joint, ...], Longest(MOST_TENSORS)]
+    made: ShapeReports
+
+
+def of_worker(reports: Iterable[LineReport], axes_of: AxesOf) -> tuple[LineShapes, ...]:
+    """Return the shapes of a step from the worker's report, with the names of their axes."""
     return tuple(
         LineShapes(
-            int(line["line"]),
-            tuple(_named(item, axes_of) for item in line["took"]),
-            tuple(map(_joint, line["joints"])),
-            tuple(_named(item, axes_of) for item in line["made"]),
+            report.line,
+            tuple(_named(item, axes_of) for item in report.took),
+            report.joints,
+            tuple(_named(item, axes_of) for item in report.made),
         )
-        for line in data
+        for report in reports
     )
 
 
-def _named(item: dict[str, Any], axes_of: AxesOf) -> Shape:
-    """Read a shape; its axes are among the `dims` axes of the tensor called `base`, and get their names."""
-    sizes = tuple(map(int, item["sizes"]))
-    names = axes_of(str(item["base"]), int(item["dims"]))
-    axes = (names[axis] if names and axis is not None else "" for axis in item["axes"])
-    return Shape(str(item["name"]), sizes, tuple(name for name, _ in zip(axes, sizes, strict=True)))
+def _named(item: ShapeReport, axes_of: AxesOf) -> Shape:
+    names = axes_of(item.base, item.dims)
+    return Shape(item.name, item.sizes, tuple(names[axis] if names and axis is not None else "" for axis in item.axes))
 
 
 def to_json(lines: tuple[LineShapes, ...]) -> list[dict[str, Any]]:

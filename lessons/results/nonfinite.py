@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lessons.results import explanation as x
+from lessons.results.bounds import items, real, text, whole
 from lessons.results.clean_text import clean
 from lessons.results.explanation import Explanation
 
@@ -114,56 +115,67 @@ class NonfiniteReport:
         return self.origins[0] if self.origins else None
 
 
-def of_json(data: dict[str, Any]) -> NonfiniteReport:
+MOST_CHAIN = 10_000
+"""The most explanations of a chain, and the most tensors and losses of a report."""
+
+
+def of_json(data: Any) -> NonfiniteReport:
     """Read a report from plain data. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
     return NonfiniteReport(
-        origins=tuple(map(_origin, data["origins"])),
-        reached=tuple(map(_tensor, data["reached"])),
-        large=tuple(map(_tensor, data["large"])),
-        operations=int(data["operations"]),
-        numbers=int(data["numbers"]),
-        forgotten=int(data["forgotten"]),
-        lost=int(data["lost"]),
+        origins=tuple(map(_origin, items(data["origins"], 2))),
+        reached=tuple(_tensor(*items(row, 7)) for row in items(data["reached"], MOST_CHAIN)),
+        large=tuple(_tensor(*items(row, 7)) for row in items(data["large"], MOST_CHAIN)),
+        operations=whole(data["operations"]),
+        numbers=whole(data["numbers"]),
+        forgotten=whole(data["forgotten"]),
+        lost=whole(data["lost"]),
         stopped=_text(data["stopped"]),
-        stopped_line=_line(data["stopped_line"]),
-        unkept=int(data["unkept"]),
-        skipped=int(data["skipped"]),
-        is_over=bool(data["is_over"]),
-        has_marks=bool(data["has_marks"]),
+        stopped_line=x.line_of_json(data["stopped_line"]),
+        unkept=whole(data["unkept"]),
+        skipped=whole(data["skipped"]),
+        is_over=_truth(data["is_over"]),
+        has_marks=_truth(data["has_marks"]),
     )
 
 
-def _origin(data: dict[str, Any]) -> Origin:
+def _origin(data: Any) -> Origin:
     if data["phase"] not in PHASES or not data["chain"]:
         raise ValueError("no origin")
-    code, file, line = data["forward"]
+    code, file, line = items(data["forward"], 3)
     return Origin(
         kind=_text(data["kind"]),
         reason=_text(data["reason"]),
         phase=data["phase"],
-        step=int(data["step"]),
-        times=int(data["times"]),
-        of=int(data["of"]),
-        count=int(data["count"]),
-        size=int(data["size"]),
-        chain=tuple(map(x.of_json, data["chain"])),
-        operands=tuple(map(x.of_json, data["operands"])),
-        forward=(_text(code), _text(file), _line(line)),
-        losses=tuple(map(float, data["losses"])),
-        cures=tuple(map(_text, data["cures"])),
+        step=whole(data["step"]),
+        times=whole(data["times"]),
+        of=whole(data["of"]),
+        count=whole(data["count"]),
+        size=whole(data["size"]),
+        chain=_explanations(data["chain"]),
+        operands=_explanations(data["operands"]),
+        forward=(_text(code), _text(file), x.line_of_json(line)),
+        losses=tuple(map(real, items(data["losses"], MOST_CHAIN))),
+        cures=tuple(map(_text, items(data["cures"], 1000))),
         grown=None if data["grown"] is None else x.of_json(data["grown"]),
     )
 
 
-def _tensor(data: list[Any]) -> NotableTensor:
-    name, count, size, largest, dtype, file, line = data
-    largest = None if largest is None else float(largest)
-    return NotableTensor(_text(name), int(count), int(size), largest, _text(dtype), _text(file), _line(line))
+def _explanations(given: Any) -> tuple[Explanation, ...]:
+    return tuple(map(x.of_json, items(given, MOST_CHAIN)))
+
+
+def _tensor(name: Any, count: Any, size: Any, largest: Any, dtype: Any, file: Any, line: Any) -> NotableTensor:
+    magnitude = None if largest is None else real(largest)
+    return NotableTensor(
+        *(_text(name), whole(count), whole(size), magnitude, _text(dtype), _text(file)), x.line_of_json(line)
+    )
 
 
 def _text(given: Any) -> str:
-    return clean(str(given), keep="")
+    return clean(text(given), keep="")
 
 
-def _line(given: Any) -> int | None:
-    return given if isinstance(given, int) else None
+def _truth(given: Any) -> bool:
+    if type(given) is not bool:
+        raise ValueError("expected a truth value")
+    return given

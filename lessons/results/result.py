@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
+from lessons.results.bounds import Line, Name, Sentence, Sizes
 from lessons.results.line_shapes import LineShapes, line_of
 from lessons.results.verdict import Verdict
 from lessons.texts.wording import Wording
@@ -25,6 +26,10 @@ LONGEST_AXIS, MOST_AXES = 1 << 18, 8
 """The longest axis, and the most axes, of a tensor that can be shown: every row and column has a label.
 
 The largest vocabularies of language models have about as many rows."""
+
+
+MOST_LABELS = MOST_AXES * LONGEST_AXIS
+"""The most labels of all tensors that a child shows at once: as many as a single one may have."""
 
 
 MOST_SNAPSHOTS, MOST_STEPS = 1000, 10**9
@@ -236,9 +241,9 @@ class Training:
 class CheckResult:
     """The result of one check of an exercise; `message` says what was found if it did not pass."""
 
-    name: str
+    name: Sentence
     passed: bool
-    message: str = ""
+    message: Sentence = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,11 +331,11 @@ class Intermediate:
         yours, your_line: name and line of the same tensor in the answer; "" and None if it does not have it.
     """
 
-    name: str
-    line: int | None
-    shape: tuple[int, ...]
-    yours: str = ""
-    your_line: int | None = None
+    name: Name
+    line: Line | None
+    shape: Sizes
+    yours: Name = ""
+    your_line: Line | None = None
 
 
 @dataclass(frozen=True, slots=True)

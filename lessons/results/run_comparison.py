@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
+from lessons.results.bounds import Count, Index, Line, Longest, Name, Sizes, Type
 from lessons.results.clean_text import clean
 
 Agreeing = Literal["same", "arranged"]
@@ -21,15 +22,15 @@ class ComparedResult:
         callers: files and lines from which the function was called that computed it, the innermost first.
     """
 
-    name: str
+    name: Name
     named: bool
-    file: str
-    line: int | None
-    code: str
-    op: str
-    shape: tuple[int, ...]
-    dtype: str
-    callers: tuple[tuple[str, int], ...] = ()
+    file: Name
+    line: Line | None
+    code: Name
+    op: Name
+    shape: Sizes
+    dtype: Type
+    callers: Annotated[tuple[tuple[Name, Line], ...], Longest(64)] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Agreement:
 class ComparedCell:
     """A cell that differs, with its number in each run."""
 
-    index: tuple[int, ...]
+    index: Index
     one: float
     other: float
 
@@ -54,17 +55,17 @@ class ComparedCell:
 class Stretch:
     """Successive numbers of a result, from an index on."""
 
-    index: tuple[int, ...]
-    length: int
+    index: Index
+    length: Count
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
     """So many successive indices of an axis, of all that it has."""
 
-    start: int
-    size: int
-    full: int
+    start: Count
+    size: Count
+    full: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,13 @@ class RunDifference:
     one: ComparedResult | None
     other: ComparedResult | None
     permuted: bool = False
-    cells: tuple[ComparedCell, ...] = ()
-    count: int = 0
-    size: int = 0
+    cells: Annotated[tuple[ComparedCell, ...], Longest(64)] = ()
+    count: Count = 0
+    size: Count = 0
     largest: float = 0.0
     sampled: bool = False
     stretch: Stretch | None = None
-    spans: tuple[Span, ...] = ()
+    spans: Annotated[tuple[Span, ...], Longest(64)] = ()
     apart: bool = False
 
 
@@ -110,10 +111,10 @@ class RunComparison:
         cut: whether a run has more results than were compared.
     """
 
-    agreed: tuple[Agreement, ...]
-    matched: int
-    of_one: int
-    of_other: int
+    agreed: Annotated[tuple[Agreement, ...], Longest(1000)]
+    matched: Count
+    of_one: Count
+    of_other: Count
     difference: RunDifference | None
     cut: bool = False
 

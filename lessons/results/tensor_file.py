@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from lessons.results.bounds import Count, Finite, Longest, Name, Sizes, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +20,12 @@ class ListedTensor:
         problem: why it cannot be shown, in a sentence; "" if it can.
     """
 
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-    nbytes: int
-    offset: int | None
-    problem: str
+    name: Text
+    shape: Sizes
+    dtype: Name
+    nbytes: Count
+    offset: Count | None
+    problem: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +40,15 @@ class TensorStatistics:
         zeros, nans, infinities: how many of these there are.
     """
 
-    count: int
-    seen: int
-    low: float | None
-    high: float | None
-    mean: float | None
-    std: float | None
-    zeros: int
-    nans: int
-    infinities: int
+    count: Count
+    seen: Count
+    low: Finite | None
+    high: Finite | None
+    mean: Finite | None
+    std: Finite | None
+    zeros: Count
+    nans: Count
+    infinities: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +63,9 @@ class TensorList:
         more_tensors, more_others: how many of each it holds besides these.
     """
 
-    kind: str
-    size: int
-    tensors: tuple[ListedTensor, ...]
-    others: tuple[tuple[str, str], ...]
-    more_tensors: int = 0
-    more_others: int = 0
+    kind: Name
+    size: Count
+    tensors: Annotated[tuple[ListedTensor, ...], Longest(10_000)]
+    others: Annotated[tuple[tuple[Text, Text], ...], Longest(10_000)]
+    more_tensors: Count = 0
+    more_others: Count = 0

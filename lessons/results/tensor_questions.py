@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from lessons.results.bounds import Sentence
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.flow import Flow
@@ -29,7 +30,7 @@ class TensorQuestion(Generic[Reply]):
 class Refusal:
     """The reply to a question that cannot be answered: a sentence for people that says why."""
 
-    reason: str
+    reason: Sentence
 
 
 @dataclass(frozen=True, slots=True)

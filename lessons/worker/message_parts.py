@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeVar, dataclass_transform
+from math import prod
+from typing import Annotated, Literal, TypeVar, dataclass_transform
 
+from lessons.results.bounds import Count, Finite, Index, Line, Longest, Name, Sentence, Sizes, Type
 from lessons.results.code_unit import CodeUnit
+from lessons.results.result import LONGEST_AXIS, MOST_AXES, MOST_LABELS, WHOLE
 
 M = TypeVar("M")
 
@@ -27,9 +31,9 @@ class SuggestionReport:
         semantic: whether it may run and still be wrong, as a transposition may.
     """
 
-    text: str
-    code: str
-    place: tuple[int, int, int, int]
+    text: Sentence
+    code: Sentence
+    place: tuple[Line, Line, Line, Line]
     semantic: bool
 
     def apply_to(self, source: bytes) -> bytes | None:
@@ -53,23 +57,31 @@ class ErrorReport:
     """
 
     kind: Literal["error", "memory"]
-    message: str
-    line: int | None = None
-    operation: str = ""
-    untried: str = ""
-    suggestions: tuple[SuggestionReport, ...] = ()
-    symptom: str = ""
+    message: Sentence
+    line: Line | None = None
+    operation: Sentence = ""
+    untried: Sentence = ""
+    suggestions: Annotated[tuple[SuggestionReport, ...], Longest(64)] = ()
+    symptom: Sentence = ""
 
 
 @message
 class LayoutReport:
     """The memory layout of a tensor, counted in elements; `storage` is the address of its storage."""
 
-    strides: tuple[int, ...]
-    offset: int
-    size: int
+    strides: Sizes
+    offset: Count
+    size: Count
     contiguous: bool
-    storage: int
+    storage: Count
+
+
+Code = Literal["B", "q", "d", "f"]
+"""The type code of numbers, as the module `array` has them."""
+
+BYTES: dict[Code, int] = {"B": 1, "q": 8, "d": 8, "f": 4}
+LARGEST_NUMBER = 8
+"""The most bytes of a number."""
 
 
 @message
@@ -79,17 +91,52 @@ class TensorReport:
     `whole` says that these are all of its elements; otherwise they are the first corner.
     """
 
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    low: float | None
-    high: float | None
+    name: Name
+    dtype: Type
+    shape: Sizes
+    low: Finite | None
+    high: Finite | None
     whole: bool
-    rows: int
-    code: str
-    offset: int
-    size: int
+    rows: Count
+    code: Code
+    offset: Count
+    size: Count
     layout: LayoutReport | None
+
+    def check(self) -> None:
+        """Raise `ValueError` if the numbers do not have the shape, or a layout is not that of the shape."""
+        count, rest = divmod(self.size, BYTES[self.code])
+        if rest or count > WHOLE or not are_rows(count, self.rows):
+            raise ValueError("not the numbers of a tensor")
+        rows, cols = (1, 1, *self.shape)[-2:]
+        if self.whole and (count != prod(self.shape) or (count and self.rows != rows)):
+            raise ValueError("a tensor of another size")
+        if not self.whole and (not count or self.rows > rows or count > self.rows * cols):
+            raise ValueError("a corner of another tensor")
+        if self.layout is not None and len(self.layout.strides) != len(self.shape):
+            raise ValueError("the layout of another tensor")
+
+
+def are_rows(count: int, rows: int) -> bool:
+    """Return whether so many numbers are so many rows of one length."""
+    return count == 0 if rows == 0 else count % rows == 0
+
+
+def check_in_blob(tensors: Iterable[TensorReport], blob: bytes) -> None:
+    """Raise `ValueError` if a blob does not have the numbers of all tensors."""
+    for tensor in tensors:
+        if tensor.offset + tensor.size > len(blob):
+            raise ValueError("a tensor whose numbers were not sent")
+
+
+def check_shown(tensors: Iterable[TensorReport], blob: bytes) -> None:
+    """Raise `ValueError` if a blob does not have the numbers of all tensors, or their axes are too long for labels."""
+    labels = 0
+    for tensor in tensors:
+        check_in_blob((tensor,), blob)
+        labels += sum(tensor.shape)
+        if len(tensor.shape) > MOST_AXES or max(tensor.shape, default=0) > LONGEST_AXIS or labels > MOST_LABELS:
+            raise ValueError("a tensor that is too large for labels")
 
 
 @message
@@ -118,7 +165,7 @@ class CellWrite:
     """
 
     name: str
-    index: tuple[int, ...]
+    index: Index
     value: bool | int | float
     unit: CodeUnit
     line: int

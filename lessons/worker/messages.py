@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from lessons.reading.mistake_edits import KnownMistake
+from lessons.results.bounds import Between, Count, Line, Longest, Name, Seconds, Sentence, Text
 from lessons.results.code_unit import CodeUnit
-from lessons.results.result import CheckResult, Intermediate
+from lessons.results.line_shapes import LineReport
+from lessons.results.result import MOST_KEPT, MOST_STEPS, WHOLE, CheckResult, Intermediate
 from lessons.results.tensor_questions import QUESTIONS, Refusal
 from lessons.worker.message_parts import (
+    LARGEST_NUMBER,
     ErrorReport,
     NamedExpression,
     Program,
     TensorReport,
+    check_shown,
     message,
 )
 from lessons.worker.program_messages import PROGRAM_REPLIES
@@ -30,8 +34,21 @@ from lessons.worker.tensor_reports import (
     WindowReport,
 )
 
-Json = dict[str, Any]
-"""An object whose fields are checked by the one module that reads it."""
+MOST_SHOWN = 256
+"""The most tensors that a step, an input or an answer shows."""
+
+Tensors = Annotated[tuple[TensorReport, ...], Longest(MOST_SHOWN)]
+
+Shapes = Annotated[tuple[LineReport, ...], Longest(5000)]
+"""The shapes of the tensors in the lines of a piece of code."""
+
+Names = Annotated[tuple[tuple[Name, Name], ...], Longest(1000)]
+"""The names that code can use, each with a summary of its value, such as `(6,3)` or `Linear`."""
+
+MOST_RESULTS = 1000
+"""The most intermediate results of an answer."""
+
+Notes = Annotated[tuple[Sentence, ...], Longest(10_000)]
 
 
 # The fork server, and its end of a child ---------------------------------------------------------------------------
@@ -41,7 +58,7 @@ Json = dict[str, Any]
 class ServerReady:
     """The fork server has loaded PyTorch, and has this many threads; it may fork only with one."""
 
-    threads: int
+    threads: Count
 
 
 @message
@@ -53,7 +70,7 @@ class SpareReady:
 class LoadFailed:
     """The fork server could not load PyTorch."""
 
-    message: str
+    message: Sentence
 
 
 @message
@@ -67,10 +84,10 @@ class Launch:
         file: the size up to which its program may let the files grow that it writes, in MiB.
     """
 
-    cpu: float
-    memory: int
-    question_cpu: float
-    file: int
+    cpu: Seconds
+    memory: Count
+    question_cpu: Seconds
+    file: Count
 
 
 @message
@@ -95,8 +112,8 @@ class Exited:
     """A child has ended: its exit code (negative: a signal), why it was killed if it was, processor seconds used."""
 
     code: int
-    reason: str
-    cpu: float
+    reason: Name
+    cpu: Seconds
 
 
 # Running a lesson --------------------------------------------------------------------------------------------------
@@ -114,15 +131,19 @@ class RunLesson:
 class StepReport:
     """The result of a step. `stdout` is the range of the output file that the step printed, in bytes."""
 
-    id: str
+    id: Name
     error: ErrorReport | None
-    stdout: tuple[int, int]
-    tensors: tuple[TensorReport, ...]
-    text: dict[str, str]
-    shapes: tuple[Json, ...]
-    notes: tuple[str, ...]
-    seconds: float
+    stdout: tuple[Count, Count]
+    tensors: Tensors
+    text: Annotated[dict[str, Text], Longest(1000)]
+    shapes: Shapes
+    notes: Notes
+    seconds: Seconds
     blob: bytes
+
+    def check(self) -> None:
+        """Raise `ValueError` if the numbers of the tensors are not there, or a tensor is too large."""
+        check_shown(self.tensors, self.blob)
 
 
 @message
@@ -147,12 +168,16 @@ class InputReport:
     """The result of an input, the number of bytes that it printed, and the names that the next input can use."""
 
     error: ErrorReport | None
-    tensors: tuple[TensorReport, ...]
-    value: str
-    shapes: tuple[Json, ...]
-    names: tuple[tuple[str, str], ...]
-    printed: int
+    tensors: Tensors
+    value: Sentence
+    shapes: Shapes
+    names: Names
+    printed: Count
     blob: bytes
+
+    def check(self) -> None:
+        """Raise `ValueError` if the numbers of the tensors are not there, or a tensor is too large."""
+        check_shown(self.tensors, self.blob)
 
 
 @message
@@ -168,10 +193,14 @@ class ScratchReport:
     """The result of a scratch run, and the number of bytes that it printed."""
 
     error: ErrorReport | None
-    tensors: tuple[TensorReport, ...]
-    shapes: tuple[Json, ...]
-    printed: int
+    tensors: Tensors
+    shapes: Shapes
+    printed: Count
     blob: bytes
+
+    def check(self) -> None:
+        """Raise `ValueError` if the numbers of the tensors are not there, or a tensor is too large."""
+        check_shown(self.tensors, self.blob)
 
 
 @message
@@ -188,9 +217,9 @@ class ListNames:
 
 @message
 class NamesReport:
-    """The names that an input can use, each with a summary of its value, such as `(6,3)` or `Linear`."""
+    """The names that an input can use."""
 
-    names: tuple[tuple[str, str], ...]
+    names: Names
 
 
 # Training ----------------------------------------------------------------------------------------------------------
@@ -219,13 +248,20 @@ class Train:
 
 @message
 class Snapshot:
-    """A snapshot of a training. Numbers that are not finite are sent as text."""
+    """A snapshot of a training, after `done` of `total` steps."""
 
-    done: int
-    total: int
-    numbers: dict[str, float | str]
-    tensors: tuple[TensorReport, ...]
+    done: Count
+    total: Annotated[int, Between(0, MOST_STEPS)]
+    numbers: Annotated[dict[str, float], Longest(MOST_SHOWN)]
+    tensors: Tensors
     blob: bytes
+
+    def check(self) -> None:
+        """Raise `ValueError` if it is of no step, or holds more than one that is kept may hold."""
+        check_shown(self.tensors, self.blob)
+        # All snapshots are held in memory, so no tensor may be larger than one that is sent whole.
+        if self.done > self.total or len(self.blob) > WHOLE * LARGEST_NUMBER * len(self.tensors):
+            raise ValueError("a snapshot of no step, or too large")
 
 
 @message
@@ -247,7 +283,7 @@ class Resume:
 class Trained:
     """The training is complete; the blob is the file of the trained model."""
 
-    blob: bytes
+    blob: Annotated[bytes, Longest(MOST_KEPT)]
 
 
 @message
@@ -284,7 +320,7 @@ class AnswerLoaded:
     """The answer has been loaded or has failed; `missing` are the required names that it does not define."""
 
     error: ErrorReport | None
-    missing: tuple[str, ...]
+    missing: Annotated[tuple[Name, ...], Longest(1000)]
 
 
 @message
@@ -367,7 +403,7 @@ class Decide:
 class Decision:
     """The result of each check."""
 
-    checks: tuple[CheckResult, ...]
+    checks: Annotated[tuple[CheckResult, ...], Longest(1000)]
 
 
 @message
@@ -397,16 +433,16 @@ class Diagnose:
 class FoundMistake:
     """The id of a known mistake, the text about it for the learner, and the line of the answer that makes it."""
 
-    id: str
-    text: str
-    line: int | None
+    id: Name
+    text: Sentence
+    line: Line | None
 
 
 @message
 class DiagnosisReport:
     """The known mistakes found in an answer: none, one, or two that were made together."""
 
-    found: tuple[FoundMistake, ...]
+    found: Annotated[tuple[FoundMistake, ...], Longest(2)]
 
 
 @message
@@ -421,11 +457,11 @@ class FindDifference:
 class Difference:
     """The place where an answer differs from the model answer; see `lessons.results.result.AnswerDifference`."""
 
-    name: str
-    line: int | None
+    name: Name
+    line: Line | None
     yours: TensorReport
     expected: TensorReport | None
-    agreed: tuple[str, ...]
+    agreed: Annotated[tuple[Name, ...], Longest(MOST_RESULTS)]
 
 
 @message
@@ -433,8 +469,13 @@ class DifferenceReport:
     """The difference between an answer and the model answer, None if there is none, and the line to blame."""
 
     difference: Difference | None
-    line: int | None
+    line: Line | None
     blob: bytes
+
+    def check(self) -> None:
+        """Raise `ValueError` if the numbers of the tensors are not there, or a tensor is too large."""
+        if self.difference is not None:
+            check_shown(filter(None, (self.difference.yours, self.difference.expected)), self.blob)
 
 
 @message
@@ -449,8 +490,8 @@ class CompareResults:
 class ComparisonReport:
     """The intermediate results of the model answer with their matches, and the results that only the answer has."""
 
-    intermediates: tuple[Intermediate, ...]
-    own: tuple[Intermediate, ...]
+    intermediates: Annotated[tuple[Intermediate, ...], Longest(MOST_RESULTS)]
+    own: Annotated[tuple[Intermediate, ...], Longest(MOST_RESULTS)]
 
 
 # The list ----------------------------------------------------------------------------------------------------------

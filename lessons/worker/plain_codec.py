@@ -1,8 +1,8 @@
 """A codec between frozen dataclasses and JSON, driven by their annotations.
 
-Decoding trusts nothing, since the other side may have run a learner's code: a field that is missing, unknown or of the
-wrong type raises `ValueError`. Data that only passes through, to be checked by a later reader, is annotated `Any` or
-`dict[str, Any]`.
+Decoding trusts nothing, since the other side may have run a learner's code: a field that is missing, unknown, of the
+wrong type or out of the bounds of its type (`lessons.results.bounds`) raises `ValueError`, and so does a dataclass
+whose method `check` does. Data that only passes through is annotated `Any`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import types
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, Literal, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from lessons.results.bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Longest, ReadBy
 
 T = TypeVar("T")
 Convert = Callable[[Any], Any]
@@ -45,10 +47,14 @@ def decode(kind: type[T], data: dict[str, Any]) -> T:
     codecs = _codecs(cast(Any, kind))
     if len(data) != len(codecs):
         raise ValueError(f"{kind.__name__} has other fields")
-    try:
-        return kind(*[data[name] if read is None else read(data[name]) for name, _, read in codecs])
-    except KeyError as missing:
-        raise ValueError(f"{kind.__name__} has no field {missing}") from None
+    missing = [name for name, _, _ in codecs if name not in data]
+    if missing:
+        raise ValueError(f"{kind.__name__} has no field {missing[0]}")
+    found = kind(*[data[name] if read is None else read(data[name]) for name, _, read in codecs])
+    check = getattr(kind, "check", None)
+    if check is not None:
+        check(found)
+    return found
 
 
 def prepare(kind: Any) -> None:
@@ -59,7 +65,7 @@ def prepare(kind: Any) -> None:
 @cache
 def _codecs(kind: type[Any]) -> list[tuple[str, Convert | None, Convert | None]]:
     """Return the name of each field, with the functions that encode and decode it."""
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     return [(field.name, *_codec(hints[field.name])) for field in fields(kind)]
 
 
@@ -67,6 +73,11 @@ def _codec(hint: Any) -> Codec:
     origin, args = get_origin(hint), get_args(hint)
     if hint is Any:
         return None, None
+    if origin is Annotated:
+        write, read = _codec(args[0])
+        for mark in args[1:]:
+            read = _bounded(read, mark)
+        return write, read
     if origin in (Union, types.UnionType):
         return _union([arg for arg in args if arg is not types.NoneType], types.NoneType in args)
     if origin is Literal:
@@ -92,8 +103,32 @@ def _checked(holds: Callable[[Any], bool], expected: str) -> Convert:
     return read
 
 
+def _bounded(read: Convert | None, mark: Between | Longest | ReadBy) -> Convert:
+    """Return what reads a value and holds it to a bound, a list before it reads the items."""
+
+    def read_all(value: Any) -> Any:
+        if isinstance(mark, Longest) and type(value) in (str, bytes, list, dict) and len(value) > mark.length:
+            raise ValueError(f"expected a length of {mark.length} at most")
+        if read is not None:
+            value = read(value)
+        if isinstance(mark, Between) and not mark.least <= value <= mark.most:
+            raise ValueError(f"expected a number between {mark.least} and {mark.most}")
+        if isinstance(mark, ReadBy):
+            try:
+                return mark.read(value)
+            except (KeyError, TypeError) as error:
+                raise ValueError(f"unreadable: {error}") from None
+        return value
+
+    return read_all
+
+
 def _plain(kinds: tuple[type, ...]) -> Convert:
     """Return a check for values of these plain types. An integer becomes a float where only a float is expected."""
+    if kinds == (int,):
+        return _checked(
+            lambda value: type(value) is int and LEAST_INTEGER <= value <= LARGEST_INTEGER, "an integer of 64 bits"
+        )
     if float not in kinds or int in kinds:
         return _checked(lambda value: type(value) in kinds, " or ".join(kind.__name__ for kind in kinds))
 

@@ -4,44 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from lessons.results import nonfinite
+from lessons.results.bounds import Count, Line, Longest, Name, ReadBy, Seconds, Sentence, Sizes, Type
+from lessons.results.line_shapes import LineReport
 from lessons.results.run_comparison import RunComparison
 from lessons.results.tensor_file import TensorList, TensorStatistics
 from lessons.results.tensor_questions import Refusal
-from lessons.worker.message_parts import CellWrite, ErrorReport, TensorReport, message
+from lessons.worker.message_parts import CellWrite, ErrorReport, TensorReport, check_in_blob, message
 
 Purpose = Literal["questions", "hunt", "trace"]
 
-Inner = tuple[str, int, str, tuple[int, ...]]
+MOST_NAMED = 2000
+"""The most items of one kind in a report."""
+
+Inner = tuple[Name, Line, Name, Sizes]
 """What an assignment in a function has bound: file, line, name, and the shape of the tensor."""
+
+Paths = Annotated[tuple[Name, ...], Longest(MOST_NAMED)]
 
 
 @message
 class NamedReport:
     """A tensor that the source of a program names; see `lessons.results.program_result.Named`."""
 
-    label: str
+    label: Name
     kind: Literal["variable", "parameter", "local"]
-    scope: str
-    file: str
-    line: int | None
-    count: int
-    shape: tuple[int, ...]
-    dtype: str
+    scope: Name
+    file: Name
+    line: Line | None
+    count: Count
+    shape: Sizes
+    dtype: Type
     time: int
-    call: int = 0
-    module: str = ""
-    nonfinite: tuple[int, int] | None = (0, 0)
+    call: Count = 0
+    module: Name = ""
+    nonfinite: tuple[Count, Count] | None = (0, 0)
+
+
+NamedReports = Annotated[tuple[NamedReport, ...], Longest(MOST_NAMED)]
+Inners = Annotated[tuple[Inner, ...], Longest(MOST_NAMED)]
 
 
 @message
 class FailedAt:
     """Where a program failed: the file and line, and the function or imported file that this is in."""
 
-    file: str
-    line: int
-    scope: str
+    file: Name
+    line: Line
+    scope: Name
 
 
 @message
@@ -81,9 +93,9 @@ class FindNonfinite:
 
 @message
 class NonfiniteFound:
-    """Where numbers came from that are not finite; `lessons.results.nonfinite.of_json` reads it."""
+    """Where numbers came from that are not finite: plain data, of which the receiver makes a `NonfiniteReport`."""
 
-    report: dict[str, Any]
+    report: Annotated[Any, ReadBy(nonfinite.of_json)]
 
 
 @message
@@ -144,19 +156,19 @@ class ProgramReport:
     """
 
     error: ErrorReport | None
-    stdout: tuple[int, int]
-    named: tuple[NamedReport, ...]
-    shapes: tuple[dict[str, Any], ...]
-    notes: tuple[str, ...]
-    stopped: str
-    seconds: float
+    stdout: tuple[Count, Count]
+    named: NamedReports
+    shapes: Annotated[tuple[LineReport, ...], Longest(MOST_NAMED)]
+    notes: Annotated[tuple[Sentence, ...], Longest(10_000)]
+    stopped: Sentence
+    seconds: Seconds
     blob: bytes
-    imported: tuple[str, ...]
-    inner: tuple[Inner, ...] = ()
-    operations: int = 0
+    imported: Paths
+    inner: Inners = ()
+    operations: Count = 0
     failed_at: FailedAt | None = None
-    written: tuple[str, ...] = ()
-    unlisted: tuple[str, ...] = ()
+    written: Paths = ()
+    unlisted: Paths = ()
 
 
 @message
@@ -185,7 +197,7 @@ class DigestValues:
     seconds: float
 
 
-Digest = tuple[str, str, str, int, str]
+Digest = tuple[Name, Name, Name, Count, Name]
 """Scope, file, name and call of a named tensor, and the digest of its values, "" if that is not known."""
 
 
@@ -193,7 +205,7 @@ Digest = tuple[str, str, str, int, str]
 class DigestReport:
     """Digests of named tensors; `last` if no others follow."""
 
-    values: tuple[Digest, ...]
+    values: Annotated[tuple[Digest, ...], Longest(MOST_NAMED)]
     last: bool
 
 
@@ -207,11 +219,11 @@ class CallReport:
         forgotten: how many tensors it had of which nothing is recorded any more.
     """
 
-    named: tuple[NamedReport, ...]
-    inner: tuple[Inner, ...]
-    call: int
-    calls: int
-    forgotten: int
+    named: NamedReports
+    inner: Inners
+    call: Count
+    calls: Count
+    forgotten: Count
 
 
 @message
@@ -243,6 +255,10 @@ class StoredTensorReport:
     statistics: TensorStatistics
     tensor: TensorReport
     blob: bytes
+
+    def check(self) -> None:
+        """Raise `ValueError` if the numbers of the tensor are not there. It may be of any size."""
+        check_in_blob((self.tensor,), self.blob)
 
 
 PROGRAM_REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from lessons.results import code_unit
 from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
+from lessons.results.flow import MOST_BOXES, Flow, FlowArrow, FlowBox, OpenBox
 from lessons.texts.wording import Wording
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.flow.code_path import CodePaths, short
@@ -22,9 +22,6 @@ from lessons.worker.recording.names import Names
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/flow")
-
-MOST_BOXES = 120
-"""Boxes of one diagram; of more, those nearest to what was asked about are kept."""
 
 LARGEST_PAST = 4096
 """Elements of a tensor up to which numbers that have been overwritten are looked up for its thumbnail."""

@@ -13,13 +13,14 @@ import torch
 
 from lessons.results import code_unit
 from lessons.results.code_unit import CodeUnit
+from lessons.results.line_shapes import LineReport
 from lessons.texts.wording import Wording
 from lessons.worker import channel
 from lessons.worker.fence import limits
 from lessons.worker.jobs import tensor_questions, trained_state
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import ErrorReport, Program, StepRequest, TensorReport
-from lessons.worker.messages import Json, LessonDone, RunLesson, StepReport
+from lessons.worker.messages import LessonDone, RunLesson, StepReport
 
 say = Wording("worker/lesson-run")
 
@@ -35,7 +36,7 @@ def run_lesson(job: RunLesson, talk: socket.socket) -> None:
         tensors: tuple[TensorReport, ...] = ()
         blob = bytearray()
         text: dict[str, str] = {}
-        shapes: list[Json] = []
+        shapes: list[LineReport] = []
         if failure is None:
             failure = run_step(state, step, job.blob)
             shapes = state.lines

@@ -11,6 +11,7 @@ import torch
 
 from lessons.format.template import FACT, Field
 from lessons.results.code_unit import CodeUnit
+from lessons.results.line_shapes import LineReport
 from lessons.results.result import LONGEST_AXIS, MOST_AXES
 from lessons.texts.wording import Wording
 from lessons.worker.explaining.explainer import Explainer
@@ -18,7 +19,7 @@ from lessons.worker.jobs import tensor_entries
 from lessons.worker.jobs.cell_changes import CellWriter
 from lessons.worker.jobs.execute import Described, describe, execute, new_namespace
 from lessons.worker.message_parts import CellWrite, ErrorReport, NamedExpression, TemplateField, TensorReport
-from lessons.worker.recording.line_shapes import Line, ShapeCollector
+from lessons.worker.recording.line_shapes import ShapeCollector
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.regions import Region
 
@@ -52,7 +53,7 @@ class RunState:
         self.recorder = Recorder() if recorder is None else recorder
         self.explainer = Explainer(self.recorder)
         self.cell_writer = CellWriter(cells, self.namespace, self.recorder.by_hand)
-        self.lines: list[Line] = []
+        self.lines: list[LineReport] = []
         self.named: dict[str, tuple[Region, int]] = {}
         self.ends: dict[str, int] = {}
 

@@ -9,8 +9,6 @@ from lessons.results.summaries import How, row_stats, sampling
 from lessons.worker.jobs import values
 from lessons.worker.tensor_reports import BlocksReport, RowReport
 
-MOST_BLOCKS = 1 << 14
-
 
 def count(matrix: torch.Tensor, rows: int, cols: int) -> int:
     """Return the number of blocks of this size that a matrix has."""

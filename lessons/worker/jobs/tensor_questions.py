@@ -29,6 +29,8 @@ from lessons.worker.jobs.execute import describe
 from lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
 from lessons.worker.recording.element_history import TookTooLong, ValueLost
 from lessons.worker.tensor_reports import (
+    LARGEST_WINDOW,
+    MOST_BLOCKS,
     BlocksReport,
     ExplanationReport,
     FlowReport,
@@ -38,8 +40,6 @@ from lessons.worker.tensor_reports import (
 )
 
 say = Wording("worker/questions")
-
-LARGEST_WINDOW = 256
 
 PATIENCE = 8.0
 """Seconds that an explanation or a flow may take. After a few more, the peer would end this process."""
@@ -167,7 +167,7 @@ def window(run: RunState, question: WindowQuestion) -> WindowReport:
 def blocks(run: RunState, question: BlocksQuestion) -> BlocksReport:
     """Return the matrix at some leading indices, divided into blocks."""
     matrix, rows, cols = matrix_at(run, question), question.rows, question.cols
-    if rows < 1 or cols < 1 or summaries.count(matrix, rows, cols) > summaries.MOST_BLOCKS:
+    if rows < 1 or cols < 1 or summaries.count(matrix, rows, cols) > MOST_BLOCKS:
         raise QuestionRefused(say("no-blocks", "no such blocks"))
     return summaries.blocks(matrix, rows, cols, question.how)
 

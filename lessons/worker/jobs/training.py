@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 import select
 import socket
@@ -47,16 +46,12 @@ class SnapshotTaker:
         torch_state, state = torch.get_rng_state(), random.getstate()
         blob = bytearray()
         with torch.no_grad():
-            numbers = {curve.name: self._number(curve) for curve in self._spec.curves}
+            numbers = {curve.name: float(self._value(curve)) for curve in self._spec.curves}
             tensors = tuple(self._tensor(spec, blob) for spec in self._spec.watch)
         torch.set_rng_state(torch_state)
         random.setstate(state)
         channel.send(self._talk, Snapshot(int(done), int(total), numbers, tensors, bytes(blob)))
         self._listen()
-
-    def _number(self, curve: NamedExpression) -> float | str:
-        number = float(self._value(curve))
-        return number if math.isfinite(number) else str(number)
 
     def _tensor(self, spec: NamedExpression, blob: bytearray) -> TensorReport:
         return tensor_entries.entry(spec.name, in_parts(as_tensor(self._value(spec))), blob)

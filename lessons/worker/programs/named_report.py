@@ -11,11 +11,12 @@ from typing import Any, Literal, TypeVar
 import torch
 
 from lessons.results.code_unit import PROGRAM
+from lessons.results.line_shapes import LineReport
 from lessons.texts.wording import Wording
 from lessons.worker import plain_codec, wire
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.jobs.tensor_questions import QuestionRefused
-from lessons.worker.program_messages import CallReport, ChooseCall, Inner, NamedReport
+from lessons.worker.program_messages import MOST_NAMED, CallReport, ChooseCall, Inner, NamedReport
 from lessons.worker.programs.named_tensors import NamedTensor, named_tensors, scope_of, shapes_in_functions
 from lessons.worker.programs.nonfinite_counts import NonfiniteCounts, counts_of
 from lessons.worker.recording.record import Record, Variables
@@ -24,9 +25,6 @@ from lessons.worker.recording.regions import plain_region
 say = Wording("worker/named-report")
 
 T = TypeVar("T")
-
-MOST_NAMED = 2000
-"""Named tensors that a report has room for."""
 
 SHARE = wire.JSON_CAP // 16
 """The unit in which the lists of a report share its text; one such share is left for its sentences."""
@@ -79,7 +77,7 @@ def fitting(items: Iterable[T], room: int) -> tuple[T, ...]:
     """Return the first of the items, as many as fit into `room` bytes of a report, and no more than `MOST_NAMED`."""
     kept = list[T]()
     for item in itertools.islice(items, MOST_NAMED):
-        fields: Any = plain_codec.encode(item) if isinstance(item, NamedReport) else item
+        fields: Any = plain_codec.encode(item) if isinstance(item, NamedReport | LineReport) else item
         room -= len(json.dumps(fields))
         if room < 0:
             break

@@ -14,18 +14,13 @@ from typing import Any, TypeGuard
 
 import torch
 
+from lessons.results.line_shapes import MOST_TENSORS, Joint, LineReport, ShapeReport
 from lessons.worker.recording.event import Event, Site
 from lessons.worker.recording.record import Record
 from lessons.worker.recording.source_positions import Lines, SourcePositions
 
-MOST = 6
-"""Tensors that are listed for one line, at most."""
-
 LONGEST = 40
 """Characters of a name, at most; a longer one is left out."""
-
-Line = dict[str, Any]
-"""The shapes of a line as plain data; see `lessons.results.line_shapes.of_worker`."""
 
 Extent = tuple[int, int, int, int]
 """The extent of a piece of code: line, column, end line, end column."""
@@ -66,10 +61,10 @@ class Seen:
                 del left[axis]
         return Seen(name, sizes, strides, self.base, self.dims, tuple(axes))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the tensor as plain data."""
-        axes = list(self.axes) or [None] * len(self.sizes)
-        return {"name": self.name, "sizes": list(self.sizes), "base": self.base, "dims": self.dims, "axes": axes}
+    def report(self) -> ShapeReport:
+        """Return the tensor as it is sent."""
+        axes = self.axes or (None,) * len(self.sizes)
+        return ShapeReport(self.name, tuple(map(int, self.sizes)), self.base, self.dims, axes)
 
 
 @dataclass(slots=True)
@@ -107,11 +102,11 @@ class _Taken:
     """The tensors that a line took, and the joints between them."""
 
     items: list[Seen] = field(default_factory=list)
-    joints: list[str] = field(default_factory=list)
+    joints: list[Joint] = field(default_factory=list)
 
-    def add(self, item: Seen, joint: str) -> None:
+    def add(self, item: Seen, joint: Joint) -> None:
         """Add a tensor after a joint, unless there are too many already."""
-        if len(self.items) < MOST:
+        if len(self.items) < MOST_TENSORS:
             if self.items:
                 self.joints.append(joint)
             self.items.append(item)
@@ -121,7 +116,7 @@ class ShapeCollector:
     """Collects the shapes of one piece of code while it runs; call `note` after each statement."""
 
     def __init__(self, record: Record, namespace: Mapping[str, Any], file: str, source: str) -> None:
-        self.lines: list[Line] = []
+        self.lines: list[LineReport] = []
         self._record, self._namespace = record, namespace
         self._file, self._source = file, Lines(source)
         self._seen = record.time
@@ -197,12 +192,12 @@ class _Reader:
     inside: bool = False
     hidden: frozenset[str] = frozenset()
 
-    def lines(self, statement: ast.stmt) -> Iterator[Line]:
+    def lines(self, statement: ast.stmt) -> Iterator[LineReport]:
         """Yield the shapes of a statement and of the statements in it, in order; nothing for one without tensors."""
         if isinstance(statement, _SCOPES) or (self.inside and not self._ran(statement)):
             return
         taken = _Taken()
-        made = list(self._outputs(statement))[:MOST]
+        made = list(self._outputs(statement))[:MOST_TENSORS]
         whole = isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr)
         for part in _heads(statement):
             if whole:
@@ -210,8 +205,8 @@ class _Reader:
             else:
                 self._take(part, taken, ",", True)
         if taken.items or made:
-            took, results = ([item.to_json() for item in items] for items in (taken.items, made))
-            yield {"line": statement.lineno, "took": took, "joints": taken.joints, "made": results}
+            took, results = (tuple(item.report() for item in items) for items in (taken.items, made))
+            yield LineReport(statement.lineno, took, tuple(taken.joints), results)
         inner = replace(self, inside=True)
         for child in _bodies(statement):
             yield from inner.lines(child)
@@ -239,7 +234,7 @@ class _Reader:
                 node = inner.value
             self._take(node, taken, ",", True)
 
-    def _take(self, node: ast.AST, taken: _Taken, joint: str, used: bool) -> None:
+    def _take(self, node: ast.AST, taken: _Taken, joint: Joint, used: bool) -> None:
         """Add the tensors of an expression; `used` says whether its value is known to be used."""
         term = self._term(node)
         if term is not None:
@@ -271,7 +266,7 @@ class _Reader:
             used = self._at_node(node) is not None
         self._take_parts(node, taken, joint, used)
 
-    def _take_parts(self, node: ast.AST, taken: _Taken, joint: str, used: bool) -> None:
+    def _take_parts(self, node: ast.AST, taken: _Taken, joint: Joint, used: bool) -> None:
         for part in ast.iter_child_nodes(node):
             if isinstance(node, ast.Call) and part is node.func and isinstance(part, ast.Attribute):
                 part = part.value
@@ -279,7 +274,7 @@ class _Reader:
                 self._take(part, taken, joint, used)
                 joint = ","
 
-    def _operand(self, node: ast.expr, taken: _Taken, joint: str) -> None:
+    def _operand(self, node: ast.expr, taken: _Taken, joint: Joint) -> None:
         """Add one side of a product: as a whole where its shape is known, since the whole is multiplied."""
         at = self._at_node(node)
         product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
@@ -315,7 +310,7 @@ class _Reader:
     def _several(self, name: str) -> list[Seen]:
         """Return the tensors of a variable that is a short list of tensors; [] if it is anything else."""
         value = None if name in self.hidden else self.now.get(name)
-        items = value if _is_plain(value) and len(value) <= MOST else ()
+        items = value if _is_plain(value) and len(value) <= MOST_TENSORS else ()
         tensors = [item for item in items if _has_sizes(item)]
         return [replace(Seen.of("", item), base="") for item in tensors] if len(tensors) == len(items) else []
 

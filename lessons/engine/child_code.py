@@ -13,7 +13,7 @@ from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, Limits
 from lessons.results.result import Failure, Tensor
 from lessons.texts.wording import Wording
-from lessons.worker import channel
+from lessons.worker import channel, wire
 from lessons.worker.message_parts import TensorReport
 from lessons.worker.messages import RunInput, RunScratch
 
@@ -64,7 +64,7 @@ def run_in_child(request: CodeRequest[R, T], job: ChildProcess, cancelled: Calla
         return result, True
     except TimeoutError:
         failure = child_failures.timeout_failure(job, request.wall)
-    except Exception as error:
+    except wire.WireError as error:
         # A child that sends something unreadable is ended.
         failure = child_failures.exit_failure(job, error, request.limits, cancelled())
     return request.failed(failure, job, time.monotonic() - began), False

@@ -19,6 +19,7 @@ from lessons.results.code_unit import PROGRAM, CodeUnit
 from lessons.results.explanation import Explanation
 from lessons.results.flow import Flow
 from lessons.results.result import (
+    LONGEST_AXIS,
     WHOLE,
     Failure,
     MemoryLayout,
@@ -54,6 +55,7 @@ from lessons.worker.message_parts import (
 )
 from lessons.worker.messages import Snapshot, StepReport, Train, TrainingRequest
 from lessons.worker.tensor_reports import (
+    LARGEST_WINDOW,
     BlocksReport,
     ExplanationReport,
     FlowReport,
@@ -232,7 +234,15 @@ def result_of(question: TensorQuestion[T], reply: object) -> T | Refusal:
 
 def _window(question: WindowQuestion, report: WindowReport) -> Window:
     rows = _rows(_cast(report.code, report.blob), report.rows)
-    if len(rows) > question.height or (rows and len(rows[0]) > question.width):
+    size = len(rows), len(rows[0]) if rows else 0
+    height, width = min(question.height, LARGEST_WINDOW), min(question.width, LARGEST_WINDOW)
+    if question.matrix is not None:
+        # A window that reaches beyond the last row or column has what is there.
+        height, width = (
+            max(0, min(length, most - start))
+            for length, most, start in zip((height, width), question.matrix, (question.top, question.left), strict=True)
+        )
+    if size[0] > height or size[1] > width or (question.matrix is not None and height and size != (height, width)):
         raise wire.WireError("a window of another size")
     return Window(question.lead, question.top, question.left, rows)
 
@@ -241,12 +251,17 @@ def _blocks(question: BlocksQuestion, report: BlocksReport) -> Blocks:
     half, down, width = len(report.blob) // 2, report.rows, report.width
     cells = array.array("q", report.blob[half:])
     across = len(cells) // down if down else 0
+    height = down * question.rows
+    if question.matrix is not None:
+        height, cols = question.matrix
+        if (width, down, across) != (cols, -(-height // question.rows), -(-cols // question.cols)):
+            raise wire.WireError("blocks of another matrix")
     peaks = tuple(
         tuple(divmod(cell, width) for cell in cells[row * across : (row + 1) * across]) for row in range(down)
     )
     for row, strip in enumerate(peaks):
-        for col, peak in enumerate(strip):
-            if (peak[0] // question.rows, peak[1] // question.cols) != (row, col):
+        for col, (peak_row, peak_col) in enumerate(strip):
+            if peak_row >= height or (peak_row // question.rows, peak_col // question.cols) != (row, col):
                 raise wire.WireError("the greatest cell of another block")
     return Blocks(
         *(question.lead, question.rows, question.cols, question.how),
@@ -256,8 +271,9 @@ def _blocks(question: BlocksQuestion, report: BlocksReport) -> Blocks:
 
 
 def _row(question: RowQuestion, report: RowReport) -> RowStats:
-    if len(report.cols) > question.top:
-        raise wire.WireError("more values than were asked for")
+    cols = LONGEST_AXIS if question.matrix is None else question.matrix[1]
+    if len(report.cols) > question.top or report.support > cols or max(report.cols, default=-1) >= cols:
+        raise wire.WireError("the values of another row")
     total, *values = _cast("d", report.blob)
     top = tuple(zip(report.cols, values, strict=True))
     return RowStats(question.lead, question.row, total, report.low, report.high, report.support, report.bits, top)

@@ -16,7 +16,7 @@ from lessons.engine.launching.launchers import ChildProcess
 from lessons.results.nonfinite import NonfiniteReport
 from lessons.results.result import StepResult
 from lessons.results.tensor_questions import Refusal, TensorQuestion
-from lessons.worker import channel, messages
+from lessons.worker import channel, messages, wire
 from lessons.worker.messages import ListNames, NamesReport
 from lessons.worker.program_messages import FindNonfinite, NonfiniteFound, TracePart, TraceProgram
 
@@ -25,6 +25,12 @@ QUESTION_LIMIT = 10.0
 
 SEARCH_LIMIT = 300.0
 """Seconds that the child may take to look at all numbers of a run."""
+
+LARGEST_TRACE = 1 << 30
+"""Bytes of a trace beyond which no child has recorded it: a program has no more than a quarter of that to tell."""
+
+PART = 1 << 20
+"""Bytes that a part of a trace takes besides its numbers, at most."""
 
 T = TypeVar("T")
 
@@ -63,11 +69,16 @@ class Run:
     def trace(self) -> list[TracePart] | None:
         """Return the trace of a program, to be compared with another. Returns None if there is none."""
         parts: list[TracePart] = []
+        size = 0
         while not parts or not parts[-1].last:
             part = self._ask(TraceProgram(len(parts)), lambda reply: reply, SEARCH_LIMIT)
             if not isinstance(part, TracePart):
                 return None
             parts.append(part)
+            size += len(part.blob) + PART
+            if size > LARGEST_TRACE:
+                self.close()
+                return None
         return parts
 
     def use(self, ask: Callable[[ChildProcess], tuple[T, bool]]) -> tuple[T, bool] | None:
@@ -108,8 +119,7 @@ class Run:
                 channel.send(self._job.talk, question)
                 kinds = messages.REPLIES[type(question)]
                 return read(channel.receive(self._job.talk, *kinds, deadline=time.monotonic() + limit))
-            except Exception:
-                # The child has run the learner's code, so it may send anything.
+            except (wire.WireError, TimeoutError):
                 self._end()
                 return None
 

@@ -17,7 +17,7 @@ from lessons.results import line_shapes
 from lessons.results.clean_text import clean, printable
 from lessons.results.code_unit import PROGRAM, with_file, without_frames
 from lessons.results.program_result import FailedAt, Named, ProgramResult
-from lessons.worker import channel
+from lessons.worker import channel, wire
 from lessons.worker.message_parts import CellWrite
 from lessons.worker.program_messages import CallReport, Inner, NamedReport, ProgramReport, Purpose, RunProgram
 
@@ -124,7 +124,7 @@ def run(
         return _result(report, job, program.name), True
     except TimeoutError:
         failure = child_failures.timeout_failure(job, program.limits.wall)
-    except Exception as error:
+    except wire.WireError as error:
         # A child that sends something unreadable is ended.
         failure = child_failures.exit_failure(job, error, program.limits, cancelled())
     return ProgramResult(PROGRAM.name, stdout=_printed(job, program.name), error=failure), False
@@ -141,13 +141,24 @@ def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResul
         shapes=line_shapes.of_worker(report.shapes, lambda name, axes: ()),
         **names_of(report),
         stopped=clean(report.stopped),
-        sources={clean(str(file)): str(source) for file, source in json.loads(report.blob).items()},
+        sources={clean(file): source for file, source in _sources(report.blob).items()},
         imported=report.imported,
         operations=report.operations,
         failed_at=None if place is None else FailedAt(clean(place.file), place.line, clean(place.scope)),
         written=tuple(map(clean, report.written)),
         unlisted=tuple(map(clean, report.unlisted)),
     )
+
+
+def _sources(blob: bytes) -> dict[str, str]:
+    """Read the sources in a report. Raises `WireError` for anything but an object of texts."""
+    try:
+        found = json.loads(blob)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(source, str) for source in found.values()):
+        raise wire.WireError("unreadable sources")
+    return found
 
 
 def _printed(job: ChildProcess, file: str, start: int = 0, end: int | None = None) -> str:

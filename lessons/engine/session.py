@@ -177,13 +177,17 @@ class Session:
             while True:
                 report = channel.receive(job.talk, StepReport, LessonDone, deadline=deadline)
                 if isinstance(report, LessonDone):
+                    if len(results) < len(steps) and not any(result.error for result in results):
+                        raise wire.WireError("a lesson that is done before its steps")
                     return True
+                if len(results) == len(steps):
+                    raise wire.WireError("a step more than there are")
                 result = replies.step_result(lesson, steps[len(results)], report, job)
                 results.append(replace(result, trained=trained[result.id].origin) if result.id in trained else result)
                 printed = report.stdout[1]
         except TimeoutError:
             failure = child_failures.timeout_failure(job, lesson.limits.wall)
-        except Exception as error:
+        except wire.WireError as error:
             # A child that sends something unreadable is ended.
             failure = child_failures.exit_failure(job, error, lesson.limits, self._cancelled.is_set())
         if len(results) < len(steps):

@@ -190,8 +190,8 @@ def watch(
                 snapshot = replies.snapshot_of(lesson, step, report)
             except TimeoutError:
                 return ended(child_failures.timeout_failure(job, step.limits.wall)), b""
-            except Exception as error:
-                # A child that sends something unreadable is ended.
+            except (wire.WireError, OSError, ValueError) as error:
+                # A child that sends something unreadable is ended; the connection to one that was stopped is closed.
                 return ended(child_failures.exit_failure(job, error, step.limits, cancelled())), b""
             snapshots.append(snapshot)
             on_snapshot(snapshot)

@@ -33,6 +33,13 @@ class Longest:
 
 
 @dataclass(frozen=True, slots=True)
+class Items:
+    """The most items of plain data in all its lists and objects."""
+
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReadBy:
     """The function that makes of plain data what a field holds.
 
@@ -44,6 +51,9 @@ class ReadBy:
 
 Count = Annotated[int, Between(0, LARGEST_INTEGER)]
 """How many of something there are, or a position, or a size."""
+
+Bytes = Annotated[int, Between(0, 1 << 50)]
+"""A position in a file, or a size: more than any file has."""
 
 LARGEST_LINE = (1 << 31) - 1
 
@@ -72,6 +82,10 @@ Sizes = Annotated[tuple[Count, ...], Longest(64)]
 
 Index = Annotated[tuple[int, ...], Longest(64)]
 """A position on each axis of a tensor."""
+
+
+Plain = Annotated[Any, Items(200_000)]
+"""Plain data that only passes through."""
 
 
 def whole(given: Any, least: int = 0, most: int = LARGEST_INTEGER) -> int:

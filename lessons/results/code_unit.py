@@ -16,7 +16,7 @@ INTERNAL = ("prose", "probe", "string")
 _STEP = re.compile(r"[a-z0-9-]+")
 _INPUT = re.compile(r"input (\d+)")
 _EXPRESSION = re.compile(r"([a-z0-9-]+|input \d+): (.*)", re.DOTALL)
-_FRAME = re.compile(r'File "<([^<>\n]+)>", line (\d+)')
+_FRAME = re.compile(r'File "<([^<>\n]+)>", line (\d{1,9})(?!\d)')
 
 
 @dataclass(frozen=True, slots=True)

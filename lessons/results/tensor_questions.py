@@ -18,6 +18,10 @@ from lessons.results.summaries import Blocks, How, RowStats
 Reply = TypeVar("Reply", covariant=True)
 
 
+Matrix = tuple[int, int]
+"""The rows and columns of a matrix."""
+
+
 class TensorQuestion(Generic[Reply]):
     """A question whose reply is a `Reply`. `unit` is the step or input that shows the tensor, once that is known."""
 
@@ -35,7 +39,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class WindowQuestion(TensorQuestion[Window]):
-    """Ask for the rectangle of `height` by `width` cells from row `top` and column `left` on, at leading indices."""
+    """Ask for the rectangle of `height` by `width` cells from row `top` and column `left` on, at leading indices.
+
+    The reply has to fit the `matrix`, if that is given.
+    """
 
     name: str
     lead: tuple[int, ...]
@@ -44,11 +51,15 @@ class WindowQuestion(TensorQuestion[Window]):
     height: int
     width: int
     unit: CodeUnit | None = None
+    matrix: Matrix | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BlocksQuestion(TensorQuestion[Blocks]):
-    """Ask for the matrix at leading indices in blocks of `rows` by `cols` cells."""
+    """Ask for the matrix at leading indices in blocks of `rows` by `cols` cells.
+
+    The reply has to fit the `matrix`, if that is given.
+    """
 
     name: str
     lead: tuple[int, ...]
@@ -56,17 +67,22 @@ class BlocksQuestion(TensorQuestion[Blocks]):
     cols: int
     how: How
     unit: CodeUnit | None = None
+    matrix: Matrix | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RowQuestion(TensorQuestion[RowStats]):
-    """Ask what a row of the matrix at leading indices amounts to, with its `top` greatest values."""
+    """Ask what a row of the matrix at leading indices amounts to, with its `top` greatest values.
+
+    The reply has to fit the `matrix`, if that is given.
+    """
 
     name: str
     lead: tuple[int, ...]
     row: int
     top: int
     unit: CodeUnit | None = None
+    matrix: Matrix | None = None
 
 
 @dataclass(frozen=True, slots=True)

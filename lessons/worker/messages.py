@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from lessons.reading.mistake_edits import KnownMistake
-from lessons.results.bounds import Between, Count, Line, Longest, Name, Seconds, Sentence, Text
+from lessons.results.bounds import Between, Bytes, Count, Line, Longest, Name, Plain, Seconds, Sentence, Text
 from lessons.results.code_unit import CodeUnit
 from lessons.results.line_shapes import LineReport
 from lessons.results.result import MOST_KEPT, MOST_STEPS, WHOLE, CheckResult, Intermediate
@@ -133,7 +133,7 @@ class StepReport:
 
     id: Name
     error: ErrorReport | None
-    stdout: tuple[Count, Count]
+    stdout: tuple[Bytes, Bytes]
     tensors: Tensors
     text: Annotated[dict[str, Text], Longest(1000)]
     shapes: Shapes
@@ -172,7 +172,7 @@ class InputReport:
     value: Sentence
     shapes: Shapes
     names: Names
-    printed: Count
+    printed: Bytes
     blob: bytes
 
     def check(self) -> None:
@@ -195,7 +195,7 @@ class ScratchReport:
     error: ErrorReport | None
     tensors: Tensors
     shapes: Shapes
-    printed: Count
+    printed: Bytes
     blob: bytes
 
     def check(self) -> None:
@@ -327,9 +327,14 @@ class AnswerLoaded:
 class HiddenInputs:
     """Hidden inputs with their seeds, encoded by `jobs.values`. The judge makes them, the answer runs on them."""
 
-    inputs: Any
+    inputs: Plain
     seeds: tuple[int, ...]
     blob: bytes
+
+    def check(self) -> None:
+        """Raise `ValueError` if the inputs are no list."""
+        if type(self.inputs) is not list:
+            raise ValueError("no list of inputs")
 
 
 @message
@@ -337,7 +342,7 @@ class AnswerReport:
     """The values that an answer gave, encoded by `jobs.values` and read by the judge alone, or its failure."""
 
     error: ErrorReport | None
-    actual: Any
+    actual: Plain
     blob: bytes
 
 
@@ -356,7 +361,7 @@ class RunRepairs:
 class RepairReport:
     """The values that the next copy gave, None if it failed."""
 
-    actual: Any
+    actual: Plain
     blob: bytes
 
 
@@ -395,7 +400,7 @@ class Judge:
 class Decide:
     """Evaluate the checks on the values that an answer gave."""
 
-    actual: Any
+    actual: Plain
     blob: bytes
 
 
@@ -449,7 +454,7 @@ class DiagnosisReport:
 class FindDifference:
     """Find the first intermediate result of an answer, with this trace, that the model answer does not have."""
 
-    results: Any
+    results: Plain
     blob: bytes
 
 
@@ -482,7 +487,7 @@ class DifferenceReport:
 class CompareResults:
     """Compare the intermediate results of an answer with those of the model answer."""
 
-    results: Any
+    results: Plain
     blob: bytes
 
 

@@ -2,7 +2,7 @@
 
 Decoding trusts nothing, since the other side may have run a learner's code: a field that is missing, unknown, of the
 wrong type or out of the bounds of its type (`lessons.results.bounds`) raises `ValueError`, and so does a dataclass
-whose method `check` does. Data that only passes through is annotated `Any`.
+whose method `check` does. Data that only passes through is `Plain`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from lessons.results.bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Longest, ReadBy
+from lessons.results.bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
 
 T = TypeVar("T")
 Convert = Callable[[Any], Any]
@@ -103,12 +103,14 @@ def _checked(holds: Callable[[Any], bool], expected: str) -> Convert:
     return read
 
 
-def _bounded(read: Convert | None, mark: Between | Longest | ReadBy) -> Convert:
+def _bounded(read: Convert | None, mark: Between | Items | Longest | ReadBy) -> Convert:
     """Return what reads a value and holds it to a bound, a list before it reads the items."""
 
     def read_all(value: Any) -> Any:
         if isinstance(mark, Longest) and type(value) in (str, bytes, list, dict) and len(value) > mark.length:
             raise ValueError(f"expected a length of {mark.length} at most")
+        if isinstance(mark, Items) and _has_more_items(value, mark.most):
+            raise ValueError(f"expected {mark.most} items at most")
         if read is not None:
             value = read(value)
         if isinstance(mark, Between) and not mark.least <= value <= mark.most:
@@ -121,6 +123,19 @@ def _bounded(read: Convert | None, mark: Between | Longest | ReadBy) -> Convert:
         return value
 
     return read_all
+
+
+def _has_more_items(value: Any, most: int) -> bool:
+    """Return whether plain data has more than so many items. Its depth does not matter."""
+    left = [value]
+    while left:
+        item = left.pop()
+        inside = item if type(item) is list else item.values() if type(item) is dict else ()
+        most -= len(inside)
+        if most < 0:
+            return True
+        left += inside
+    return False
 
 
 def _plain(kinds: tuple[type, ...]) -> Convert:

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from lessons.results import nonfinite
-from lessons.results.bounds import Count, Line, Longest, Name, ReadBy, Seconds, Sentence, Sizes, Type
+from lessons.results.bounds import Bytes, Count, Line, Longest, Name, Plain, ReadBy, Seconds, Sentence, Sizes, Type
 from lessons.results.line_shapes import LineReport
 from lessons.results.run_comparison import RunComparison
 from lessons.results.tensor_file import TensorList, TensorStatistics
@@ -114,7 +114,7 @@ class TracePart:
         cut: whether the program has computed more than the trace has room for.
     """
 
-    results: Any
+    results: Plain
     last: bool
     blob: bytes
     cut: bool = False
@@ -156,7 +156,7 @@ class ProgramReport:
     """
 
     error: ErrorReport | None
-    stdout: tuple[Count, Count]
+    stdout: tuple[Bytes, Bytes]
     named: NamedReports
     shapes: Annotated[tuple[LineReport, ...], Longest(MOST_NAMED)]
     notes: Annotated[tuple[Sentence, ...], Longest(10_000)]

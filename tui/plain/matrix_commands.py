@@ -214,7 +214,7 @@ class MatrixCommands:
         if values is not None:
             stats = row_stats(lead, row, values, 5)
         elif (unit := subject.unit_of(tensor)) is not None:
-            stats = self._session.ask(RowQuestion(tensor.name, lead, row, 5, unit))
+            stats = self._session.ask(RowQuestion(tensor.name, lead, row, 5, unit, tensor.matrix_shape))
         else:
             raise Refused(say("row-gone", "The numbers of this row are not kept."))
         before = f"{subjects.lead_words(tensor, lead)}, " if lead else ""
@@ -233,7 +233,7 @@ class MatrixCommands:
         high, wide = math.ceil(rows / BLOCKS), math.ceil(columns / BLOCKS)
         if (unit := subject.unit_of(tensor)) is None:
             raise Refused(say("no-blocks", "There is no overview of {name} here.", name=tensor.name))
-        blocks = self._session.ask(BlocksQuestion(tensor.name, lead, high, wide, "max", unit))
+        blocks = self._session.ask(BlocksQuestion(tensor.name, lead, high, wide, "max", unit, (rows, columns)))
         at = f", {subjects.lead_words(tensor, lead)}" if lead else ""
         yield from self._console.wrapped(
             say(

@@ -225,7 +225,9 @@ def values(session: WaitingSession, subject: Subject, of: Part, lead: Index) -> 
         return tuple(tuple(row) for row in found if row is not None)
     if (unit := subject.unit_of(tensor)) is None:
         raise Refused(say("not-kept", "Only the numbers that are shown above are kept of {name}.", name=tensor.name))
-    question = WindowQuestion(tensor.name, lead, rows.start, columns.start, len(rows), len(columns), unit)
+    question = WindowQuestion(
+        tensor.name, lead, rows.start, columns.start, len(rows), len(columns), unit, tensor.matrix_shape
+    )
     window: Window = session.ask(question)
     return window.rows
 

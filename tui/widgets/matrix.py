@@ -719,16 +719,19 @@ class MatrixView(LineWidget, can_focus=True):
             return
         questions: list[PartQuestion] = []
         tensor = cells.face.tensor
+        matrix = tensor.matrix_shape
         if self._zoom.level == "cells":
             layout = cells.layout
             for top in range(layout.top - layout.top % TILE, layout.top + layout.rows, TILE):
                 for left in range(layout.left - layout.left % TILE, layout.left + layout.cols, TILE):
                     if (key := (cells.lead, top, left)) in self._windows:
                         self._windows.move_to_end(key)
-            questions += [WindowQuestion(tensor.name, cells.lead, *tile) for tile in tiles_missing(cells)]
+            questions += [
+                WindowQuestion(tensor.name, cells.lead, *tile, matrix=matrix) for tile in tiles_missing(cells)
+            ]
             if self._statistics and self._row_stats(cells) is None:
-                questions.append(RowQuestion(tensor.name, cells.lead, cells.row, TOP))
-        questions += [BlocksQuestion(tensor.name, *blocks) for blocks in self._zoom.missing(cells)]
+                questions.append(RowQuestion(tensor.name, cells.lead, cells.row, TOP, matrix=matrix))
+        questions += [BlocksQuestion(tensor.name, *blocks, matrix=matrix) for blocks in self._zoom.missing(cells)]
         # Request values again that were out of sight for a while: their reply may have been lost.
         self._asked &= set(map(_key, questions))
         for question in questions:

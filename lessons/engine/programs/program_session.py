@@ -110,7 +110,7 @@ class ProgramRun(Run):
                 return
             found = [(clean(scope), clean(file), clean(name), *rest) for scope, file, name, *rest in reply.values]
             yield tuple(cast(list[Digest], found)), reply.last
-            if reply.last:
+            if reply.last or not found:
                 return
             start, left = start + len(found), left - (time.monotonic() - began)
 
@@ -247,10 +247,12 @@ class ProgramRun(Run):
         reply = super().ask(question)
         if isinstance(reply, Explanation):
             return cast(T, self._placed(reply, question.unit))
-        while isinstance(reply, Flow) and isinstance(question, FlowQuestion) and not question.opened:
+        for _ in range(DEEPEST):
+            if not isinstance(reply, Flow) or not isinstance(question, FlowQuestion) or question.opened:
+                break
             # A program that is one call of `main()` has one box.
             alone = [box for box in reply.boxes if box.opens]
-            if len(reply.boxes) > 1 or not alone or len(reply.opened) >= DEEPEST:
+            if len(reply.boxes) > 1 or not alone:
                 break
             opened = (*(box.id for box in reply.opened), alone[0].id)
             further = super().ask(replace(question, opened=opened))

@@ -186,7 +186,11 @@ def matrix_at(run: RunState, question: WindowQuestion | BlocksQuestion | RowQues
     if tensor is None or len(question.lead) != max(0, tensor.dim() - 2):
         raise QuestionRefused(say("no-tensor", "no such tensor"))
     matrix = tensor[question.lead]
-    return matrix.reshape(1, -1) if matrix.dim() < 2 else matrix
+    matrix = matrix.reshape(1, -1) if matrix.dim() < 2 else matrix
+    if question.matrix not in (None, tuple(matrix.shape)):
+        # The code has given it another shape since it was shown.
+        raise QuestionRefused(say("no-tensor", "no such tensor"))
+    return matrix
 
 
 HANDLERS: Handlers = {

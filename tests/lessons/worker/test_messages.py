@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-import json
 import socket
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from lessons.results.code_unit import CodeUnit
+from lessons.results.bounds import Plain, ReadBy
 from lessons.results.tensor_questions import QUESTIONS
 from lessons.worker import channel, messages, wire
 from lessons.worker.jobs import judge, tensor_questions
@@ -20,32 +20,10 @@ from lessons.worker.messages import MESSAGES, REPLIES, UNASKED, ListNames, RunIn
 from lessons.worker.process import child
 from lessons.worker.program_messages import ShowStoredTensor
 from lessons.worker.programs import program_run
+from tests.lessons.worker.message_strategies import bytes_on_the_way, message_of
 
 ROOT = Path(__file__).parents[3]
-PLAIN: dict[Any, Any] = {bool: True, int: 3, float: 0.5, str: "x", bytes: b"abc", Any: [1], CodeUnit: CodeUnit.input(2)}
-
-
-def example(hint: Any, empty: bool = False) -> Any:
-    """Build a value of a type; with `empty`, optional values are None and collections are empty."""
-    origin, args = get_origin(hint), get_args(hint)
-    if hint in PLAIN:
-        return PLAIN[hint]
-    if origin is UnionType:
-        return None if empty and NoneType in args else example(args[0], empty)
-    if origin is Literal:
-        return args[0]
-    if origin is tuple:
-        many = args[-1] is Ellipsis
-        return () if empty and many else tuple(example(arg, empty) for arg in args if arg is not Ellipsis)
-    if origin is dict:
-        return {} if empty else {"key": example(args[1])}
-    assert is_dataclass(hint), hint
-    return message_of(hint, empty)
-
-
-def message_of(kind: Any, empty: bool = False) -> Any:
-    hints = get_type_hints(kind)
-    return kind(*(example(hints[field.name], empty) for field in fields(kind)))
+KINDS = pytest.mark.parametrize("kind", MESSAGES.values(), ids=MESSAGES)
 
 
 def round_trip(message: object) -> object:
@@ -56,30 +34,41 @@ def round_trip(message: object) -> object:
         return channel.receive(theirs, type(message))
 
 
-@pytest.mark.parametrize("empty", [False, True])
-@pytest.mark.parametrize("kind", MESSAGES.values(), ids=MESSAGES)
-def test_every_message_round_trip(kind: type[Any], empty: bool) -> None:
-    message = message_of(kind, empty)
-    assert comparable_form(round_trip(message)) == comparable_form(message)
+@KINDS
+@settings(max_examples=20)
+@given(data=st.data())
+def test_every_message_goes_there_and_back(kind: type[Any], data: st.DataObject) -> None:
+    message = data.draw(message_of(kind))
+    assert comparable_form(round_trip(message), kind) == comparable_form(message, kind)
 
 
-def comparable_form(value: object) -> object:
-    """Convert a value to a form that can be compared, since most messages have no `__eq__`."""
-    if isinstance(value, tuple):
-        return tuple(map(comparable_form, value))
+def comparable_form(value: Any, hint: Any) -> object:
+    """Convert a value to a form that can be compared: NaN is not equal to itself, and most messages have no `__eq__`.
+
+    Of plain data, the receiver makes something else.
+    """
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated and any(isinstance(mark, ReadBy) for mark in args[1:]):
+        return "read"
     if is_dataclass(value):
-        return type(value), [comparable_form(getattr(value, field.name)) for field in fields(value)]
-    return value
+        hints = get_type_hints(type(value), include_extras=True)
+        return type(value), [comparable_form(getattr(value, name), hints[name]) for name in hints]
+    if isinstance(value, tuple):
+        inner = get_args(args[0] if origin is Annotated else hint)
+        return [comparable_form(part, inner[0] if inner[1:] == (Ellipsis,) else None) for part in value]
+    return repr(value)
 
 
-@pytest.mark.parametrize("kind", MESSAGES.values(), ids=MESSAGES)
-def test_extra_missing_and_mistyped_fields_are_refused(kind: type[Any]) -> None:
-    frame = channel.frame_of(message_of(kind))
-    header = json.loads(json.dumps(frame.header))
+@KINDS
+@settings(max_examples=3)
+@given(data=st.data())
+def test_extra_missing_and_mistyped_fields_are_refused(kind: type[Any], data: st.DataObject) -> None:
+    frame = bytes_on_the_way(data.draw(message_of(kind)))
+    header = frame.header
     wrong = [header | {"more": 1}]
     wrong += [{key: value for key, value in header.items() if key != name} for name in header]
-    hints = get_type_hints(kind)
-    wrong += [header | {name: object()} for name in header if name != "op" and hints[name] is not Any]
+    hints = get_type_hints(kind, include_extras=True)
+    wrong += [header | {name: object()} for name in header if name != "op" and hints[name] is not Plain]
     for other in wrong:
         with pytest.raises(wire.WireError):
             channel.message_of(wire.Frame(other, frame.blob))

@@ -203,8 +203,8 @@ def corner_of(name: str, report: TensorReport, blob: bytes) -> Tensor:
     """Return a tensor of any size of which only what was sent can be seen, with labels for its corner alone."""
     seen = tuple(min(size, WHOLE) for size in report.shape)
     plain = ShownTensor(name="_", kind="mask" if report.dtype == "bool" else "vector")
-    numbers = tuple(tuple(map(str, range(size))) for size in seen)
-    tensor = _tensor(plain, replace(report, shape=seen), blob, ("index",) * len(seen), numbers)
+    labels = tuple(map(axis_labels.numbers, seen))
+    tensor = _tensor(plain, replace(report, shape=seen), blob, ("index",) * len(seen), labels)
     return replace(tensor, name=clean(name, keep=""), shape=report.shape)
 
 
@@ -290,8 +290,8 @@ def _flow(question: FlowQuestion, report: FlowReport) -> Flow:
 def _show(question: BoxQuestion | ShowQuestion, report: ShowReport) -> Tensor:
     tensor = report.tensor
     plain = ShownTensor(name=clean(tensor.name, keep="") or "_", kind="mask" if tensor.dtype == "bool" else "vector")
-    numbers = tuple(tuple(map(str, range(size))) for size in tensor.shape)
-    return _tensor(plain, tensor, report.blob, ("index",) * len(tensor.shape), numbers)
+    labels = tuple(map(axis_labels.numbers, tensor.shape))
+    return _tensor(plain, tensor, report.blob, ("index",) * len(tensor.shape), labels)
 
 
 _READERS: dict[type[Any], Callable[[Any, Any], object]] = {

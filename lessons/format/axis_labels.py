@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 from lessons.format import template
@@ -13,6 +14,9 @@ say = Wording("tensor/axis-labels")
 
 LABELED_WITH_WORDS = ("token", "query", "key")
 FEATURES = ("dim", "head_dim")
+NUMBERED = frozenset(KNOWN_AXES) - {*FEATURES, "head", "batch"}
+"""The axes whose positions are only numbers, unless they have words."""
+
 NOTHING: Mapping[str, str] = {}
 
 
@@ -26,7 +30,7 @@ def names_and_labels(
     names: tuple[str, ...] = tuple(shown.axes) if len(shown.axes) == len(shape) else ("index",) * len(shape)
     labels = [_labels(lesson, shown, name, size) for name, size in zip(names, shape, strict=True)]
     heads = filled.get(template.fact(shown.heads).key, "") if shown.heads else ""
-    if heads.isdecimal() and int(heads) and shape and shape[-1] % int(heads) == 0:
+    if len(heads) < 10 and heads.isdecimal() and int(heads) and shape and shape[-1] % int(heads) == 0:
         labels[-1] = _labels_of_heads(int(heads), shape[-1] // int(heads))
     return names, tuple(labels)
 
@@ -74,6 +78,8 @@ def _labels(lesson: Lesson, shown: ShownTensor, name: str, size: int) -> tuple[s
         given = lesson.tokens
     if len(given) >= size:
         return tuple(given[:size])
+    if name in NUMBERED:
+        return numbers(size)
     return tuple(_label(name, position) for position in range(size))
 
 
@@ -85,7 +91,17 @@ def _label(axis: str, position: int) -> str:
         return say("head", "head {number}", number=position)
     if axis == "batch":
         return say("text", "text {number}", number=position)
-    return str(position) if axis in KNOWN_AXES else f"{axis.replace('_', ' ')} {position}"
+    return str(position) if axis in NUMBERED else f"{axis.replace('_', ' ')} {position}"
+
+
+def numbers(size: int) -> tuple[str, ...]:
+    """Return the labels 0, 1, 2, ... of an axis. All axes share the texts, of which a large tensor has very many."""
+    return _first_numbers(size.bit_length())[:size]
+
+
+@functools.cache
+def _first_numbers(bits: int) -> tuple[str, ...]:
+    return tuple(map(str, range(1 << bits)))
 
 
 def _labels_of_heads(heads: int, width: int) -> tuple[str, ...]:

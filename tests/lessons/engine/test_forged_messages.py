@@ -1,0 +1,330 @@
+"""What a child may write to its socket: a reply that breaks its bounds ends the child, and one that does not is small.
+
+Nothing here depends on how long anything takes: what is counted is what a reply leaves behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lessons.engine import prompt, scratch_run
+from lessons.engine.child_code import CodeRequest
+from lessons.engine.launching.launchers import ChildProcess
+from lessons.engine.programs import stored_tensors
+from lessons.engine.programs.program_session import ProgramRun
+from lessons.engine.run import Run
+from lessons.engine.running_program import OwnProgram
+from lessons.engine.session import Session
+from lessons.format.lesson import Lesson, Limits
+from lessons.results.code_unit import PROGRAM, CodeUnit
+from lessons.results.explanation import Explanation
+from lessons.results.flow import Flow, longest_path, nearest
+from lessons.results.formula import evaluate
+from lessons.results.program_result import Named, ProgramResult
+from lessons.results.result import WorkerError
+from lessons.results.tensor_questions import (
+    BlocksQuestion,
+    BoxQuestion,
+    ExplainQuestion,
+    FlowQuestion,
+    FollowQuestion,
+    RowQuestion,
+    ShowQuestion,
+    WindowQuestion,
+)
+from lessons.worker import messages, wire
+from lessons.worker.messages import AnswerLoaded, Exited, HiddenInputs, LessonDone
+from tests.lessons.engine.test_training import lesson_with, step_of
+from tests.lessons.lesson_builders import DOUBLED, code_step, doubling_exercise, lesson_of
+from tests.lessons.worker.message_strategies import bytes_on_the_way, forged, message_of
+
+LARGEST = 48 << 20
+"""Bytes that may be left of a reply: the longest lists of labels of a tensor are the largest part of them."""
+
+LESSON = lesson_of(code_step("one", "x = 1", "x"))
+TRAINING = lesson_with()
+EXERCISE = doubling_exercise()
+PROGRAM_HERE = OwnProgram("/tmp/program.py", "x = 1\n", (), "/", ())
+
+
+class ForgedChild:
+    """A child that has written some frames before it was asked anything, and then hung up."""
+
+    def __init__(self, frames: list[wire.Frame]) -> None:
+        self.talk, theirs = socket.socketpair()
+        self.out: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (`close` does)
+        self.err: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        self.has_ended = False
+        self._writer = threading.Thread(target=self._write, args=(theirs, frames))
+        self._writer.start()
+
+    def _write(self, theirs: socket.socket, frames: list[wire.Frame]) -> None:
+        with theirs, contextlib.suppress(wire.WireError, OSError):
+            for frame in frames:
+                wire.send(theirs, frame.header, frame.blob)
+            theirs.shutdown(socket.SHUT_WR)
+            # What is asked is taken, so that asking does not fail.
+            while theirs.recv(1 << 16):
+                pass
+
+    def set_idle(self, idle: bool) -> None: ...
+
+    def interrupt(self) -> None: ...
+
+    def end(self, ask_line: bool = False) -> Exited:
+        self.has_ended = True
+        self.talk.close()
+        self._writer.join()
+        return Exited(0, "", 0.0)
+
+    def close(self) -> None:
+        self.end()
+        self.out.close()
+        self.err.close()
+
+
+class ForgingLauncher:
+    """A launcher whose children have written these frames, one list for each child."""
+
+    limited = ready = True
+    pid = None
+
+    def __init__(self, *children: list[wire.Frame]) -> None:
+        self._children, self.launched = list(children), list[ForgedChild]()
+
+    def start(self) -> None: ...
+
+    def wait_ready(self, timeout: float = 0) -> None: ...
+
+    def close(self) -> None: ...
+
+    def launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
+        self.launched.append(ForgedChild(self._children.pop(0) if self._children else []))
+        return self.launched[-1]
+
+
+@contextlib.contextmanager
+def session_with(*children: list[wire.Frame]) -> Iterator[Session]:
+    launcher = ForgingLauncher(*children)
+    session = Session(launcher)
+    try:
+        yield session
+    finally:
+        session.close()
+        for child in launcher.launched:
+            child.close()
+
+
+def frame(message: object) -> wire.Frame:
+    return bytes_on_the_way(message)
+
+
+def weight(*results: object) -> int:
+    """Return the bytes of results with all that is in them; what is in them twice counts once."""
+    found: dict[int, int] = {}
+    left: list[Any] = list(results)
+    while left:
+        item = left.pop()
+        if id(item) not in found:
+            found[id(item)] = sys.getsizeof(item)
+            if isinstance(item, tuple | list | frozenset):
+                left += item
+            elif isinstance(item, dict):
+                left += [*item.keys(), *item.values()]
+            elif is_dataclass(item):
+                left += [getattr(item, field.name) for field in fields(item)]
+    return sum(found.values())
+
+
+# Reading each reply --------------------------------------------------------------------------------------------------
+
+
+def lesson_run(lesson: Lesson, *frames: wire.Frame) -> object:
+    with session_with([*frames, frame(LessonDone())]) as session:
+        run = session.run(lesson)
+        run.close()
+        assert [step.id for step in run.steps] == [step.id for step in lesson.steps] or run.steps[-1].error
+        return run.steps
+
+
+def code_run(request: CodeRequest[Any, Any]) -> Callable[[wire.Frame], object]:
+    def read(reply: wire.Frame) -> object:
+        with session_with() as session:
+            run = Run([], ForgedChild([reply]))
+            result = session.run_code(run, request)
+            run.close()
+            return result
+
+    return read
+
+
+def asked(*questions: Any) -> Callable[[wire.Frame], object]:
+    """Return what asks a run questions, each of which has this reply."""
+
+    def read(reply: wire.Frame) -> object:
+        run = Run([], ForgedChild([reply] * len(questions)))
+        replies = [run.ask(question) for question in questions]
+        run.close()
+        for found in replies:
+            if isinstance(found, Explanation):
+                evaluate(found.formula, found.values)
+        return replies
+
+    return read
+
+
+def flows_of(reply: object) -> object:
+    return (reply, longest_path(reply), nearest(reply, 9)) if isinstance(reply, Flow) else reply
+
+
+def program_run(*frames: wire.Frame) -> ProgramRun:
+    named = Named("x", "local", "f", "<program>", 1, 3, (2,), "float32", call=1)
+    result = ProgramResult(PROGRAM.name, named=(named,))
+    return ProgramRun(Run([result], ForgedChild(list(frames))), PROGRAM_HERE)
+
+
+def asked_program(ask: Callable[[ProgramRun], object]) -> Callable[[wire.Frame], object]:
+    def read(reply: wire.Frame) -> object:
+        run = program_run(reply)
+        found = ask(run)
+        run.close()
+        return found, run.whole, run.lesson.steps
+
+    return read
+
+
+def opened_program(reply: wire.Frame) -> object:
+    with session_with([reply]) as session:
+        run = session.run_program(PROGRAM_HERE)
+        steps = run.steps
+        opened = ProgramRun(run, PROGRAM_HERE)
+        opened.close()
+        return steps, opened.lesson.steps
+
+
+def tensor_file(*replies: wire.Frame) -> object:
+    with (
+        session_with(list(replies)) as session,
+        contextlib.suppress(stored_tensors.UnreadableTensors),
+        stored_tensors.opened(session, Path(__file__)) as file,
+    ):
+        return file.found, file.show("x", 0) if replies[1:] else None
+    return None
+
+
+def trained(*frames: wire.Frame) -> object:
+    with session_with(list(frames)) as session:
+        shown: list[object] = []
+        ended = session.train_into(None, TRAINING, step_of(TRAINING).id, shown.append)
+        return shown, ended
+
+
+def judged(answer: list[wire.Frame], judge: list[wire.Frame]) -> object:
+    """Judge an answer; the first child is the judge."""
+    with session_with(judge, answer, answer, answer) as session:
+        try:
+            return session.check(EXERCISE, DOUBLED, seed=1)
+        except WorkerError as error:
+            return str(error)
+
+
+def compared(reply: wire.Frame) -> object:
+    with session_with([reply]) as session, contextlib.suppress(WorkerError):
+        return session.compare_programs((), ())
+    return None
+
+
+HIDDEN = frame(HiddenInputs([], (1, 2), b""))
+LOADED = frame(AnswerLoaded(None, ()))
+ANSWERED = wire.Frame({"op": "answer_report", "error": None, "actual": []})
+WRONG = wire.Frame({"op": "decision", "checks": [{"name": "twice", "passed": False, "message": "no"}]})
+NOTHING = wire.Frame({"op": "diagnosis_report", "found": []})
+UNIT = CodeUnit.step("one")
+MATRIX = (3, 3)
+
+READERS: dict[str, Callable[[wire.Frame], object]] = {
+    "step_report": lambda reply: lesson_run(LESSON, reply),
+    "lesson_done": lambda reply: lesson_run(LESSON, reply),
+    "program_report": opened_program,
+    "nonfinite_found": lambda reply: asked_program(lambda run: run.first_nonfinite())(reply),
+    "trace_part": lambda reply: asked_program(lambda run: run.trace())(reply),
+    "call_report": asked_program(lambda run: run.choose_call(("f", "<program>"), 1)),
+    "digest_report": asked_program(lambda run: list(run.digests(5.0))),
+    "trace_comparison": compared,
+    "tensor_file_report": tensor_file,
+    "stored_tensor_report": lambda reply: tensor_file(
+        wire.Frame(
+            {"op": "tensor_file_report"}
+            | {"found": {"kind": "npy", "size": 1, "tensors": [], "others": [], "more_tensors": 0, "more_others": 0}}
+        ),
+        reply,
+    ),
+    "window_report": asked(WindowQuestion("x", (), 0, 0, 3, 3, UNIT, MATRIX), WindowQuestion("x", (), 0, 0, 3, 3)),
+    "blocks_report": asked(BlocksQuestion("x", (), 1, 1, "max", UNIT, MATRIX), BlocksQuestion("x", (), 1, 1, "max")),
+    "row_report": asked(RowQuestion("x", (), 0, 3, UNIT, MATRIX), RowQuestion("x", (), 0, 3)),
+    "explanation_report": asked(ExplainQuestion("x", (0,), UNIT), FollowQuestion(1)),
+    "flow_report": lambda reply: (
+        asked(FlowQuestion())(reply),
+        asked_program(lambda run: run.ask(FlowQuestion()))(reply),
+    ),
+    "show_report": asked(BoxQuestion("1", (), UNIT), ShowQuestion("x", UNIT)),
+    "input_report": code_run(prompt.request(LESSON, "one", 1, "x", 5.0)),
+    "scratch_report": code_run(scratch_run.request(lesson_of(code_step(scratch_run.STEP, "x = 1", "x")), 5.0)),
+    "names_report": asked_program(lambda run: run.names()),
+    "refusal": asked(ShowQuestion("x", UNIT)),
+    "snapshot": trained,
+    "trained": trained,
+    "training_failed": trained,
+    "paused": trained,
+    "answer_loaded": lambda reply: judged([reply, ANSWERED], [HIDDEN, WRONG]),
+    "answer_report": lambda reply: judged([LOADED, reply], [HIDDEN, WRONG, NOTHING]),
+    "hidden_inputs": lambda reply: judged([LOADED, ANSWERED], [reply, WRONG]),
+    "decision": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, reply, NOTHING]),
+    "diagnosis_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, reply]),
+    "difference_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, reply, NOTHING]),
+    "comparison_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, reply]),
+    "repair_report": lambda reply: judged([LOADED, ANSWERED, reply], [HIDDEN, WRONG, NOTHING]),
+}
+"""What reads each reply of a child, as a session does."""
+
+OTHERS = {"exited"}
+"""The replies of the fork server, which runs no code of a learner."""
+
+REPLIES = {op for op, kind in messages.MESSAGES.items() if any(kind in kinds for kinds in messages.REPLIES.values())}
+
+
+def test_every_reply_has_a_reader() -> None:
+    assert set(READERS) | OTHERS == REPLIES
+
+
+@pytest.mark.parametrize("op", sorted(READERS))
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_a_reply_is_read(op: str, data: st.DataObject) -> None:
+    """Replies within their bounds may be nonsense all the same."""
+    reply = frame(data.draw(message_of(messages.MESSAGES[op])))
+    assert weight(READERS[op](reply)) < LARGEST
+
+
+@pytest.mark.parametrize("op", sorted(READERS))
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_a_forged_reply_is_refused_or_small(op: str, data: st.DataObject) -> None:
+    """It raises nothing, whatever its fields hold; the frame itself is refused or holds a message."""
+    reply = data.draw(forged(messages.MESSAGES[op]))
+    with contextlib.suppress(wire.WireError):
+        # What cannot be sent is no reply.
+        wire.packed(reply)
+        assert weight(READERS[op](reply)) < LARGEST

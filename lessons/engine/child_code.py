@@ -11,6 +11,7 @@ from lessons.engine import child_failures, replies
 from lessons.engine.launching.launchers import ChildProcess
 from lessons.format import axis_labels
 from lessons.format.lesson import Lesson, Limits
+from lessons.results.clean_text import clean
 from lessons.results.result import Failure, Tensor
 from lessons.texts.wording import Wording
 from lessons.worker import channel, wire
@@ -72,9 +73,11 @@ def run_in_child(request: CodeRequest[R, T], job: ChildProcess, cancelled: Calla
 
 def tensors_of(lesson: Lesson, step: str, reports: Iterable[TensorReport], blob: bytes) -> tuple[Tensor, ...]:
     """Read tensors of learner's code, drawn as the lesson draws those of the same name and rank."""
-    return tuple(
-        replies.tensor_of(
-            lesson, axis_labels.drawn_as(lesson, step, each.name, len(each.shape), each.dtype), each, blob
+
+    def read(report: TensorReport) -> Tensor:
+        name = clean(report.name, keep="")
+        return replies.tensor_of(
+            lesson, axis_labels.drawn_as(lesson, step, name, len(report.shape), report.dtype), report, blob
         )
-        for each in reports
-    )
+
+    return tuple(map(read, reports))

@@ -338,9 +338,11 @@ def forged(draw: st.DrawFn, kind: Any) -> wire.Frame:
     """Return the frame of a message in which some values are hostile ones, or belong elsewhere."""
     frame = bytes_on_the_way(draw(message_of(kind)))
     header = json.loads(json.dumps(frame.header))
-    for _ in range(draw(st.integers(1, 3))):
-        at = [path for path in places(header) if path != ("op",)]
-        if at:
-            put(header, draw(st.sampled_from(at)), draw(st.sampled_from(HOSTILE)))
+    at = [path for path in places(header) if path != ("op",)]
+    if at:
+        # The innermost first: afterwards, it may not be there any more.
+        chosen = draw(st.lists(st.sampled_from(at), min_size=1, max_size=3, unique=True))
+        for path in sorted(chosen, key=len, reverse=True):
+            put(header, path, draw(st.sampled_from(HOSTILE)))
     blob = draw(st.just(frame.blob) | st.just(b"") | st.binary(max_size=64) | st.just(frame.blob * 3))
     return wire.Frame(header, blob)

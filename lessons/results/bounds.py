@@ -88,6 +88,12 @@ Plain = Annotated[Any, Items(200_000)]
 """Plain data that only passes through."""
 
 
+def check_range(start: int, end: int) -> None:
+    """Raise `ValueError` if a range ends before it begins."""
+    if start > end:
+        raise ValueError("a range that ends before it begins")
+
+
 def whole(given: Any, least: int = 0, most: int = LARGEST_INTEGER) -> int:
     """Return a whole number between two others. Raises `ValueError` for anything else."""
     if type(given) is not int or not least <= given <= most:

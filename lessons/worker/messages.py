@@ -10,7 +10,19 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from lessons.reading.mistake_edits import KnownMistake
-from lessons.results.bounds import Between, Bytes, Count, Line, Longest, Name, Plain, Seconds, Sentence, Text
+from lessons.results.bounds import (
+    Between,
+    Bytes,
+    Count,
+    Line,
+    Longest,
+    Name,
+    Plain,
+    Seconds,
+    Sentence,
+    Text,
+    check_range,
+)
 from lessons.results.code_unit import CodeUnit
 from lessons.results.line_shapes import LineReport
 from lessons.results.result import MOST_KEPT, MOST_STEPS, WHOLE, CheckResult, Intermediate
@@ -142,7 +154,8 @@ class StepReport:
     blob: bytes
 
     def check(self) -> None:
-        """Raise `ValueError` if the numbers of the tensors are not there, or a tensor is too large."""
+        """Raise `ValueError` if it printed less than nothing, or as `check_shown` does."""
+        check_range(*self.stdout)
         check_shown(self.tensors, self.blob)
 
 

@@ -7,7 +7,20 @@ from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from lessons.results import nonfinite
-from lessons.results.bounds import Bytes, Count, Line, Longest, Name, Plain, ReadBy, Seconds, Sentence, Sizes, Type
+from lessons.results.bounds import (
+    Bytes,
+    Count,
+    Line,
+    Longest,
+    Name,
+    Plain,
+    ReadBy,
+    Seconds,
+    Sentence,
+    Sizes,
+    Type,
+    check_range,
+)
 from lessons.results.line_shapes import LineReport
 from lessons.results.run_comparison import RunComparison
 from lessons.results.tensor_file import TensorList, TensorStatistics
@@ -169,6 +182,10 @@ class ProgramReport:
     failed_at: FailedAt | None = None
     written: Paths = ()
     unlisted: Paths = ()
+
+    def check(self) -> None:
+        """Raise `ValueError` if it printed less than nothing."""
+        check_range(*self.stdout)
 
 
 @message

@@ -6,12 +6,13 @@ Nothing here depends on how long anything takes: what is counted is what a reply
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,9 +29,10 @@ from lessons.engine.run import Run
 from lessons.engine.running_program import OwnProgram
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, Limits
-from lessons.results.code_unit import PROGRAM, CodeUnit
+from lessons.results import exact_formula
+from lessons.results.code_unit import PROGRAM, CodeUnit, learner_line
 from lessons.results.explanation import Explanation
-from lessons.results.flow import Flow, longest_path, nearest
+from lessons.results.flow import Flow, FlowBox, longest_path, nearest
 from lessons.results.formula import evaluate
 from lessons.results.program_result import Named, ProgramResult
 from lessons.results.result import WorkerError
@@ -328,3 +330,227 @@ def test_a_forged_reply_is_refused_or_small(op: str, data: st.DataObject) -> Non
         # What cannot be sent is no reply.
         wire.packed(reply)
         assert weight(READERS[op](reply)) < LARGEST
+
+
+# Forged by hand ------------------------------------------------------------------------------------------------------
+
+TENSOR = {
+    **{"name": "x", "dtype": "float32", "shape": [2], "low": 0.0, "high": 1.0, "whole": True, "rows": 1},
+    **{"code": "f", "offset": 0, "size": 8, "layout": None},
+}
+STEP = {
+    **{"op": "step_report", "id": "one", "error": None, "stdout": [0, 0], "tensors": [TENSOR], "text": {}},
+    **{"shapes": [], "notes": [], "seconds": 0.5},
+}
+NUMBERS = bytes(8)
+SHAPE = {"name": "x", "sizes": [2], "base": "x", "dims": 1, "axes": [0]}
+
+STEPS: dict[str, dict[str, Any]] = {
+    "labels without end": {"tensors": [TENSOR | {"shape": [10**12, 0]}]},
+    "labels of very many axes": {"tensors": [TENSOR | {"shape": [0] + [1 << 18] * 60}]},
+    "labels of very many tensors": {"tensors": [TENSOR | {"shape": [1 << 18, 0], "size": 0}] * 60},
+    "seconds that are no number": {"seconds": float("nan")},
+    "seconds without end": {"seconds": 1e308},
+    "seconds before the beginning": {"seconds": -1.0},
+    "a bound that is no number": {"tensors": [TENSOR | {"low": float("nan")}]},
+    "a bound without end": {"tensors": [TENSOR | {"high": float("inf")}]},
+    "numbers that were not sent": {"tensors": [TENSOR | {"offset": 1}]},
+    "numbers before the first": {"tensors": [TENSOR | {"offset": -8}]},
+    "fewer numbers than the shape has": {"tensors": [TENSOR | {"shape": [3]}]},
+    "half a number": {"tensors": [TENSOR | {"size": 7}]},
+    "numbers of another code": {"tensors": [TENSOR | {"code": "u"}]},
+    "rows of no width": {"tensors": [TENSOR | {"shape": [1 << 17, 1], "whole": False, "rows": 10**15}]},
+    "a truth value in place of a size": {"tensors": [TENSOR | {"shape": [True]}]},
+    "more tensors than the step shows": {"tensors": [TENSOR, TENSOR]},
+    "a layout of other axes": {
+        "tensors": [
+            TENSOR | {"layout": {"strides": [], "offset": 0, "size": 9, "contiguous": True, "storage": 0}},
+        ]
+    },
+    "the report of another step": {"id": "two"},
+    "output from its end to its beginning": {"stdout": [9, 3]},
+    "output from a place that no file has": {"stdout": [1 << 63, 1 << 63]},
+    "output before the first byte": {"stdout": [-1, 5]},
+    "a line of very many digits": {"error": {"kind": "error", "message": "", "line": 10**4000}},
+    "a message of a megabyte": {"error": {"kind": "error", "message": "x" * 10**6, "line": 1}},
+    "shapes of an axis that is not there": {
+        "shapes": [{"line": 1, "took": [], "joints": [], "made": [SHAPE | {"axes": [7]}]}]
+    },
+    "shapes of very many tensors": {"shapes": [{"line": 1, "took": [SHAPE] * 50, "joints": [], "made": []}]},
+    "very many notes": {"notes": [""] * 200_000},
+    "text that is none": {"text": {"x": 5}},
+    "fields in fields in fields": {"text": json.loads('{"x":' * 800 + "{}" + "}" * 800)},
+}
+
+
+@pytest.mark.parametrize("changed", STEPS.values(), ids=STEPS)
+def test_forged_report_of_a_step_fails_the_step(changed: dict[str, Any]) -> None:
+    header = STEP | changed
+    if changed.get("error"):
+        header["error"] = (
+            dict.fromkeys(("operation", "untried", "symptom"), "") | {"suggestions": []} | changed["error"]
+        )
+    launcher = ForgingLauncher([wire.Frame(header, NUMBERS), frame(LessonDone())])
+    session = Session(launcher)
+    run = session.run(LESSON)
+    session.close()
+    (child,) = launcher.launched
+    child.close()
+    (step,) = run.steps
+    assert step.error is not None
+    assert step.error.message == "The code sent something unreadable in place of its result."
+    assert child.has_ended
+    assert not run.alive
+
+
+def test_report_that_is_not_forged_is_read() -> None:
+    """The cases above fail for what they change alone."""
+    run = lesson_run(LESSON, wire.Frame(STEP, NUMBERS))
+    assert isinstance(run, list)
+    assert run[0].error is None
+    assert run[0].tensors[0].values == (0.0, 0.0)
+
+
+def test_lesson_that_is_done_before_its_steps_has_failed() -> None:
+    (step,) = lesson_run(LESSON)  # type: ignore[misc]
+    assert step.error.message == "The code sent something unreadable in place of its result."
+
+
+EXPLANATION = {
+    **{"name": "x", "index": [0], "value": 1.0, "dtype": "float32", "op": "add", "code": "x + y", "file": "one"},
+    **{"line": 1, "lesson_line": None, "names": ["y"], "dtypes": ["float32"], "notes": [], "details": [], "lit": {}},
+    **{"operands": [[0, [0], 1.0, 1, 1]], "formula": ["+", 0, 0]},
+}
+POWER = ["n", "9" * 18, ""]
+for _ in range(20):
+    POWER = ["**", POWER, ["n", "64", ""]]
+EXPLANATIONS: dict[str, dict[str, Any]] = {
+    "a formula of an operand that is not there": {"formula": ["+", 0, 1]},
+    "a number of very many digits": {"formula": ["n", "9" * 4000, ""]},
+    "an operand with a number of very many digits": {"operands": [[0, [0], 10**4000, 1, 1]]},
+    "a name that is not there": {"operands": [[-2, [0], 1.0, 1, 1]]},
+    "a label a million times": {"names": ["y" * 60_000], "formula": ["+", *[0] * 100_000]},
+    "an index of very many axes": {"index": [0] * 100_000},
+    "a formula of very many levels": {"formula": json.loads('["neg",' * 500 + "0" + "]" * 500)},
+    "a line that is a text": {"line": "9" * 5000},
+    "cells that are no list": {"lit": {"x": 5}},
+    "no object": {"details": [1]},
+}
+
+
+@pytest.mark.parametrize("changed", EXPLANATIONS.values(), ids=EXPLANATIONS)
+def test_forged_explanation_ends_the_child(changed: dict[str, Any]) -> None:
+    child = ForgedChild([wire.Frame({"op": "explanation_report", "explanation": EXPLANATION | changed})])
+    assert Run([], child).ask(ExplainQuestion("x", (0,), UNIT)) is None
+    assert child.has_ended
+    child.close()
+
+
+@pytest.mark.parametrize(
+    "formula", [POWER, ["**", ["n", "10", ""], ["n", "1000000000", ""]], ["*", *[["n", "9" * 300, ""]] * 2000]]
+)
+def test_formula_of_numbers_that_grow_is_computed_with_rounding(formula: list[Any]) -> None:
+    reply = wire.Frame({"op": "explanation_report", "explanation": EXPLANATION | {"formula": formula}})
+    (found,) = asked(ExplainQuestion("x", (0,), UNIT))(reply)  # type: ignore[misc]
+    assert isinstance(found, Explanation)
+    assert evaluate(found.formula, found.values) == float("inf")
+    assert exact_formula.evaluate(found.formula, found.values) is None
+
+
+BOX = asdict(FlowBox("1", "x"))
+FLOW = {"boxes": [BOX, BOX | {"id": "2"}], "arrows": [], "opened": [], "path": [], "left_out": 0}
+FLOWS: dict[str, dict[str, Any]] = {
+    "an arrow from nowhere": {"arrows": [{"source": "7", "target": "1", "back": False}]},
+    "a circle": {
+        "arrows": [{"source": "1", "target": "2", "back": False}, {"source": "2", "target": "1", "back": False}]
+    },
+    "two boxes of one id": {"boxes": [BOX, BOX]},
+    "a box in itself": {"boxes": [BOX | {"parent": "1"}]},
+    "boxes in each other": {
+        "opened": [{"id": one, "name": "", "code": "", "parent": other} for one, other in ("ab", "ba")]
+    },
+    "a path through nowhere": {"path": ["9"]},
+    "rows of different lengths": {"boxes": [BOX | {"thumbnail": [[1.0], [1.0, 2.0]]}]},
+    "a thumbnail larger than a box": {"boxes": [BOX | {"thumbnail": [[1.0] * 500]}]},
+    "a meaning that no color has": {"boxes": [BOX | {"kind": "sound"}]},
+}
+
+
+@pytest.mark.parametrize("changed", FLOWS.values(), ids=FLOWS)
+def test_forged_flow_ends_the_child(changed: dict[str, Any]) -> None:
+    child = ForgedChild([wire.Frame({"op": "flow_report", "flow": FLOW | changed})])
+    assert Run([], child).ask(FlowQuestion()) is None
+    assert child.has_ended
+    child.close()
+
+
+def test_flow_of_a_program_that_opens_again_and_again_is_asked_for_a_few_times() -> None:
+    """There are more replies than are asked for, each with one box that opens."""
+    reply = wire.Frame({"op": "flow_report", "flow": FLOW | {"boxes": [BOX | {"opens": True}]}})
+    run = program_run(*[reply] * 50)
+    assert isinstance(run.ask(FlowQuestion()), Flow)
+    assert run.alive
+    run.close()
+
+
+PARTS: dict[str, tuple[Any, wire.Frame]] = {
+    "more rows than were asked for": (
+        WindowQuestion("x", (), 0, 0, 2, 2, UNIT, MATRIX),
+        wire.Frame({"op": "window_report", "rows": 3, "code": "B"}, bytes(6)),
+    ),
+    "fewer columns than there are": (
+        WindowQuestion("x", (), 0, 0, 2, 2, UNIT, MATRIX),
+        wire.Frame({"op": "window_report", "rows": 2, "code": "B"}, bytes(2)),
+    ),
+    "a window of megabytes": (
+        WindowQuestion("x", (), 0, 0, 2, 2, UNIT, MATRIX),
+        wire.Frame({"op": "window_report", "rows": 1, "code": "B"}, bytes(1 << 20)),
+    ),
+    "blocks that are not there": (
+        BlocksQuestion("x", (), 3, 3, "max", UNIT, (6, 3)),
+        wire.Frame({"op": "blocks_report", "rows": 1, "width": 3}, bytes(16)),
+    ),
+    "blocks of a matrix without columns": (
+        BlocksQuestion("x", (), 3, 3, "max", UNIT, MATRIX),
+        wire.Frame({"op": "blocks_report", "rows": 1, "width": 0}, bytes(16)),
+    ),
+    "a greatest cell outside of the matrix": (
+        BlocksQuestion("x", (), 3, 3, "max", UNIT, MATRIX),
+        wire.Frame({"op": "blocks_report", "rows": 1, "width": 3}, bytes(8) + (9).to_bytes(8, "little")),
+    ),
+    "bits of a number that cannot be counted": (
+        RowQuestion("x", (), 0, 1, UNIT, MATRIX),
+        wire.Frame({"op": "row_report", "low": 0.0, "high": 1.0, "support": 1, "bits": 1e308, "cols": [0]}, bytes(16)),
+    ),
+    "a column that is not there": (
+        RowQuestion("x", (), 0, 1, UNIT, MATRIX),
+        wire.Frame({"op": "row_report", "low": 0.0, "high": 1.0, "support": 1, "bits": None, "cols": [3]}, bytes(16)),
+    ),
+    "a tensor that is not whole and has nothing": (
+        ShowQuestion("x", UNIT),
+        wire.Frame(
+            {"op": "show_report", "tensor": TENSOR | {"shape": [1 << 18] * 8, "whole": False, "rows": 0, "size": 0}}
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("question", "reply"), PARTS.values(), ids=PARTS)
+def test_forged_part_of_a_matrix_ends_the_child(question: Any, reply: wire.Frame) -> None:
+    child = ForgedChild([reply])
+    assert Run([], child).ask(question) is None
+    assert child.has_ended
+    child.close()
+
+
+def test_trace_without_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lessons.engine.run.LARGEST_TRACE", 3 << 20)
+    part = wire.Frame({"op": "trace_part", "results": [], "last": False, "cut": False})
+    run = Run([], ForgedChild([part] * 50))
+    assert run.trace() is None
+    assert not run.alive
+
+
+def test_line_of_very_many_digits_in_a_traceback_is_no_line() -> None:
+    assert learner_line(f'File "<your code>", line {"9" * 5000} in f') is None
+    assert learner_line('File "<your code>", line 12 in f') == 12

@@ -35,6 +35,7 @@ INTEGERS = st.integers(0, 9) | st.integers(LEAST_INTEGER, LARGEST_INTEGER)
 PLAIN = st.recursive(
     st.none() | st.booleans() | INTEGERS | NUMBERS | TEXTS, lambda inner: st.lists(inner, max_size=FEW)
 )
+RANGES = st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda ends: tuple(sorted(ends)))
 UNITS = st.sampled_from(
     [CodeUnit.step("one"), CodeUnit.input(2), CodeUnit.parse("setup"), CodeUnit.parse("one: x + 1")]
 )
@@ -95,8 +96,9 @@ def _is_short(length: int, value: Any) -> bool:
 
 def message_of(kind: Any) -> Made:
     """Return messages of a kind, or parts of messages, whose fields fit together."""
-    made = SPECIAL[kind]() if kind in SPECIAL else plain_message(kind)
     names = [field.name for field in fields(kind)]
+    given = {"stdout": RANGES} if "stdout" in names else {}
+    made = SPECIAL[kind]() if kind in SPECIAL else plain_message(kind, **given)
     return made.map(with_numbers) if "blob" in names and kind not in SPECIAL else made
 
 

@@ -171,7 +171,7 @@ finale: $(READY) ## walk through the last lesson's trainings and write docs/fina
 	$(PY) -m bench.finale
 
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) .venv-lowest build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-lowest build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mypy_worker.*
 	find attention lessons tui tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(READY):

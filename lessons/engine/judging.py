@@ -33,8 +33,7 @@ from lessons.results.result import (
 from lessons.results.tensor_questions import Refusal
 from lessons.results.verdict import Verdict
 from lessons.worker import channel, wire
-from lessons.worker.message_parts import ErrorReport, SuggestionReport, TensorReport
-from lessons.worker.messages import (
+from lessons.worker.judging_messages import (
     AnswerLoaded,
     AnswerReport,
     CheckRequest,
@@ -51,6 +50,7 @@ from lessons.worker.messages import (
     MistakeRequest,
     RunAnswer,
 )
+from lessons.worker.message_parts import ErrorReport, SuggestionReport, TensorReport
 
 T = TypeVar("T")
 

@@ -11,7 +11,11 @@ from lessons.format.lesson import ExerciseStep, Limits
 from lessons.reading.mistake_edits import variant_code
 from lessons.reading.repairs import Repair, choose, repairs
 from lessons.worker import channel, wire
-from lessons.worker.messages import HiddenInputs, RepairReport, RunRepairs
+from lessons.worker.judging_messages import (
+    HiddenInputs,
+    RepairReport,
+    RunRepairs,
+)
 
 MOST = 16
 """The largest number of copies of an answer that are tried. It decides, and not the time that they take."""

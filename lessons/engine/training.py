@@ -22,7 +22,15 @@ from lessons.format.lesson import Lesson, ShownTensor, TrainStep
 from lessons.learner.trained_models import key
 from lessons.results.result import MOST_SNAPSHOTS, WHOLE, Failure, Tensor, Training, TrainingSnapshot
 from lessons.worker import channel, wire
-from lessons.worker.messages import Pause, Paused, Resume, Snapshot, Train, Trained, TrainingFailed
+from lessons.worker.messages import (
+    Pause,
+    Paused,
+    Resume,
+    Snapshot,
+    Train,
+    Trained,
+    TrainingFailed,
+)
 
 SNAPSHOTS = "snapshots.json"
 MOST_SHIPPED = 40

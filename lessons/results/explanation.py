@@ -8,9 +8,9 @@ from typing import Any
 
 from lessons.results import code_unit
 from lessons.results import formula as f
-from lessons.results.bounds import LARGEST_LINE, LEAST_INTEGER, items, real, text, whole
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
+from lessons.results.field_bounds import LARGEST_LINE, LEAST_INTEGER, items, real, text, whole
 from lessons.results.floats import exact_number, shortest
 from lessons.texts.wording import Wording
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lessons.results import explanation as x
-from lessons.results.bounds import items, real, text, whole
 from lessons.results.clean_text import clean
 from lessons.results.explanation import Explanation
+from lessons.results.field_bounds import items, real, text, whole
 
 Phase = Literal["forward", "backward", "optimizer"]
 PHASES: tuple[Phase, ...] = ("forward", "backward", "optimizer")

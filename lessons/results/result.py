@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-from lessons.results.bounds import Line, Name, Sentence, Sizes
+from lessons.results.field_bounds import Line, Name, Sentence, Sizes
 from lessons.results.line_shapes import LineShapes, line_of
 from lessons.results.verdict import Verdict
 from lessons.texts.wording import Wording

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from lessons.results.bounds import Sentence
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import Explanation
+from lessons.results.field_bounds import Sentence
 from lessons.results.flow import Flow
 from lessons.results.result import Tensor, Window
 from lessons.results.summaries import Blocks, How, RowStats

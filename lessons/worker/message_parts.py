@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Annotated, Literal, TypeVar, dataclass_transform
 
-from lessons.results.bounds import Count, Finite, Index, Line, Longest, Name, Sentence, Sizes, Type
 from lessons.results.code_unit import CodeUnit
+from lessons.results.field_bounds import Count, Finite, Index, Line, Longest, Name, Sentence, Sizes, Type
 from lessons.results.result import LONGEST_AXIS, MOST_AXES, MOST_LABELS, WHOLE
 
 M = TypeVar("M")

@@ -1,8 +1,8 @@
 """A codec between frozen dataclasses and JSON, driven by their annotations.
 
 Decoding trusts nothing, since the other side may have run a learner's code: a field that is missing, unknown, of the
-wrong type or out of the bounds of its type (`lessons.results.bounds`) raises `ValueError`, and so does a dataclass
-whose method `check` does. Data that only passes through is `Plain`.
+wrong type or out of the bounds of its type (`lessons.results.field_bounds`) raises `ValueError`, and so does a
+dataclass whose method `check` does. Data that only passes through is `Plain`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from lessons.results.bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
+from lessons.results.field_bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
 
 T = TypeVar("T")
 Convert = Callable[[Any], Any]

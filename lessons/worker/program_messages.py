@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from lessons.results import nonfinite
-from lessons.results.bounds import (
+from lessons.results.field_bounds import (
     Bytes,
     Count,
     Line,

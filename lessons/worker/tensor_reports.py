@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from lessons.results import explanation
-from lessons.results.bounds import Between, Count, Finite, Longest, ReadBy
+from lessons.results.field_bounds import Between, Count, Finite, Longest, ReadBy
 from lessons.results.flow import Flow
 from lessons.results.result import LONGEST_AXIS
 from lessons.worker.message_parts import BYTES, LARGEST_NUMBER, Code, TensorReport, are_rows, check_shown, message

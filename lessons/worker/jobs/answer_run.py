@@ -20,8 +20,13 @@ from lessons.worker import channel
 from lessons.worker.jobs import exercise_tools, intermediates, values
 from lessons.worker.jobs.execute import YOUR_CODE, describe, execute, new_namespace
 from lessons.worker.jobs.lesson_run import seed as seed_generators
+from lessons.worker.judging_messages import (
+    AnswerLoaded,
+    AnswerReport,
+    HiddenInputs,
+    RunAnswer,
+)
 from lessons.worker.message_parts import ErrorReport
-from lessons.worker.messages import AnswerLoaded, AnswerReport, HiddenInputs, RunAnswer
 
 say = Wording("worker/answer-run")
 

@@ -33,8 +33,7 @@ from lessons.worker.jobs.divergence import Comparison, find_line, line_of_edit
 from lessons.worker.jobs.intermediates import Trace
 from lessons.worker.jobs.lesson_run import seed as seed_generators
 from lessons.worker.jobs.result_matching import is_mask, match
-from lessons.worker.message_parts import ErrorReport
-from lessons.worker.messages import (
+from lessons.worker.judging_messages import (
     CheckRequest,
     CompareResults,
     ComparisonReport,
@@ -50,6 +49,7 @@ from lessons.worker.messages import (
     Judge,
     MistakeRequest,
 )
+from lessons.worker.message_parts import ErrorReport
 
 say = Wording("worker/judge")
 

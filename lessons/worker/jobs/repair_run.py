@@ -11,7 +11,11 @@ from lessons.worker.jobs import values
 from lessons.worker.jobs.answer_run import MODULE, OURS, forbid, run_probe
 from lessons.worker.jobs.execute import YOUR_CODE, execute, new_namespace
 from lessons.worker.jobs.lesson_run import seed as seed_generators
-from lessons.worker.messages import HiddenInputs, RepairReport, RunRepairs
+from lessons.worker.judging_messages import (
+    HiddenInputs,
+    RepairReport,
+    RunRepairs,
+)
 
 
 def run_repairs(job: RunRepairs, talk: socket.socket) -> None:

@@ -17,7 +17,16 @@ from lessons.worker.jobs import lesson_run, tensor_entries, trained_state
 from lessons.worker.jobs.execute import describe, execute
 from lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
 from lessons.worker.message_parts import ErrorReport, NamedExpression, TensorReport
-from lessons.worker.messages import Pause, Paused, Resume, Snapshot, Train, Trained, TrainingFailed, TrainingRequest
+from lessons.worker.messages import (
+    Pause,
+    Paused,
+    Resume,
+    Snapshot,
+    Train,
+    Trained,
+    TrainingFailed,
+    TrainingRequest,
+)
 
 say = Wording("worker/training")
 

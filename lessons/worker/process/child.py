@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lessons.worker import channel, child_exit_codes, messages, wire
+from lessons.worker import channel, child_exit_codes, judging_messages, messages, wire
 from lessons.worker.comparing import trace_comparison
 from lessons.worker.fence import landlock, limits
 from lessons.worker.jobs import answer_run, judge, lesson_run, repair_run, training
@@ -28,9 +28,9 @@ JOBS: dict[type[Any], Callable[[Any, socket.socket], None]] = {
     RunProgram: program_run.run_program,
     CompareTraces: trace_comparison.compare_traces,
     messages.Train: training.run_training,
-    messages.RunAnswer: answer_run.run_answer,
-    messages.RunRepairs: repair_run.run_repairs,
-    messages.Judge: judge.judge,
+    judging_messages.RunAnswer: answer_run.run_answer,
+    judging_messages.RunRepairs: repair_run.run_repairs,
+    judging_messages.Judge: judge.judge,
     ReadTensorFile: tensor_file_job.read_tensor_file,
 }
 """The function that does each job."""

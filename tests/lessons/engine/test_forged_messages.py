@@ -47,7 +47,8 @@ from lessons.results.tensor_questions import (
     WindowQuestion,
 )
 from lessons.worker import messages, wire
-from lessons.worker.messages import AnswerLoaded, Exited, HiddenInputs, LessonDone
+from lessons.worker.judging_messages import AnswerLoaded, HiddenInputs
+from lessons.worker.messages import Exited, LessonDone
 from tests.lessons.engine.test_training import lesson_with, step_of
 from tests.lessons.lesson_builders import DOUBLED, code_step, doubling_exercise, lesson_of
 from tests.lessons.worker.message_strategies import bytes_on_the_way, forged, message_of
@@ -412,8 +413,9 @@ def test_report_that_is_not_forged_is_read() -> None:
 
 
 def test_lesson_that_is_done_before_its_steps_has_failed() -> None:
-    (step,) = lesson_run(LESSON)  # type: ignore[misc]
-    assert step.error.message == "The code sent something unreadable in place of its result."
+    steps = lesson_run(LESSON)
+    assert isinstance(steps, list)
+    assert steps[0].error.message == "The code sent something unreadable in place of its result."
 
 
 EXPLANATION = {
@@ -421,7 +423,7 @@ EXPLANATION = {
     **{"line": 1, "lesson_line": None, "names": ["y"], "dtypes": ["float32"], "notes": [], "details": [], "lit": {}},
     **{"operands": [[0, [0], 1.0, 1, 1]], "formula": ["+", 0, 0]},
 }
-POWER = ["n", "9" * 18, ""]
+POWER: list[Any] = ["n", "9" * 18, ""]
 for _ in range(20):
     POWER = ["**", POWER, ["n", "64", ""]]
 EXPLANATIONS: dict[str, dict[str, Any]] = {
@@ -451,7 +453,9 @@ def test_forged_explanation_ends_the_child(changed: dict[str, Any]) -> None:
 )
 def test_formula_of_numbers_that_grow_is_computed_with_rounding(formula: list[Any]) -> None:
     reply = wire.Frame({"op": "explanation_report", "explanation": EXPLANATION | {"formula": formula}})
-    (found,) = asked(ExplainQuestion("x", (0,), UNIT))(reply)  # type: ignore[misc]
+    replies = asked(ExplainQuestion("x", (0,), UNIT))(reply)
+    assert isinstance(replies, list)
+    (found,) = replies
     assert isinstance(found, Explanation)
     assert evaluate(found.formula, found.values) == float("inf")
     assert exact_formula.evaluate(found.formula, found.values) is None

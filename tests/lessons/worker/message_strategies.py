@@ -14,14 +14,15 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from hypothesis import strategies as st
 
 from lessons.results import explanation, nonfinite
-from lessons.results.bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
 from lessons.results.code_unit import CodeUnit
+from lessons.results.field_bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
 from lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
 from lessons.results.line_shapes import LineReport, ShapeReport
 from lessons.results.result import MOST_STEPS
 from lessons.worker import channel, wire
+from lessons.worker.judging_messages import HiddenInputs
 from lessons.worker.message_parts import BYTES, LayoutReport, TensorReport
-from lessons.worker.messages import HiddenInputs, Snapshot
+from lessons.worker.messages import Snapshot
 from lessons.worker.tensor_reports import BlocksReport, RowReport, WindowReport
 
 Made = st.SearchStrategy[Any]
@@ -144,9 +145,17 @@ def tensor_reports(draw: st.DrawFn) -> TensorReport:
     strides = tuple(draw(st.integers(0, 9)) for _ in shape)
     layout = LayoutReport(strides, draw(st.integers(0, 9)), draw(st.integers(0, 99)), draw(st.booleans()), 1 << 40)
     return TensorReport(
-        *(draw(TEXTS), draw(st.sampled_from(["float32", "bool", "int64", "?"])), shape),
-        *(draw(st.none() | st.floats(allow_nan=False, allow_infinity=False)), draw(st.none() | st.just(1.0))),
-        *(whole, rows, code, 0, count * BYTES[code], draw(st.none() | st.just(layout))),
+        name=draw(TEXTS),
+        dtype=draw(st.sampled_from(["float32", "bool", "int64", "?"])),
+        shape=shape,
+        low=draw(st.none() | st.floats(allow_nan=False, allow_infinity=False)),
+        high=draw(st.none() | st.just(1.0)),
+        whole=whole,
+        rows=rows,
+        code=code,
+        offset=0,
+        size=count * BYTES[code],
+        layout=draw(st.none() | st.just(layout)),
     )
 
 

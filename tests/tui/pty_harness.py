@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -31,10 +32,47 @@ PATIENCE = 60.0
 """Seconds after which a test that waits for a program fails."""
 
 
+_TOKEN = re.compile(
+    rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]*"
+)
+"""A control sequence, or a character."""
+
+
+class Output(bytes):
+    """What a program has sent; `needed` are those of its bytes that it had to send for what the terminal shows now.
+
+    A program paints when it gets the processor, so on a busy machine it may paint what is drawn over a moment later.
+    Characters that were drawn over do not count, and neither do the control sequences before them.
+    """
+
+    needed: int
+
+    @classmethod
+    def on(cls, sent: bytes, columns: int, lines: int, cursor: tuple[int, int]) -> Output:
+        """Return what was sent to a terminal of this size, with its cursor at this column and line."""
+        screen = pyte.Screen(columns, lines)
+        stream = pyte.ByteStream(screen)
+        screen.cursor.x, screen.cursor.y = cursor
+        cells: dict[tuple[int, int], int] = {}
+        waiting = 0
+        for token in _TOKEN.findall(sent):
+            stream.feed(token)
+            waiting += len(token)
+            if (len(token) == 1 and token < b" ") or token.startswith(b"\x1b"):
+                continue
+            # What leads to a character counts with it.
+            cells[screen.cursor.x, screen.cursor.y] = waiting
+            waiting = 0
+        found = cls(sent)
+        found.needed = sum(cells.values()) + waiting
+        return found
+
+
 class Pty:
     """A program in a terminal of this size; `screen` is the state of the terminal.
 
-    After `wait`, `sent_at_end` is what the program sent while it was waited for.
+    `sent_at_end` is what the program has sent since the last keys or the last signal. It does not matter how much of
+    that has been read before somebody waits for the program to end.
     """
 
     def __init__(
@@ -58,7 +96,8 @@ class Pty:
         )
         # The slave stays open until the program has opened it; before that, reading would fail.
         self._slave: int | None = slave
-        self.sent_at_end = b""
+        self._sent = bytearray()
+        self._asked_at = 0
 
     def __enter__(self) -> Self:
         return self
@@ -84,6 +123,11 @@ class Pty:
         """The text on the terminal, line by line."""
         return "\n".join(line.rstrip() for line in self.screen.display)
 
+    @property
+    def sent_at_end(self) -> bytes:
+        """What the program has sent since it was asked for something last."""
+        return bytes(self._sent[self._asked_at :])
+
     def send(
         self,
         keys: bytes,
@@ -91,26 +135,28 @@ class Pty:
         seconds: float = PATIENCE,
         quiet: float = 0.15,
         silent: bool = False,
-    ) -> bytes:
+    ) -> Output:
         """Type keys and return what the program sends.
 
         Reading ends when `expect`, a text or a condition, is on the screen, nothing has come for `quiet` seconds, and
         the program rests; it fails after `seconds`. `silent`: the program need not send anything at all.
         """
         if keys:
+            self._asked_at = len(self._sent)
             os.write(self._master, keys)
         sent = b""
-        end = time.monotonic() + seconds
+        end, cursor = time.monotonic() + seconds, (self.screen.cursor.x, self.screen.cursor.y)
         while time.monotonic() < end:
             if part := self._read(quiet):
                 sent += part
             elif (sent or silent) and self._rests() and self._shows(expect):
-                return sent
+                return Output.on(sent, self.screen.columns, self.screen.lines, cursor)
         raise AssertionError(f"{expect!r} did not come; the screen shows\n{self.text}")
 
     def type(self, keys: bytes) -> bytes:
         """Type keys and return what the program sends meanwhile; fails if it reads nothing for a minute."""
         sent, end = b"", time.monotonic() + 60
+        self._asked_at = len(self._sent)
         while keys:
             readable, writable, _ = select.select([self._master], [self._master], [], 1)
             if readable:
@@ -140,16 +186,17 @@ class Pty:
 
     def wait(self, seconds: float = PATIENCE) -> int:
         """Read until the program has ended, and return its exit status (negative: the signal that ended it)."""
-        end, self.sent_at_end = time.monotonic() + seconds, b""
+        end = time.monotonic() + seconds
         while self._process.poll() is None:
             assert time.monotonic() < end, f"it has not ended; the screen shows\n{self.text}"
-            self.sent_at_end += self._read(0.02)
-        while part := self._read(0):
-            self.sent_at_end += part
+            self._read(0.02)
+        while self._read(0):
+            pass
         return self._process.returncode
 
     def signal(self, number: signal.Signals) -> None:
         """Send the program a signal."""
+        self._asked_at = len(self._sent)
         self._process.send_signal(number)
 
     def resize(self, columns: int, lines: int) -> None:
@@ -180,6 +227,7 @@ class Pty:
         except OSError:  # nobody has the terminal open any more
             return b""
         self._let_go()
+        self._sent += part
         self.show(part)
         return part
 

@@ -65,7 +65,7 @@ def test_a_verdict_or_a_reason_for_none(environ: dict[str, str], tmp_path: Path,
 def test_a_terminal_without_unicode_gets_none(environ: dict[str, str], locale: dict[str, str], others: bytes) -> None:
     """Also if Python has changed the locale to UTF-8 before the tutor could look at it."""
     with Pty(COMMAND, environ | locale) as terminal:
-        sent = terminal.send(b"", LAST, 30, quiet=0.1)
+        sent: bytes = terminal.send(b"", LAST, 30, quiet=0.1)
         sent += terminal.send(b"?", silent=True, quiet=0.2)
         sent += terminal.type(b"qq")
     assert LAST.encode() in sent

@@ -157,7 +157,7 @@ def open_step(terminal: Pty, title: str, warm: bool = True) -> None:
 def test_starting_sends_little_and_idling_nothing(environ: dict[str, str]) -> None:
     with Pty(TUTOR, environ) as terminal:
         sent = terminal.send(b"", ready(terminal), LOADING)
-        assert len(sent) <= START
+        assert sent.needed <= START
         assert terminal.quiet(1.5) == b""
         terminal.send(b"q", silent=True, quiet=0.1)
         assert terminal.wait() == 0
@@ -182,7 +182,7 @@ def test_next_step(name: str, course: Course, tutor: Pty) -> None:
     for where, step in steps[1:]:
         position = f"lesson {where.number}   {main_path.position_of(where.steps, step.id)}"
         live = isinstance(step, RunningStep) and bool(step.show)
-        spent[where.id, step.id] = len(tutor.send(F8, shows(step.title, position, live), quiet=0.1))
+        spent[where.id, step.id] = tutor.send(F8, shows(step.title, position, live), quiet=0.1).needed
     assert {key: size for key, size in spent.items() if size > NEXT} == {}
     assert tutor.quiet(0.2) == b""
 
@@ -196,13 +196,13 @@ def test_arrows_and_pages_of_a_large_matrix(course: Course, tutor: Pty) -> None:
         tutor.send(ESCAPE, "arrows cell", quiet=0.1)
     # The last columns and rows of the window are passed, so the window scrolls.
     for key in (RIGHT,) * 9 + (DOWN,) * 9 + (LEFT, UP):
-        assert len(tutor.send(key, quiet=0.1)) <= ARROW
+        assert tutor.send(key, quiet=0.1).needed <= ARROW
 
     def read_out() -> bool:
         return re.search(r"weights\[0,0,[1-9]\d*,\d+\] = \d", tutor.text) is not None
 
     for _ in range(4):
-        assert len(tutor.send(PAGE_DOWN, read_out, quiet=0.15)) <= PAGE
+        assert tutor.send(PAGE_DOWN, read_out, quiet=0.15).needed <= PAGE
 
 
 def test_overviews_of_a_large_matrix(course: Course, tutor: Pty) -> None:
@@ -218,20 +218,20 @@ def test_overviews_of_a_large_matrix(course: Course, tutor: Pty) -> None:
     if "arrows cell" in tutor.text:
         tutor.send(b"o", "arrows block", quiet=0.15)
     tutor.send(b"", shows(r"max of weights\[0,0,0:\d+,0:\d+\] = 1\.0 "), silent=True, quiet=0.15)
-    assert len(tutor.send(ESCAPE, "arrows cell", quiet=0.15)) <= PAGE
-    assert len(tutor.send(b"o", shows(r"max of weights\[0,0,0:\d+,0:\d+\] = 1\.0 "), quiet=0.15)) <= PAGE
+    assert tutor.send(ESCAPE, "arrows cell", quiet=0.15).needed <= PAGE
+    assert tutor.send(b"o", shows(r"max of weights\[0,0,0:\d+,0:\d+\] = 1\.0 "), quiet=0.15).needed <= PAGE
     for key in (RIGHT, DOWN, DOWN, LEFT, UP):
-        assert len(tutor.send(key, quiet=0.1)) <= ARROW
-    assert len(tutor.send(b"v", shows(r"v numbers"), quiet=0.15)) <= PAGE
-    assert len(tutor.send(DOWN, quiet=0.1)) <= ARROW
-    assert len(tutor.send(b"]", shows(r"max of weights\[0,1,.* = \d"), quiet=0.15)) <= PAGE
-    assert len(tutor.send(b"-", shows(r"head 1 of 12   max of its blocks"), quiet=0.3)) <= PAGE
+        assert tutor.send(key, quiet=0.1).needed <= ARROW
+    assert tutor.send(b"v", shows(r"v numbers"), quiet=0.15).needed <= PAGE
+    assert tutor.send(DOWN, quiet=0.1).needed <= ARROW
+    assert tutor.send(b"]", shows(r"max of weights\[0,1,.* = \d"), quiet=0.15).needed <= PAGE
+    assert tutor.send(b"-", shows(r"head 1 of 12   max of its blocks"), quiet=0.3).needed <= PAGE
     for key in (RIGHT, RIGHT):
-        assert len(tutor.send(key, quiet=0.1)) <= ARROW
-    assert len(tutor.send(ENTER, shows(r"max of weights\[0,\d+,.* = \d"), quiet=0.15)) <= PAGE
-    assert len(tutor.send(ENTER, shows(r"\n weights\[0,\d+,\d+,\d+\] = \d"), quiet=0.15)) <= PAGE
-    assert len(tutor.send(b"t", shows(r"\n row \d+: .* bits"), quiet=0.15)) <= ARROW
-    assert len(tutor.send(DOWN, quiet=0.15)) <= ARROW
+        assert tutor.send(key, quiet=0.1).needed <= ARROW
+    assert tutor.send(ENTER, shows(r"max of weights\[0,\d+,.* = \d"), quiet=0.15).needed <= PAGE
+    assert tutor.send(ENTER, shows(r"\n weights\[0,\d+,\d+,\d+\] = \d"), quiet=0.15).needed <= PAGE
+    assert tutor.send(b"t", shows(r"\n row \d+: .* bits"), quiet=0.15).needed <= ARROW
+    assert tutor.send(DOWN, quiet=0.15).needed <= ARROW
     assert tutor.quiet(0.3) == b""
 
 
@@ -245,16 +245,16 @@ def test_explanations(lesson: str, step: str, course: Course, tutor: Pty) -> Non
     if "arrows block" in tutor.text:
         tutor.send(ESCAPE, "arrows cell", quiet=0.1)
     tutor.send(DOWN, quiet=0.1)
-    assert len(tutor.send(ENTER, "esc close", quiet=0.15)) <= EXPLAIN
+    assert tutor.send(ENTER, "esc close", quiet=0.15).needed <= EXPLAIN
     at = next(y for y, line in enumerate(tutor.screen.display) if line.startswith(" weights["))
     way = tutor.screen.display[at]
     for key in (RIGHT, RIGHT, LEFT):
-        assert len(tutor.send(key, quiet=0.15)) <= ARROW
+        assert tutor.send(key, quiet=0.15).needed <= ARROW
     for key in (ENTER, BACKSPACE):
         # All text of the panel is new, and the code scrolls to the line that it is about.
-        assert len(tutor.send(key, quiet=0.15)) <= FURTHER
+        assert tutor.send(key, quiet=0.15).needed <= FURTHER
     assert tutor.screen.display[at] == way
-    assert len(tutor.send(ESCAPE, "enter explain", quiet=0.15)) <= EXPLAIN
+    assert tutor.send(ESCAPE, "enter explain", quiet=0.15).needed <= EXPLAIN
     assert tutor.quiet(0.2) == b""
 
 
@@ -265,12 +265,12 @@ def test_what_if(lesson: str, step: str, course: Course, tutor: Pty) -> None:
     if "arrows block" in tutor.text:
         tutor.send(ESCAPE, "arrows cell", quiet=0.1)
     before = tutor.screen.display[10:]
-    assert len(tutor.send(b"w", "esc restore", quiet=0.15)) <= WHAT_IF
+    assert tutor.send(b"w", "esc restore", quiet=0.15).needed <= WHAT_IF
     for _ in course.lesson(lesson).knobs:
         if "> Temperature" not in tutor.text:
-            assert len(tutor.send(DOWN, quiet=0.1)) <= ARROW
+            assert tutor.send(DOWN, quiet=0.1).needed <= ARROW
     for _ in range(2):
-        assert len(tutor.send(RIGHT, "  after", quiet=0.2)) <= KNOB
+        assert tutor.send(RIGHT, "  after", quiet=0.2).needed <= KNOB
     assert "what if" in tutor.screen.display[0]
     assert tutor.screen.display[10:] != before
     tutor.send(ESCAPE, "enter explain", quiet=0.15)
@@ -285,7 +285,7 @@ def test_keys_in_the_editor(course: Course, tutor: Pty) -> None:
     tutor.send(ENTER, "esc: map", quiet=0.1)
     tutor.send(b"\x1b[200~" + exercise.solution.encode() + b"\x1b[201~", quiet=0.1)
     for key in (b"a", b"(", LEFT, b"\x7f", ENTER, b"x", UP, DOWN):
-        assert len(tutor.send(key, quiet=0.1)) <= EDITOR_KEY, key
+        assert tutor.send(key, quiet=0.1).needed <= EDITOR_KEY, key
     tutor.send(CTRL_T, "ctrl+t: fold", quiet=0.1)
 
 
@@ -299,20 +299,20 @@ def test_many_keys_at_once_are_painted_together(course: Course, tutor: Pty) -> N
     tutor.send(ENTER, "esc: map", quiet=0.1)
     tutor.send(b"\x1b[200~" + exercise.solution.encode() + b"\x1b[201~", quiet=0.1)
     for keys, expected in ((b"word " * 30 + b"end", "word end"), (BACKSPACE * 7, "word w"), (LEFT * 20, None)):
-        assert len(tutor.send(keys, expected, quiet=0.3)) <= PASTE, keys
+        assert tutor.send(keys, expected, quiet=0.3).needed <= PASTE, keys
 
 
 def test_the_views_of_an_exercise(course: Course, tutor: Pty) -> None:
     lesson, exercise = task(course, "3.1")
     go_to(tutor, lesson, exercise)
-    assert len(tutor.send(F5, "Not yet", quiet=0.3)) <= CHECKED
-    assert len(tutor.send(F6, "esc editor", quiet=0.3)) <= VIEW
-    assert len(tutor.send(ESCAPE, "Not yet", quiet=0.3)) <= VIEW
+    assert tutor.send(F5, "Not yet", quiet=0.3).needed <= CHECKED
+    assert tutor.send(F6, "esc editor", quiet=0.3).needed <= VIEW
+    assert tutor.send(ESCAPE, "Not yet", quiet=0.3).needed <= VIEW
     for index in range(len(exercise.hints)):
-        assert len(tutor.send(F3, f"Hint {index + 1} of", quiet=0.2)) <= NEXT
+        assert tutor.send(F3, f"Hint {index + 1} of", quiet=0.2).needed <= NEXT
     tutor.send(F3, "f3 again", quiet=0.2)
-    assert len(tutor.send(F3, "You gave up", quiet=0.5)) <= VIEW
-    assert len(tutor.send(b"u", "Taken back", quiet=0.3)) <= VIEW
+    assert tutor.send(F3, "You gave up", quiet=0.5).needed <= VIEW
+    assert tutor.send(b"u", "Taken back", quiet=0.3).needed <= VIEW
     assert tutor.quiet(0.3) == b""
 
 
@@ -391,7 +391,7 @@ def test_a_connection_lost_while_an_editor_runs(
 def test_no_color(environ: dict[str, str]) -> None:
     stand_at("all-queries", "weights")
     with Pty(TUTOR, {**environ, "NO_COLOR": "1"}) as terminal:
-        sent = terminal.send(b"", LAST, quiet=0.1)
+        sent: bytes = terminal.send(b"", LAST, quiet=0.1)
         sent += terminal.send(ENTER, "weights[0,0] =", quiet=0.1)
         sent += terminal.send(RIGHT, "weights[0,1] =", quiet=0.1)
         assert COLOR.findall(sent.decode()) == []

@@ -48,11 +48,11 @@ def test_a_program_opens_and_a_signal_leaves_the_terminal_as_it_was(
         before = terminal.attributes()
         sent = terminal.send(b"", "main.x[0,0] = 0.0", LOADING, quiet=0.3)
         assert sent.index(b"Running /") < sent.index(ALTERNATE)
-        assert len(sent) <= START
+        assert sent.needed <= START
         assert terminal.attributes() != before
         # Looking at its files sends nothing.
         assert terminal.quiet(1) == b""
-        assert len(terminal.send(b"m", "▶ main.x", quiet=0.2)) <= LIST
+        assert terminal.send(b"m", "▶ main.x", quiet=0.2).needed <= LIST
         assert len(processes_of(home)) >= 3
         terminal.signal(signal.SIGTERM)
         assert terminal.wait() == 128 + signal.SIGTERM
@@ -67,8 +67,8 @@ def test_a_file_of_tensors_opens_and_is_left(environ: dict[str, str], home: Path
     with Pty([*COMMAND, "show", str(file)], environ) as terminal:
         before = terminal.attributes()
         sent = terminal.send(b"", "9 tensors", LOADING, quiet=0.3)
-        assert len(sent) <= START
-        assert len(terminal.send(b"\x1b[F\r", "layer_8[0,0] = 8.5", LOADING, quiet=0.3)) <= PAGE
+        assert sent.needed <= START
+        assert terminal.send(b"\x1b[F\r", "layer_8[0,0] = 8.5", LOADING, quiet=0.3).needed <= PAGE
         terminal.send(b"q", silent=True, quiet=0.1)
         assert terminal.wait() == 0
         assert NORMAL in terminal.sent_at_end

@@ -101,7 +101,7 @@ def _read() -> dict[str, Allowed]:
     path = _path()
     try:
         data = json.loads(read_regular(path)) if path is not None else {}
-        if data["version"] != VERSION:
+        if type(data["version"]) is not int or data["version"] != VERSION:
             return {}
         return {str(key): Allowed(str(digest), str(stamp)) for key, (digest, stamp) in data["courses"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

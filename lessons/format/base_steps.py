@@ -20,9 +20,11 @@ from lessons.format.fields import (
     OptionalCode,
     OptionalExpression,
     OptionalName,
+    Real,
     Slug,
     Template,
     Text,
+    Whole,
 )
 from lessons.format.learner_texts import LearnerText, Path
 
@@ -82,11 +84,11 @@ class ShownTensor(Model):
 class Limits(Model):
     """Limits for the program of a learner."""
 
-    cpu: Annotated[float, Field(gt=0, le=600)] = 5
+    cpu: Annotated[Real, Field(gt=0, le=600)] = 5
     """The most processor time, in seconds."""
-    wall: Annotated[float, Field(gt=0, le=600)] = 20
+    wall: Annotated[Real, Field(gt=0, le=600)] = 20
     """The most time in all, in seconds."""
-    memory: Annotated[int, Field(ge=64, le=8192)] = 1024
+    memory: Annotated[Whole, Field(ge=64, le=8192)] = 1024
     """The most memory, in MiB."""
     file: ClassVar[int] = 8
     """The most that one file may hold that it writes, in MiB."""
@@ -174,7 +176,7 @@ class RunningStep(FilledStep):
     """Python that runs when the step is opened, after that of the setup and of the steps before it."""
     show: tuple[ShownTensor, ...] = ()
     """The tensors to draw."""
-    seed: int | None = None
+    seed: Whole | None = None
     """The seed of random numbers right before the step, if not the lesson's."""
     varies: bool = False
     """Whether its random numbers differ between processors for one seed, so that its recording is no reference."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from lessons.format.fields import Model, Name, OptionalName, ReadBy, Slug, Text
+from lessons.format.fields import Model, Name, OptionalName, ReadBy, Slug, Text, Whole
 
 FORMAT = 1
 """The version of the lesson format that this tutor writes and reads; older ones it reads too."""
@@ -24,7 +24,7 @@ class CourseFile(Model):
     """Its name in front of learners."""
     about: Text
     """A paragraph on what learners will learn, and what they have to know already."""
-    format: Annotated[int, Field(ge=1)]
+    format: Annotated[Whole, Field(ge=1)]
     """The version of the lesson format that it is written in."""
     authors: tuple[Name, ...] = ()
     """Who wrote it."""

@@ -6,7 +6,14 @@ import math
 from enum import Enum
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StringConstraints,
+    ValidationInfo,
+)
 from pydantic_core import PydanticCustomError
 
 from lessons.format import code_depth, template
@@ -59,8 +66,16 @@ def _template(text: str, info: ValidationInfo) -> str:
 
 
 def _number(value: object) -> object:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"'{value}' is not a number")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"'{value}' is not a number")
+    return value
+
+
+def _whole(value: object) -> object:
+    if type(value) is not int:
+        raise ValueError(f"'{value}' is not a whole number")
     return value
 
 
@@ -87,6 +102,9 @@ Text = Annotated[str, StringConstraints(min_length=1), ReadBy.LEARNERS]
 Template = Annotated[Text, IS_TEMPLATE]
 OptionalTemplate = Annotated[str, IS_TEMPLATE, ReadBy.LEARNERS]
 Number = Annotated[int | float, BeforeValidator(_number)]
+Real = Annotated[float, BeforeValidator(_number)]
+Whole = Annotated[int, BeforeValidator(_whole)]
+"""A whole number. To Python `true` is 1, and a model alone would take it, `1.0` and a text for a number."""
 
 
 _GIVEN: dict[frozenset[str], set[str]] = {}

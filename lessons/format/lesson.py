@@ -16,7 +16,7 @@ from lessons.format.base_steps import AxisName, FilledStep, Kind, Limits, Runnin
 from lessons.format.course_file import CourseFile
 from lessons.format.exercises import Check, Edit, ExerciseStep, MessageCase, Mistake, Variant
 from lessons.format.experiments import ExperimentStep, Way
-from lessons.format.fields import Model, Name, OptionalCode, OptionalName, Slug, Text
+from lessons.format.fields import Model, Name, OptionalCode, OptionalName, Slug, Text, Whole
 from lessons.format.knobs.kinds import AnyKnob
 from lessons.format.knobs.knob import Knob
 from lessons.format.questions import ChoiceStep, FindStep, Option, PointStep, PredictStep, Question, Wrong
@@ -75,7 +75,7 @@ class LessonFile(Model):
     """The names that its folder had before, without the number, so that progress under them counts for it."""
     tokens: tuple[Text, ...] = ()
     """The words that label the axes `token`, `query` and `key`."""
-    seed: int = 123
+    seed: Whole = 123
     """The seed of random numbers with which the setup and every step begin."""
     setup: OptionalCode = ""
     """Python that runs before the first step, such as imports. Learners do not read it."""
@@ -105,7 +105,7 @@ class Lesson(LessonFile):
     """
 
     id: Slug
-    number: int
+    number: Whole
     folder: OptionalName
     state_folder: OptionalName = ""
 

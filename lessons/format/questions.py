@@ -10,7 +10,7 @@ from pydantic import Field
 
 from lessons.format.base_steps import Complaint, RunningStep, ShownTensor, with_paths
 from lessons.format.exercises import BaseExercise
-from lessons.format.fields import Expression, Model, Name, OptionalName, Template
+from lessons.format.fields import Expression, Model, Name, OptionalName, Real, Template
 from lessons.format.learner_texts import LearnerText, Path
 
 
@@ -148,7 +148,7 @@ class PredictStep(AnsweredQuestion):
     """An expression for the right answer, over the variables of the run: a number, a shape such as `table.shape`, or
     for an order the places, best first, such as `chances.argsort(descending=True) + 1`.
     """
-    within: Annotated[float, Field(ge=0)] = 0.00005
+    within: Annotated[Real, Field(ge=0)] = 0.00005
     """How far a number may be away and still be right."""
 
     @property

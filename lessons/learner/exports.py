@@ -120,7 +120,8 @@ def parse(data: object, course: str = "") -> dict[str, list[dict[str, str]]]:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(foreign())
     version = data.get("version")
-    if not isinstance(version, int) or not 1 <= version <= VERSION:
+    # To Python, `true` is the number 1.
+    if type(version) is not int or not 1 <= version <= VERSION:
         raise ValueError(newer())
     if (other := data.get(COURSE, "")) != course:
         raise ValueError(_of_another_course(clean(str(other), keep="")))

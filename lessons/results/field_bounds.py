@@ -7,7 +7,7 @@ fit together, a class says in its method `check`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -115,8 +115,8 @@ def text(given: Any, longest: int = 1 << 16) -> str:
     return given
 
 
-def items(given: Any, most: int) -> list[Any]:
+def items(given: Any, most: int) -> Sequence[Any]:
     """Return a list of no more items than this. Raises `ValueError` for anything else."""
-    if type(given) is not list or len(given) > most:
+    if not isinstance(given, list | tuple) or len(given) > most:
         raise ValueError("expected a list")
     return given

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from lessons.format.fields import Whole
 from lessons.format.knobs import sentence
 from lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting, Span
 from lessons.texts.wording import Wording
@@ -27,9 +28,9 @@ class WordsKnob(Knob):
     can_turn: ClassVar[bool] = False
     is_endless: ClassVar[bool] = True
     kind: Literal["words"]
-    least: Annotated[int, Field(ge=1)] = 2
+    least: Annotated[Whole, Field(ge=1)] = 2
     """The least number of words."""
-    most: Annotated[int, Field(le=64)] = 12
+    most: Annotated[Whole, Field(le=64)] = 12
     """The greatest number of words."""
 
     @property

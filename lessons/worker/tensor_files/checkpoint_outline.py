@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
 import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ say = Wording("worker/checkpoints")
 
 LARGEST_PICKLE = 64 << 20
 """Bytes; a checkpoint of a million tensors has about as many."""
+LARGEST_WRITTEN = 256
+"""Bits of a whole number up to which it is written with all its digits, which then fit into a line."""
 MOST_ITEMS = 200_000
 """Tensors and other values of a checkpoint that are listed."""
 DEEPEST = 64
@@ -234,7 +237,15 @@ def _leaves(value: object, path: tuple[str, ...], above: frozenset[int]) -> Iter
         yield path, value
         return
     for key, item in inner:
-        yield from _leaves(item, (*path, str(key)[:200]), above | {id(value)})
+        yield from _leaves(item, (*path, _key_text(key)), above | {id(value)})
+
+
+def _key_text(key: object) -> str:
+    """Return a key as text, of a number without end or a key with such a one a description."""
+    try:
+        return str(key)[:200]
+    except ValueError:
+        return _described(key)
 
 
 def _items(value: object) -> Iterator[tuple[object, object]]:
@@ -269,6 +280,10 @@ def _stored(name: str, tensor: _Tensor, archive: Archive, folder: str, swapped: 
 
 def _described(value: object) -> str:
     """Describe what is not a tensor: a number or a short text as it is, anything else by its class."""
+    if isinstance(value, int) and value.bit_length() > LARGEST_WRITTEN:
+        # Python does not write numbers of thousands of digits, and nobody reads them.
+        digits = math.ceil(value.bit_length() * math.log10(2))
+        return say("long-number", "a whole number of about {digits} digits", digits=f"{digits:,}")
     if value is None or isinstance(value, bool | int | float):
         return repr(value)[:80]
     if isinstance(value, str):
@@ -276,10 +291,14 @@ def _described(value: object) -> str:
     if isinstance(value, _Object):
         return type(value).name[:80]
     if isinstance(value, list | tuple):
-        if len(value) <= FEW and all(isinstance(item, bool | int | float) for item in value):
+        if len(value) <= FEW and all(_is_short_number(item) for item in value):
             return repr(value)[:80]
         return say.count("items", len(value), "{kind} of {count} item", "{kind} of {count} items", kind=_plain(value))
     return _plain(value)
+
+
+def _is_short_number(value: object) -> bool:
+    return isinstance(value, float) or (isinstance(value, int) and value.bit_length() <= LARGEST_WRITTEN)
 
 
 def _plain(value: object) -> str:

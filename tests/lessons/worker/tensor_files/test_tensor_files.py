@@ -428,3 +428,25 @@ def test_a_recording_says_where_a_number_was_read(tmp_path: Path) -> None:
     assert "w[1] = 2" in said
     assert said.count(f"Read from {tmp_path / 'checkpoint.pt'}, byte offset ") == 2
     assert total == 3
+
+
+def test_whole_numbers_without_end_are_described(tmp_path: Path) -> None:
+    """Python refuses to write numbers of more than 4300 digits."""
+    huge = 10**5000
+    held = {"step": huge, "minus": -huge, "few": [1, huge], huge: {"w": torch.ones(2)}, (huge, 1): torch.ones(3), "n": 7}
+    file = open_tensors(saved(tmp_path, held))
+    others = dict(file.others)
+    assert others["step"] == others["minus"] == "a whole number of about 5,001 digits"
+    assert (others["few.0"] if "few.0" in others else others["few"], others["n"]) == ("list of 2 items", "7")
+    assert list(file) == ["a whole number of about 5,001 digits.w", "tuple of 2 items"]
+    assert [item.problem for item in listed(file).tensors] == ["", ""]
+
+
+def test_sizes_of_thousands_of_digits_are_impossible(tmp_path: Path) -> None:
+    class Odd:
+        def __reduce__(self) -> tuple[Any, ...]:
+            storage = torch.ones(2)._typed_storage()
+            return torch._utils._rebuild_tensor_v2, (storage, 0, (10**5000,), (1,), False, {})
+
+    (only,) = listed(open_tensors(saved(tmp_path, {"w": Odd()}))).tensors
+    assert (only.name, only.shape, only.problem) == ("w", (), "Its sizes cannot be right.")

@@ -110,6 +110,12 @@ def test_json_of_more_values_than_an_export_has_is_not_decoded() -> None:
     assert exports.decode(b"[" + b"1," * exports._MOST_VALUES + b"1,1]") is None
 
 
+@pytest.mark.parametrize("version", [True, 1.0, "1", None, 0, tables.VERSION + 1], ids=repr)
+def test_version_that_is_no_number_of_ours_is_refused(version: object) -> None:
+    with pytest.raises(ValueError, match=f"^{NEWER}$"):
+        exports.parse({"format": tables.FORMAT, "version": version})
+
+
 @pytest.mark.parametrize("table", ["attempts", "kept"])
 def test_rows_that_take_long_to_merge_are_refused(table: str) -> None:
     """All rows of an exercise at one moment are compared with each other."""

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lessons.format.fields import Model, OptionalName, Text
+from lessons.format.fields import Model, OptionalName, Text, Whole
 from lessons.format.lesson import Lesson
 from lessons.reading import loader
 from lessons.reading.findings import Finding, LessonError
@@ -38,8 +38,8 @@ class Subject(Model):
 class Expected(Model):
     """The number of subjects of each kind; subjects are numbered from 1."""
 
-    items: int
-    gaps: int = 0
+    items: Whole
+    gaps: Whole = 0
 
 
 class Coverage(Model):

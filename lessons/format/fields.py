@@ -11,6 +11,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     StringConstraints,
     ValidationInfo,
 )
@@ -73,9 +74,17 @@ def _number(value: object) -> object:
     return value
 
 
+def _real(value: object) -> object:
+    """Refuse a truth value, which is 0 or 1 to Python. Raises what a model raises for anything else."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("float_type", "Input should be a valid number")
+    return value
+
+
 def _whole(value: object) -> object:
-    if type(value) is not int:
-        raise ValueError(f"'{value}' is not a whole number")
+    """Refuse truth values and fractions, also whole ones. Raises what a model raises for anything else."""
+    if isinstance(value, bool | float):
+        raise PydanticCustomError("int_type", "Input should be a valid integer")
     return value
 
 
@@ -102,9 +111,9 @@ Text = Annotated[str, StringConstraints(min_length=1), ReadBy.LEARNERS]
 Template = Annotated[Text, IS_TEMPLATE]
 OptionalTemplate = Annotated[str, IS_TEMPLATE, ReadBy.LEARNERS]
 Number = Annotated[int | float, BeforeValidator(_number)]
-Real = Annotated[float, BeforeValidator(_number)]
+Real = Annotated[float, BeforeValidator(_real), Field(allow_inf_nan=False)]
+"""A number. What YAML takes for a text, such as `5e-05`, may be one."""
 Whole = Annotated[int, BeforeValidator(_whole)]
-"""A whole number. To Python `true` is 1, and a model alone would take it, `1.0` and a text for a number."""
 
 
 _GIVEN: dict[frozenset[str], set[str]] = {}

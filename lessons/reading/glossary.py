@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from lessons.format.fields import Model, Name, Text
+from lessons.format.fields import Model, Name, Text, Whole
 from lessons.format.lesson import Lesson, RunningStep, Step
 from lessons.reading import loader
 from lessons.reading.findings import Finding, LessonError
@@ -57,7 +57,7 @@ class Reference(Model):
     """Its title."""
     authors: Name
     """Its authors, separated by commas; `and others` at the end stands for more."""
-    year: int
+    year: Whole
     """The year in which it appeared."""
     where: Text
     """Its address."""

@@ -122,7 +122,7 @@ def _of_value(kind: str, path: Path, context: Mapping[str, Any], value: object) 
             return f"{has} and {bound}", "Add what is missing." if least else "Take some away."
         case "int_type" | "int_parsing" | "int_from_float":
             return f"'{name}' is {quoted(value)}, and not a whole number", "Give it a whole number."
-        case "float_type" | "float_parsing":
+        case "float_type" | "float_parsing" | "finite_number":
             return f"'{name}' is {quoted(value)}, and not a number", "Give it a number."
         case "bool_type" | "bool_parsing":
             return f"'{name}' is {quoted(value)}, and neither true nor false", "Write true or false."

@@ -1,4 +1,4 @@
-"""Every number of a lesson file is one: to Python, `true` is 1, and pydantic would read a text or a fraction too."""
+"""Every number of a lesson file is one: to Python, `true` is 1, and a model alone would take it for that."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from lessons.authoring import coverage, format_schema
 from lessons.format import course_file, lesson
 from lessons.format.fields import Model
 from lessons.format.knobs import kinds
-from lessons.reading import mistake_library
+from lessons.reading import glossary, mistake_library
 
-MODULES = (course_file, lesson, kinds, mistake_library)
+MODULES = (course_file, lesson, kinds, mistake_library, glossary, coverage, format_schema)
+"""The modules that have the models, so that all of them are there."""
 
 
 def models(of: type[Model] = Model) -> Iterator[type[Model]]:
@@ -46,7 +48,7 @@ def test_there_are_such_fields() -> None:
     assert {"CourseFile.format", "Lesson.seed", "Limits.memory", "Limits.wall", "NumberKnob.step"} <= names
 
 
-@pytest.mark.parametrize("value", [True, False, "1", float("nan"), float("inf"), [1], {}], ids=repr)
+@pytest.mark.parametrize("value", [True, False, "x", float("nan"), float("inf"), [1], {}], ids=repr)
 def test_what_is_no_number_is_refused(value: object) -> None:
     for kind, field, _ in number_fields():
         assert complaints(kind, field, value), (kind, field)
@@ -54,5 +56,5 @@ def test_what_is_no_number_is_refused(value: object) -> None:
 
 def test_fraction_is_no_whole_number() -> None:
     for kind, field, is_whole in number_fields():
-        refused = [each for each in complaints(kind, field, 1.0) if "whole number" in each]
+        refused = [each for each in complaints(kind, field, 1.0) if "integer" in each]
         assert bool(refused) is is_whole, (kind, field)

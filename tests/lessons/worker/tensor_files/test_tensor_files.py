@@ -433,8 +433,8 @@ def test_a_recording_says_where_a_number_was_read(tmp_path: Path) -> None:
 def test_whole_numbers_without_end_are_described(tmp_path: Path) -> None:
     """Python refuses to write numbers of more than 4300 digits."""
     huge = 10**5000
-    held = {"step": huge, "minus": -huge, "few": [1, huge], huge: {"w": torch.ones(2)}, (huge, 1): torch.ones(3), "n": 7}
-    file = open_tensors(saved(tmp_path, held))
+    held = {"step": huge, "minus": -huge, "few": [1, huge], huge: {"w": torch.ones(2)}, (huge, 1): torch.ones(3)}
+    file = open_tensors(saved(tmp_path, {**held, "n": 7}))
     others = dict(file.others)
     assert others["step"] == others["minus"] == "a whole number of about 5,001 digits"
     assert (others["few.0"] if "few.0" in others else others["few"], others["n"]) == ("list of 2 items", "7")

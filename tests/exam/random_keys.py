@@ -151,7 +151,7 @@ def examine(ending: Ending, pieces: Sequence[str | tuple[int, int]], per_second:
         environ |= {"HOME": home, "TERM": "xterm-256color", "LANG": "C.UTF-8", "EDITOR": "true", "VISUAL": "true"}
         with Pty(TUTOR, environ) as terminal:
             before = terminal.attributes()
-            sent = terminal.send(b"", lambda: "loading" not in terminal.text, LOADING, quiet=0.5)
+            sent: bytes = terminal.send(b"", lambda: "loading" not in terminal.text, LOADING, quiet=0.5)
             start = time.monotonic()
             sent += type_all(terminal, pieces, per_second)
             seconds_read = time.monotonic() - start

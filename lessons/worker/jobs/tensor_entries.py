@@ -6,7 +6,7 @@ import torch
 
 from lessons.results.result import WHOLE
 from lessons.worker.jobs import values
-from lessons.worker.message_parts import LayoutReport, TensorReport
+from lessons.worker.message_parts import Code, LayoutReport, TensorReport
 from lessons.worker.recording.bounds import Bounds, bounds
 
 CORNER = 32
@@ -58,7 +58,7 @@ def layout(tensor: torch.Tensor) -> LayoutReport | None:
     )
 
 
-def numbers(tensor: torch.Tensor) -> tuple[str, bytes]:
+def numbers(tensor: torch.Tensor) -> tuple[Code, bytes]:
     """Return the elements as bytes, with their `array` type code: bool B, integers q, double d, all other floats f.
 
     Of integers without a sign, those of 64 bits are sent as doubles, since q does not hold all of them.

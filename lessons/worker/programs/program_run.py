@@ -31,6 +31,7 @@ from lessons.worker.jobs.run_state import RunState
 from lessons.worker.message_parts import ErrorReport
 from lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
 from lessons.worker.program_messages import (
+    MOST_NAMED,
     ChooseCall,
     DigestValues,
     FailedAt,
@@ -45,7 +46,6 @@ from lessons.worker.program_messages import (
 from lessons.worker.programs import loaded_batches
 from lessons.worker.programs.edited_files import EditedFiles
 from lessons.worker.programs.named_report import (
-    MOST_NAMED,
     SHARE,
     NameList,
     choose_call,

@@ -10,7 +10,7 @@ from lessons.results import code_unit
 from lessons.results import formula as f
 from lessons.results.clean_text import clean
 from lessons.results.code_unit import CodeUnit
-from lessons.results.field_bounds import LARGEST_LINE, LEAST_INTEGER, items, real, text, whole
+from lessons.results.field_bounds import LARGEST_LINE, LEAST_INTEGER, entries, items, real, text, whole
 from lessons.results.floats import exact_number, shortest
 from lessons.texts.wording import Wording
 
@@ -144,6 +144,7 @@ def of_json(data: Any) -> Explanation:
     positions = f.all_positions(formula)
     if any(not 0 <= position < len(operands) for position in set(positions)):
         raise ValueError("a formula of operands that are not there")
+    lit = entries(data["lit"], MOST_NAMES)
     lengths = [len(operand.label) for operand in operands]
     if sum(lengths) + sum(lengths[position] for position in positions) > LONGEST_TEXT:
         raise ValueError("a formula that is too long")
@@ -161,7 +162,7 @@ def of_json(data: Any) -> Explanation:
         operands=operands,
         notes=tuple(map(_text, items(data["notes"], 1000))),
         details=tuple(_detail(*items(row, 2)) for row in items(data["details"], 100)),
-        lit={_text(name): tuple(map(_index, items(cells, MOST_OPERANDS))) for name, cells in data["lit"].items()},
+        lit={_text(name): tuple(map(_index, items(cells, MOST_OPERANDS))) for name, cells in lit.items()},
     )
 
 

@@ -120,3 +120,10 @@ def items(given: Any, most: int) -> Sequence[Any]:
     if not isinstance(given, list | tuple) or len(given) > most:
         raise ValueError("expected a list")
     return given
+
+
+def entries(given: Any, most: int) -> dict[str, Any]:
+    """Return an object of no more entries than this. Raises `ValueError` for anything else."""
+    if type(given) is not dict or len(given) > most:
+        raise ValueError("expected an object")
+    return given

@@ -436,6 +436,7 @@ EXPLANATIONS: dict[str, dict[str, Any]] = {
     "a formula of very many levels": {"formula": json.loads('["neg",' * 500 + "0" + "]" * 500)},
     "a line that is a text": {"line": "9" * 5000},
     "cells that are no list": {"lit": {"x": 5}},
+    "cells of nothing": {"lit": None},
     "no object": {"details": [1]},
 }
 

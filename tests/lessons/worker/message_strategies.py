@@ -332,8 +332,8 @@ def places(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [found for key, value in inside for found in [(*path, key), *places(value, (*path, key))]]
 
 
-def put(data: Any, path: tuple[Any, ...], value: Any) -> None:
-    """Put a value at a path in plain data."""
+def replace_at(data: Any, path: tuple[Any, ...], value: Any) -> None:
+    """Replace the value at a path in plain data."""
     for key in path[:-1]:
         data = data[key]
     data[path[-1]] = value
@@ -354,6 +354,6 @@ def forged(draw: st.DrawFn, kind: Any) -> wire.Frame:
         # The innermost first: afterwards, it may not be there any more.
         chosen = draw(st.lists(st.sampled_from(at), min_size=1, max_size=3, unique=True))
         for path in sorted(chosen, key=len, reverse=True):
-            put(header, path, draw(st.sampled_from(HOSTILE)))
+            replace_at(header, path, draw(st.sampled_from(HOSTILE)))
     blob = draw(st.just(frame.blob) | st.just(b"") | st.binary(max_size=64) | st.just(frame.blob * 3))
     return wire.Frame(header, blob)

@@ -100,9 +100,9 @@ def _evaluate(formula: f.Formula, values: Sequence[float | Fraction]) -> Fractio
 
 
 def _bounded(number: Fraction) -> Fraction:
-    """Return a number that has not too many digits. Raises `OverflowError` for any other."""
+    """Return a number that has not too many digits. Raises `ValueError` for any other."""
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > MOST_BITS:
-        raise OverflowError("too many digits")
+        raise ValueError("too many digits")
     return number
 
 

@@ -96,7 +96,7 @@ def test_a_hostile_program_sends_the_terminal_no_command(environ: dict[str, str]
     file = tmp_path / f"mine{OF_A_PATH}.py"
     file.write_text(f"import torch\nx = torch.ones(2)  # {OF_A_LINE}\nprint({EVERY_COMMAND!r})\n1 / 0  # {OF_A_LINE}\n")
     with Pty([*COMMAND, "open", str(file)], environ) as terminal:
-        sent = terminal.send(b"", "x[0] = 1.0", LOADING, quiet=0.3)
+        sent: bytes = terminal.send(b"", "x[0] = 1.0", LOADING, quiet=0.3)
         for keys in (b"w", b"\x1b", b"m"):
             sent += terminal.send(keys, "31337", quiet=0.3)
         terminal.send(b"q", silent=True, quiet=0.1)

@@ -66,7 +66,7 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
             "error",
             say(
                 "code-started-hidden",
-                "The code started a program that keeps secret what it uses, so nobody could limit it; it was ended.",
+                "The code, or a program that it started, hides what it uses, so nobody could limit that; it was ended.",
             ),
             line,
         )

@@ -224,7 +224,7 @@ class ForkServerLauncher:
     def _start(self) -> None:
         open_files.check_limit()
         address_space.check_limit()
-        self._base = tempfile.mkdtemp(prefix="attn-tutor-")
+        self._base = scratch_folders.make_base()
         try:
             self._log, process, ours = self._spawned(self._base)
         except BaseException:
@@ -364,7 +364,7 @@ class SpareChild:
     """A process that loads PyTorch ahead of time, then takes one job."""
 
     def __init__(self, nice: int, *, limited: bool) -> None:
-        self._scratch = tempfile.mkdtemp(prefix="attn-tutor-")
+        self._scratch = scratch_folders.make_base()
         with contextlib.ExitStack() as undo:
             undo.callback(scratch_folders.remove, self._scratch)
             self.out, self.err = map(undo.enter_context, _output_files(self._scratch))

@@ -24,7 +24,14 @@ MANY = 320
 SOCKET = 212_992
 """Bytes that are on their way through one socket at the most, where the system says nothing else."""
 FEW = 2
+LONGEST_MAPS = 2 << 20
+"""Bytes of the list of what a process has mapped that are read; that of a large program has a tenth."""
+ZERO = b"/dev/zero"
+"""What memory is called that processes share, and that belongs to no file."""
+_SOCKET_ROW = re.compile(rb"^[0-9a-f]+: [0-9A-F]+ [0-9A-F]+ ([0-9A-F]+) [0-9A-F]+ [0-9A-F]+ +(\d+)", re.MULTILINE)
 _LISTENS = 0x10000
+PATIENCE = 5.0
+"""Seconds after which those that start others faster than they can be stopped are given up, until the next time."""
 _PAUSE, _SOON = 0.001, 0.1
 """Seconds between two looks, and in which a process that was told to stop does so."""
 
@@ -60,7 +67,22 @@ def descendants(pid: int) -> list[int]:
         found += offspring(child)
         if len(found) > MANY:
             break
-    return [each for each in found if _state(each) not in ("Z", "X", "")]
+    return [each for each in found if living(each)]
+
+
+def living(pid: int) -> int:
+    """Return a thread of a process that lives, by which to look into it; 0 if none does.
+
+    The first thread has the number of the process. When it has ended, others may go on, and the process seems dead.
+    """
+    state = _state(pid)
+    if state not in ("Z", "X", ""):
+        return pid
+    with contextlib.suppress(OSError):
+        for task in map(int, os.listdir(f"/proc/{pid}/task")):
+            if _state(task) not in ("Z", "X", ""):
+                return task
+    return 0
 
 
 def _fields(pid: int) -> list[str]:
@@ -91,22 +113,31 @@ class Mapped(NamedTuple):
 
     device: int
     inode: int
-    name: str
+    name: bytes
 
 
-_MAPPED = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) +(.*) \(deleted\)")
+_MAPPED = re.compile(rb"[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) +(.*) \(deleted\)", re.DOTALL)
 
 
-def mapped(pids: Iterable[int]) -> set[Mapped]:
-    """List the files in no folder that processes have mapped; memory that they share is one too, `/dev/zero`."""
+def maps(pid: int) -> bytes:
+    """Return what a process has mapped, as the kernel lists it, up to a little more than `LONGEST_MAPS` bytes."""
+    try:
+        with open(f"/proc/{pid}/maps", "rb") as file:
+            return file.read(LONGEST_MAPS + 1)
+    except OSError:
+        return b""
+
+
+def mapped(lists: Iterable[bytes]) -> set[Mapped]:
+    """Return the files in no folder that processes have mapped, by their lists (`maps`).
+
+    Memory that they share is one too, `ZERO`.
+    """
     found = set()
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            maps = Path(f"/proc/{pid}/maps").read_bytes()
-            for line in maps.decode(errors="replace").splitlines() if b"(deleted)" in maps else ():
-                if match := _MAPPED.fullmatch(line):
-                    major, minor, inode, name = match.groups()
-                    found.add(Mapped(os.makedev(int(major, 16), int(minor, 16)), int(inode), name))
+    for line in (line for text in lists for line in text.split(b"\n")):
+        if line.endswith(b" (deleted)") and (match := _MAPPED.fullmatch(line)):
+            major, minor, inode, name = match.groups()
+            found.add(Mapped(os.makedev(int(major, 16), int(minor, 16)), int(inode), name))
     return found
 
 
@@ -118,16 +149,16 @@ def memory(pids: Iterable[int]) -> int:
     return sum(map(_pages, pids))
 
 
-def unseen_memory(pids: Iterable[int], maps: Iterable[Mapped]) -> int:
+def unseen_memory(pids: Iterable[int], shown: Iterable[Mapped]) -> int:
     """Return how many bytes processes may have where nothing tells how many they are: the most that there can be.
 
-    They are on their way through sockets, or in memory that is shared and was unmapped but for a page (`maps`).
+    They are on their way through sockets, or in memory that is shared and was unmapped but for a page (`shown`).
     """
     sockets = {socket for pid in pids for socket in _sockets(pid)}
     # A child has one for its connection, and one for its prompt perhaps.
     listening = _listening() & sockets if len(sockets) > FEW else set()
     waiting = LONGEST_QUEUE * len(listening)
-    return (len(sockets) + waiting) * _socket_size() + LARGEST_SHARED * sum(each.name == "/dev/zero" for each in maps)
+    return (len(sockets) + waiting) * _socket_size() + LARGEST_SHARED * sum(each.name == ZERO for each in shown)
 
 
 def _sockets(pid: int) -> set[int]:
@@ -143,9 +174,10 @@ def _sockets(pid: int) -> set[int]:
 
 def _listening() -> set[int]:
     """List the sockets at which connections may wait, by their inodes."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        rows = [line.split() for line in Path("/proc/net/unix").read_text(errors="replace").splitlines()[1:]]
-        return {int(row[6]) for row in rows if int(row[3], 16) & _LISTENS}
+    with contextlib.suppress(OSError):
+        # A path may have line ends, so that a line may be anything.
+        rows = _SOCKET_ROW.finditer(Path("/proc/net/unix").read_bytes())
+        return {int(row[2]) for row in rows if int(row[1], 16) & _LISTENS}
     return set()
 
 
@@ -188,7 +220,8 @@ def hidden(pid: int) -> bool:
 def stop(listed: Callable[[], Iterable[int]]) -> set[int]:
     """Stop processes until all that are listed are: those that are found first may start others. Returns them."""
     stopped: set[int] = set()
-    while fresh := set(listed()) - stopped:
+    patience = time.monotonic() + PATIENCE
+    while (fresh := set(listed()) - stopped) and time.monotonic() < patience:
         send(fresh, signal.SIGSTOP)
         stopped |= fresh
         # A call of the kernel that had begun comes to its end.

@@ -8,12 +8,14 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lessons.worker.fence import shared_memory
 from lessons.worker.fence.folder_walk import FOLDER, walk
-from lessons.worker.fence.processes import Mapped
+from lessons.worker.fence.processes import ZERO, Mapped
 
 MOST_FILES = 10_000
 BLOCK = 512
@@ -39,6 +41,15 @@ class Content:
     bytes: int = 0
     entries: int = 0
     complete: bool = True
+
+
+def make_base() -> str:
+    """Make the folder of a worker, in which its children have theirs, and return it. Raises `OSError`."""
+    usual = tempfile.gettempdir()
+    # The worker has a folder of its own in place of the one for shared memory, and would not find its folder any more.
+    elsewhere = next(filter(os.path.isdir, ("/tmp", "/var/tmp")), None)
+    inside = Path(usual).resolve().is_relative_to(shared_memory.FOLDER)
+    return tempfile.mkdtemp(prefix="attn-tutor-", dir=elsewhere if inside else usual)
 
 
 def content(folder: str, limit: int) -> Content:
@@ -88,7 +99,7 @@ def kept_open(pids: Iterable[int], maps: Iterable[Mapped], largest: int, shared:
                     found = entry.stat()
                     if found.st_nlink == 0 and stat.S_ISREG(found.st_mode) and found.st_dev != own:
                         sizes[found.st_ino] = found.st_blocks * BLOCK
-    files = {each.inode for each in maps if each.device != own and each.name != "/dev/zero"}
+    files = {each.inode for each in maps if each.device != own and each.name != ZERO}
     return sum(sizes.values()) + largest * len(files - sizes.keys())
 
 

@@ -11,7 +11,7 @@ import ctypes
 import errno
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from lessons.worker.fence.linux import PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, libc, prctl, trial
@@ -44,6 +44,7 @@ TRUNCATE, READ_ONLY, ACCESS = 0o1000, 0, 3
 PRIO_PROCESS, IOPRIO_WHO_PROCESS = 0, 1
 NAMESPACES = 0x7E020000
 """The flags of clone(2) that make a namespace (CLONE_NEW*)."""
+CLONE_FILES, CLONE_THREAD, CLOSE_RANGE_UNSHARE = 0x400, 0x10000, 2
 TERMINAL, FILE_FLAGS, FILE_ATTRIBUTES, FILE_VERSIONS = (ord(group) << 8 for group in "TfXv")
 FAT, BTRFS, BCACHEFS, CIFS, F2FS = (group << 8 for group in (ord("r"), 0x94, 0xBC, 0xCF, 0xF5))
 REQUEST_GROUPS = (TERMINAL, FILE_FLAGS, FILE_ATTRIBUTES, FILE_VERSIONS, FAT, BTRFS, BCACHEFS, CIFS, F2FS)
@@ -217,6 +218,11 @@ CALLS = {
     "setsockopt": Call(54, 208, _if_option(SOL_SOCKET, (SO_SNDBUF, SO_SNDBUFFORCE))),
     "mmap": Call(9, 222, _if_shares_much()),
     "vmsplice": Call(278, 75, REFUSE),
+    "inotify_init": Call(253, ABSENT, REFUSE),
+    "inotify_init1": Call(294, 26, REFUSE),
+    "fanotify_init": Call(300, 262, REFUSE),
+    # The limit on the size of a file does not hold for what is reserved beyond its end.
+    "fallocate": Call(285, 47, _unless(1, 0)),
     # The terminal, and attributes of files.
     "ioctl": Call(16, 29, _if_in_group(1, REQUEST_GROUPS, (*HARMLESS_REQUESTS, *COPIES))),
     # Memory that outlives every process, and that of other programs, whose number suffices to use or to remove it.
@@ -242,7 +248,9 @@ CALLS = {
     "request_key": Call(249, 218, REFUSE),
     "keyctl": Call(250, 219, REFUSE),
     # Mounts and namespaces. The flags of clone3 are out of reach; without it, the C library takes clone.
-    "clone": Call(56, 220, _if_any_bit(0, NAMESPACES)),
+    # A thread with open files of its own is none that a list of the process has.
+    "clone": Call(*(56, 220), _if_any_bit(0, NAMESPACES) + _if_masked(0, CLONE_THREAD | CLONE_FILES, CLONE_THREAD)),
+    "close_range": Call(436, 436, _if_any_bit(2, CLOSE_RANGE_UNSHARE)),
     "clone3": Call(435, 435, [UNKNOWN]),
     "unshare": Call(272, 97, REFUSE),
     "setns": Call(308, 268, REFUSE),
@@ -261,7 +269,15 @@ CALLS = {
 }
 
 
-def program(machine: str) -> Block:
+LATER_CALLS = {
+    # Each ruleset takes megabytes that nobody can count. A child needs one before its program runs, and later asks for
+    # the version.
+    "landlock_create_ruleset": Call(444, 444, _unless(2, 1)),
+}
+"""What is refused to the program of a child, but not to the fork server."""
+
+
+def program(machine: str, calls: Mapping[str, Call] = CALLS) -> Block:
     """Return the filter for a machine, as `os.uname()` calls it. Raises `KeyError` if there is no table."""
     # A program may make calls for another machine, such as 32-bit ones, whose numbers mean something else.
     block = [
@@ -272,7 +288,7 @@ def program(machine: str) -> Block:
         Instruction(_AT_LEAST, 0, 1, NEWEST + 1),
         UNKNOWN,
     ]
-    for call in CALLS.values():
+    for call in calls.values():
         if (number := call.number(machine)) != ABSENT:
             block += [Instruction(_EQUAL, 0, len(call.refuse) + 1, number), *call.refuse, ALLOWED]
     return [*block, ALLOWED]
@@ -316,6 +332,11 @@ def confine() -> bool:
     numbers of all calls may mean something else. Returns False if the kernel does not filter.
     """
     return install(program(os.uname().machine))
+
+
+def confine_further() -> bool:
+    """Refuse `LATER_CALLS` as well, to a process that has the filter. Returns False if it has none."""
+    return in_force() and install(program(os.uname().machine, LATER_CALLS))
 
 
 def in_force() -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from lessons.worker import channel, child_exit_codes, judging_messages, messages, wire
 from lessons.worker.comparing import trace_comparison
-from lessons.worker.fence import landlock, limits
+from lessons.worker.fence import landlock, limits, system_calls
 from lessons.worker.jobs import answer_run, judge, lesson_run, repair_run, training
 from lessons.worker.messages import Launch
 from lessons.worker.program_messages import CompareTraces, ReadTensorFile, RunProgram
@@ -68,6 +68,7 @@ def set_up(launch: Launch, scratch: str, shared: Path | None, *, limited: bool =
         os.nice(5)
     if limited:
         landlock.confine(scratch, shared)
+        system_calls.confine_further()
 
 
 def work(talk: socket.socket) -> None:

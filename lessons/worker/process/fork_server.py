@@ -55,6 +55,7 @@ class _Child:
     status: socket.socket
     scratch: str
     memory: int
+    largest: int
     err: int
     shared: frozenset[str]
     busy: bool = True
@@ -151,7 +152,8 @@ class ForkServer:
                 self._become_child(lambda: (launch, (talk, out, err)), scratch, parent)
         for fd in (talk, out):
             os.close(fd)
-        entry = _Child(pid, socket.socket(fileno=status), scratch, launch.memory, err, shared)
+        largest = max(limits.OUTPUT_CAP, launch.file * limits.MIB)
+        entry = _Child(pid, socket.socket(fileno=status), scratch, launch.memory, largest, err, shared)
         self.children[pid] = entry
         self.look_due = max(self.look_due, time.monotonic() + TICK)
         self.selector.register(entry.status, selectors.EVENT_READ, entry)
@@ -273,26 +275,28 @@ class ForkServer:
         self.look_due = time.monotonic() + (TICK if busy else IDLE_TICK)
 
     def _has_moved(self, child: _Child) -> bool:
-        """Return whether a child that waits has done something since the last look: its program may have left threads.
+        """Return whether a child that waits, or what it has started, has done something since the last look.
 
-        Processes that those have started are stopped.
+        Its program may have left threads. Processes that these have started, or that have gone on, are stopped.
         """
-        processes.stop(lambda: processes.descendants(child.pid))
-        before, child.ticks = child.ticks, processes.ticks(child.pid)
+        stopped = processes.stop(lambda: processes.descendants(child.pid))
+        before, child.ticks = child.ticks, sum(map(processes.ticks, [child.pid, *stopped]))
         return child.ticks != before
 
     def _excess(self, child: _Child) -> str:
         """Return of what a child has too much, with its processes: limits apply to each of them, not to the total."""
-        started = processes.descendants(child.pid)
-        if len(started) > MOST_PROCESSES:
+        below = processes.descendants(child.pid)
+        if len(below) > MOST_PROCESSES:
             return "processes"
-        every = [child.pid, *started]
-        maps = processes.mapped(every)
+        started = [*map(processes.living, below)]
+        every = [processes.living(child.pid), *started]
+        lists = [*map(processes.maps, every)]
+        if any(map(processes.hidden, every)) or max(map(len, lists)) > processes.LONGEST_MAPS:
+            return "hidden"
+        maps = processes.mapped(lists)
         if processes.memory(started) + processes.unseen_memory(every, maps) > child.memory * limits.MIB:
             return "memory"
-        if any(map(processes.hidden, every)):
-            return "hidden"
-        kept = scratch_folders.kept_open(every, maps, limits.OUTPUT_CAP, self.shared)
+        kept = scratch_folders.kept_open(every, maps, child.largest, self.shared)
         return "files" if self._has_too_many_files(child, SCRATCH_CAP * limits.MIB - kept) else ""
 
     def _has_too_many_files(self, child: _Child, room: int) -> bool:
@@ -323,7 +327,8 @@ class ForkServer:
         os.close(child.err)
         if ended:
             scratch_folders.remove(child.scratch)
-        shared_files.sweep(child.shared, self.shared)
+        # Where nothing runs, nothing can be in use.
+        shared_files.sweep(child.shared if self.children else frozenset(), self.shared, folders=not self.children)
 
     def _own(self) -> set[int]:
         """Return the children of this process that it has forked itself."""

@@ -6,6 +6,8 @@ import contextlib
 import os
 from pathlib import Path
 
+from lessons.worker.fence import scratch_folders
+
 
 def listed(folder: Path | None) -> frozenset[str]:
     """Return the names of the files in the folder for shared memory; none where the worker has none of its own."""
@@ -14,16 +16,23 @@ def listed(folder: Path | None) -> frozenset[str]:
     return frozenset()
 
 
-def sweep(before: frozenset[str], folder: Path | None) -> None:
-    """Remove the files of this user that were not there `before` and that no process uses."""
+def sweep(before: frozenset[str], folder: Path | None, *, folders: bool = False) -> None:
+    """Remove the files of this user that were not there `before` and that no process uses; with `folders`, these too.
+
+    Nobody can tell whether a folder is in use, so they are removed only when nothing runs.
+    """
     new = listed(folder) - before
     if folder is None or not new:
         return
     used = _used(folder)
     for path in (folder / name for name in new):
         with contextlib.suppress(OSError):
-            if str(path) not in used and path.lstat().st_uid == os.getuid() and not path.is_dir():
+            if str(path) in used or path.lstat().st_uid != os.getuid():
+                continue
+            if path.is_symlink() or not path.is_dir():
                 path.unlink()
+            elif folders:
+                scratch_folders.remove(str(path))
 
 
 def _used(folder: Path) -> set[str]:

@@ -92,7 +92,7 @@ def test_a_process_that_keeps_secret_what_it_uses_is_ended(worker: Session) -> N
     run = worker.run(lesson_of(code_step("one", program), limits={"wall": 120}))
     run.close()
     assert run.steps[0].error is not None
-    assert "keeps secret what it uses" in run.steps[0].error.message
+    assert "hides what it uses" in run.steps[0].error.message
 
 
 def test_the_folder_is_removed_after_that(worker: Session, busy: None) -> None:
@@ -197,6 +197,20 @@ for number in range({FILES}):
     os.close(fd)
 time.sleep(1000)
 """,
+    "in memory, under a name that breaks a line": f"""
+import mmap, os, time
+kept = []
+for number in range({FILES}):
+    fd = os.memfd_create("a\\x0cb")
+    os.ftruncate(fd, {limits.OUTPUT_CAP})
+    kept.append(mmap.mmap(fd, mmap.PAGESIZE))
+    for each in range(4, 60):
+        try:
+            os.close(each)
+        except OSError:
+            pass
+time.sleep(1000)
+""",
     "that are mapped, and in no folder": f"""
 import mmap, os, time
 kept = []
@@ -237,6 +251,56 @@ def test_too_many_files_are_found(worker: Session, program: str) -> None:
     assert run.steps[0].error.message == "The code wrote too many files, or too large ones; it was ended."
 
 
+def test_a_program_that_maps_more_than_can_be_looked_through_is_ended(worker: Session) -> None:
+    """A look would take seconds, in which nobody hears that the tutor has ended."""
+    program = """
+import ctypes, os, time
+for _ in range(15):
+    os.mkdir('d' * 200)
+    os.chdir('d' * 200)
+fd = os.open('x' * 200, os.O_CREAT | os.O_RDWR)
+os.ftruncate(fd, 4096)
+libc = ctypes.CDLL(None)
+for number in range(5000):
+    libc.mmap(None, ctypes.c_size_t(4096), 1 + 2 * (number % 2), 1, fd, ctypes.c_long(0))
+time.sleep(1000)
+"""
+    run = worker.run(lesson_of(code_step("one", program), limits={"wall": 120, "cpu": 60}))
+    run.close()
+    assert run.steps[0].error is not None
+    assert "hides what it uses" in run.steps[0].error.message
+
+
+def test_what_wakes_itself_while_the_run_waits_is_counted(worker: Session, tmp_path: Path) -> None:
+    """A timer sends the signal by which a process that was stopped goes on."""
+    program = f"""{DAEMON}
+import ctypes
+def write():
+    libc = ctypes.CDLL(None)
+    class Event(ctypes.Structure):
+        _fields_ = [("value", ctypes.c_void_p), ("number", ctypes.c_int), ("rest", ctypes.c_int * 13)]
+    for _ in range(20):
+        timer = ctypes.c_void_p()
+        libc.timer_create(1, ctypes.byref(Event(None, signal.SIGCONT)), ctypes.byref(timer))
+        libc.timer_settime(timer, 0, ctypes.byref((ctypes.c_long * 4)(0, 50_000_000, 0, 50_000_000)), None)
+    while not os.path.exists({str(tmp_path / "go")!r}):
+        time.sleep(0.01)
+    for number in range({FILES}):
+        os.posix_fallocate(os.open(str(number), os.O_CREAT | os.O_RDWR), 0, {limits.OUTPUT_CAP})
+        if number % 50 == 49:
+            os.closerange(4, 60)
+    while True:
+        pass
+daemon(write)
+"""
+    run = ran(worker, program)
+    try:
+        (tmp_path / "go").touch()
+        wait_until(lambda: at_work(worker) == [])
+    finally:
+        run.close()
+
+
 TOO_MUCH_MEMORY = {
     "on its way through sockets": """
 import os, socket, time
@@ -248,8 +312,20 @@ for _ in range(20):
         time.sleep(1000)
 time.sleep(1000)
 """,
+    "of processes whose first thread has ended": """
+import ctypes, os, threading, time
+def hold():
+    held = bytearray(b"x") * 40_000_000
+    time.sleep(1000)
+for _ in range(6):
+    if os.fork() == 0:
+        threading.Thread(target=hold).start()
+        ctypes.CDLL(None).syscall(60 if os.uname().machine == "x86_64" else 93, 0)
+time.sleep(1000)
+""",
     "sent over connections that nobody accepts": """
 import socket, time
+socket.socket(socket.AF_UNIX).bind("a\\nb")
 for number in range(9):
     kept = socket.socket(socket.AF_UNIX)
     kept.bind(str(number))

@@ -20,8 +20,9 @@ NETWORK = "open a connection over the network itself: TCP, UDP, names of hosts, 
 ABSTRACT = "connect to an abstract socket, such as that of a desktop"
 LEFT_MEMORY = "use memory, queues or semaphores of System V that others have, or leave such or POSIX queues behind"
 UNCOUNTED = (
-    "have memory that nobody can count: large shared maps without a file, pages in pipes, datagrams, larger buffers or "
-    "longer queues of sockets"
+    "have memory or files that nobody can count: large shared maps without a file, pages in pipes, datagrams, larger "
+    "buffers or longer queues of sockets, queues of inotify and fanotify, rules for Landlock, room beyond the end of a "
+    "file, threads with open files of their own"
 )
 KERNEL = "use io_uring, BPF, userfaultfd, perf or the kernel's keyrings"
 NAMESPACES = "make namespaces, or mount anything"
@@ -130,6 +131,12 @@ ATTEMPTS = (
     Attempt(UNCOUNTED, "socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, 32, 1 << 22)"),
     Attempt(UNCOUNTED, "socket.socket(socket.AF_UNIX).listen(129)"),
     Attempt(UNCOUNTED, "call('listen', -1, -1)"),
+    Attempt(UNCOUNTED, "call('inotify_init1', 0)"),
+    Attempt(UNCOUNTED, "call('fanotify_init', 0x200, 0)"),
+    Attempt(UNCOUNTED, "call(444, 0, 0, 0)"),
+    Attempt(UNCOUNTED, "call('fallocate', os.open('room', os.O_CREAT | os.O_RDWR), 1, 0, 1 << 30)"),
+    Attempt(UNCOUNTED, "call('clone', 0x10000 | 0x800 | 0x100, 0, 0, 0, 0)"),
+    Attempt(UNCOUNTED, "call('close_range', 1000, 1000, 2)"),
     Attempt(KERNEL, "call('io_uring_setup', 1, 0)"),
     Attempt(KERNEL, "call('bpf', 0, 0, 0)"),
     Attempt(KERNEL, "call('userfaultfd', 1)"),

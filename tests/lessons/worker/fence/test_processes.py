@@ -146,11 +146,10 @@ def test_a_socket_that_listens_counts_with_all_that_may_wait(monkeypatch: pytest
 
 
 def test_shared_memory_counts_with_the_most_that_it_can_be() -> None:
-    maps = processes.mapped([os.getpid()])
+    before = processes.mapped([processes.maps(os.getpid())])
     with mmap.mmap(-1, mmap.PAGESIZE):
-        now = processes.mapped([os.getpid()])
-        (new,) = now - maps
-        assert new.name == "/dev/zero"
+        (new,) = processes.mapped([processes.maps(os.getpid())]) - before
+        assert new.name == processes.ZERO
         assert processes.unseen_memory([], [new]) == system_calls.LARGEST_SHARED
 
 

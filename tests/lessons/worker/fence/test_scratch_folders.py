@@ -210,6 +210,13 @@ def test_folders_on_other_disks_are_left_out(tmp_path: Path, monkeypatch: pytest
     assert entered == [tmp_path.name, "mine", "home"]
 
 
+def test_the_folder_of_a_worker_is_none_of_those_that_it_hides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/dev/shm/mine")
+    made = Path(scratch_folders.make_base())
+    made.rmdir()
+    assert made.parent in (Path("/tmp"), Path("/var/tmp"))
+
+
 # Counting ------------------------------------------------------------------------------------------------------------
 
 
@@ -255,7 +262,7 @@ def test_a_count_says_that_folders_were_moved(tmp_path: Path) -> None:
 
 
 def held(pids: list[int]) -> int:
-    return scratch_folders.kept_open(pids, processes.mapped(pids), MIB)
+    return scratch_folders.kept_open(pids, processes.mapped(map(processes.maps, pids)), MIB)
 
 
 @linux

@@ -96,7 +96,7 @@ def test_a_child_that_is_asked_for_its_line_may_write_all_of_it(
             try:
                 assert process.stdout is not None
                 assert process.stdout.readline() == b"ready\n"
-                child = _Child(process.pid, their_status, str(tmp_path), 0, err.fileno(), frozenset())
+                child = _Child(process.pid, their_status, str(tmp_path), 0, 0, err.fileno(), frozenset())
                 ForkServer(theirs, str(tmp_path))._kill(child, ask_line=True)
             finally:
                 signal.set_wakeup_fd(-1)

@@ -28,3 +28,14 @@ def test_only_new_files_that_nobody_uses_are_removed(tmp_path: Path) -> None:
 def test_a_folder_that_does_not_exist_is_empty(tmp_path: Path) -> None:
     assert shared_files.listed(tmp_path / "none") == frozenset()
     shared_files.sweep(frozenset(), tmp_path / "none")
+
+
+def test_folders_are_removed_when_nothing_runs(tmp_path: Path) -> None:
+    folder = tmp_path / "shm"
+    (folder / "a" / "b").mkdir(parents=True)
+    (folder / "link").symlink_to(tmp_path)
+    shared_files.sweep(frozenset(), folder)
+    assert shared_files.listed(folder) == {"a"}
+    shared_files.sweep(frozenset(), folder, folders=True)
+    assert shared_files.listed(folder) == frozenset()
+    assert tmp_path.is_dir()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Literal
 
-from lessons.format.fields import Name, OptionalCode
+from lessons.format.fields import Name, OptionalCode, Whole
 from lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting, Span
 from lessons.format.knobs.number import DECIMALS, parse_number
 from lessons.texts.wording import Wording
@@ -30,8 +30,8 @@ class LiteralKnob(Knob):
     replaced_in: ClassVar[str] = "value"
 
     kind: Literal["literal"]
-    start: int
-    end: int
+    start: Whole
+    end: Whole
     value: bool | int | float | OptionalCode
     file: OptionalCode = ""
     near: tuple[Name, ...] = ()

@@ -30,6 +30,7 @@ ZERO = b"/dev/zero"
 """What memory is called that processes share, and that belongs to no file."""
 _SOCKET_ROW = re.compile(rb"^[0-9a-f]+: [0-9A-F]+ [0-9A-F]+ ([0-9A-F]+) [0-9A-F]+ [0-9A-F]+ +(\d+)", re.MULTILINE)
 _LISTENS = 0x10000
+_PSS = re.compile(rb"^Pss: *(\d+) kB", re.MULTILINE)
 PATIENCE = 5.0
 """Seconds after which those that start others faster than they can be stopped are given up, until the next time."""
 _PAUSE, _SOON = 0.001, 0.1
@@ -190,12 +191,12 @@ def _socket_size() -> int:
 
 def _pages(pid: int) -> int:
     try:
-        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_bytes()
     except PermissionError:
         return _resident(pid)
     except OSError:
         return 0
-    found = re.search(r"^Pss: *(\d+) kB", rollup, re.MULTILINE)
+    found = _PSS.search(rollup)
     return int(found[1]) * 1024 if found else 0
 
 

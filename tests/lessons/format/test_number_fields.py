@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from lessons.authoring import coverage, format_schema
 from lessons.format import course_file, lesson
 from lessons.format.fields import Model
-from lessons.format.knobs import kinds
+from lessons.format.knobs import kinds, literal
 from lessons.reading import glossary, mistake_library
 
-MODULES = (course_file, lesson, kinds, mistake_library, glossary, coverage, format_schema)
+MODULES = (course_file, lesson, kinds, literal, mistake_library, glossary, coverage, format_schema)
 """The modules that have the models, so that all of them are there."""
 
 

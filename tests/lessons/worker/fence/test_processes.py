@@ -168,12 +168,9 @@ def test_a_process_that_keeps_its_files_secret_is_found(monkeypatch: pytest.Monk
 def test_a_process_that_keeps_its_pages_secret_counts_with_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     resident = processes._resident(os.getpid())
     assert 0 < processes._pages(os.getpid()) <= 2 * resident
-    true = Path.read_text
 
-    def refuse(path: Path, *arguments: str | None, **named: str | None) -> str:
-        if path.name == "smaps_rollup":
-            raise PermissionError
-        return true(path, *arguments, **named)
+    def refuse(path: Path) -> bytes:
+        raise PermissionError
 
-    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
     assert processes._pages(os.getpid()) >= resident // 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Callable
@@ -11,6 +12,9 @@ from unicodedata import category
 REPLACEMENT = "\ufffd"
 
 LINE_ENDS_AND_TABS = "\n\t"
+
+MOST_BLANKS = 50
+"""How many form feeds of a piece of code are looked at, each of which has all of it parsed."""
 
 
 def is_harmless(character: str) -> bool:
@@ -45,7 +49,18 @@ def clean_code(code: str) -> str:
         return code
     # Python ignores all that stands before a form feed at the start of a line.
     code = re.sub(r"^[ \t\f]*\f", "", re.sub(r"\r(?!\n)", "\n", code), flags=re.MULTILINE)
+    for at in [found.start() for found in re.finditer("\f", code)][:MOST_BLANKS]:
+        spaced = f"{code[:at]} {code[at + 1 :]}"
+        code = spaced if _means_the_same(spaced, code) else code
     return "\r\n".join(clean(part, escape=True) for part in code.split("\r\n"))
+
+
+def _means_the_same(code: str, other: str) -> bool:
+    """Return whether two pieces of code are one program: a form feed may stand for a blank, but not in a string."""
+    try:
+        return ast.dump(ast.parse(code)) == ast.dump(ast.parse(other))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
 
 
 def clean_json(document: str) -> str:

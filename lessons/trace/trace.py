@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 from lessons.render import flow_text
 from lessons.render import html_pieces as html
 from lessons.texts.wording import Wording
+from lessons.trace.harmless_text import harmless
 from lessons.trace.trace_errors import NoTensor, TraceError
 from lessons.trace.traced_comparison import TracedComparison
 from lessons.trace.traced_flow import TracedFlow
@@ -74,6 +75,7 @@ class record:
         self._frame = None
 
 
+@harmless
 class Trace:
     """What a block of code has computed. It can be asked as long as it lives, and also in the block.
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from lessons.results.clean_text import clean
+
 
 class TraceError(Exception):
     """A question to a trace that it cannot answer. The message says why, and what to ask instead."""
+
+    def __str__(self) -> str:
+        return clean(super().__str__())
 
 
 class NoTensor(TraceError, LookupError):

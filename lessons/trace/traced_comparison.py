@@ -10,10 +10,12 @@ from lessons.render import run_comparison_text
 from lessons.render.source_text import source
 from lessons.results.run_comparison import Agreement, ComparedResult, RunComparison, RunDifference
 from lessons.texts.wording import Wording
+from lessons.trace.harmless_text import harmless
 
 say = Wording("trace/comparison")
 
 
+@harmless
 @dataclass(frozen=True, slots=True, repr=False)
 class TracedComparison:
     """Two traces compared by the values of their results, whatever these are called; true if they agree.

@@ -8,10 +8,12 @@ from typing import Any
 from lessons.render import flow_graph, flow_text
 from lessons.render import html_pieces as html
 from lessons.results.flow import Flow, FlowBox
+from lessons.trace.harmless_text import harmless
 
 WIDTH = 100
 
 
+@harmless
 @dataclass(frozen=True, slots=True, repr=False)
 class TracedFlow:
     """The tensors of a trace in the order of computation, and which of them were computed from which.

@@ -11,6 +11,7 @@ from lessons.render import html_pieces as html
 from lessons.render.numbers import readable
 from lessons.results.nonfinite import NonfiniteReport, Origin
 from lessons.texts.wording import Wording
+from lessons.trace.harmless_text import harmless
 from lessons.trace.traced_number import TracedNumber
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 say = Wording("trace/nonfinite")
 
 
+@harmless
 @dataclass(frozen=True, slots=True, repr=False)
 class TracedNonfinite:
     """What a search for numbers that are not finite has found; false if all numbers are finite.

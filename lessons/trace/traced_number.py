@@ -12,6 +12,7 @@ from lessons.render import html_pieces as html
 from lessons.render.numbers import readable
 from lessons.results import explanation as e
 from lessons.results.explanation import Explanation, Operand
+from lessons.trace.harmless_text import harmless
 from lessons.worker.programs.record_questions import UNIT
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ OPENED, MOST_OPENED = 4, 150
 """Levels and numbers that can be opened in HTML."""
 
 
+@harmless
 @dataclass(frozen=True, slots=True, repr=False)
 class TracedOperand:
     """A number that another one was computed from."""
@@ -54,6 +56,7 @@ class TracedOperand:
         return f"<{self.label} = {readable(self.value, self._operand.dtype)}>"
 
 
+@harmless
 @dataclass(frozen=True, slots=True, repr=False)
 class TracedNumber:
     """A number, and how it was computed: `print` it, or look at it in a notebook.

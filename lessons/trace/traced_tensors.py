@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from lessons.render import cell_index, linear_matrix
 from lessons.render import html_pieces as html
 from lessons.texts.wording import Wording
+from lessons.trace.harmless_text import harmless
 from lessons.trace.trace_errors import NoCell, NoTensor, NotKept
 from lessons.trace.traced_number import TracedNumber
 from lessons.worker.programs.named_tensors import NamedTensor
@@ -34,6 +35,7 @@ LARGEST_OPENED = 4096
 MOST_LISTED = 200
 
 
+@harmless
 class TracedTensor:
     """A tensor of a trace with its name.
 
@@ -178,6 +180,7 @@ class TracedTensor:
         return html.page(head, self.html())
 
 
+@harmless
 class TracedTensors(Mapping[str, TracedTensor]):
     """The named tensors of a trace by their labels.
 

@@ -72,6 +72,7 @@ def test_escapes_name_the_replaced_characters() -> None:
         ("x = 1\ry = 2", "x = 1\ny = 2"),
         ("x = 1\n\x0c\ny = 2\n  \x0cz = 3\n", "x = 1\n\ny = 2\nz = 3\n"),
         ("if x:\n\ty = '\x9b'\n", "if x:\n\ty = '\\x9b'\n"),
+        ("x = 'a\x0cb'; y = 1\x0c+ 2 # \x0cnote\n", "x = 'a\\x0cb'; y = 1 + 2 #  note\n"),
     ],
 )
 def test_code_means_the_same(code: str, cleaned: str) -> None:

@@ -176,3 +176,22 @@ def test_html_says_what_it_leaves_out() -> None:
     assert "It has no numbers." in texts[4]
     # JupyterLab names two classes where it aligns cells to the right and gives rows and code a background.
     assert ".attn-trace.attn-trace.attn-trace td" in texts[0]
+
+
+def test_no_answer_commands_the_terminal() -> None:
+    """Names come from what a program reads, such as the modules of a checkpoint."""
+    command = "\x1b]52;c;MzEzMzc=\x07\x9b6n\u202e"
+    values: dict[str, Any] = {f"n{command}": torch.ones(2)}
+    with record() as trace:
+        held = {f"{name}": value * 2 / 0 for name, value in values.items()}
+    (name,) = [each for each in trace.tensors if "held" in each]
+    tensor = trace.tensors[name]
+    number = tensor.explain(0)
+    answers: list[Any] = [trace, trace.tensors, tensor, number, number.operands[0], trace.flow(), trace.first_nan()]
+    with pytest.raises(NoTensor) as raised:
+        trace.explain(f"x{command}", 0)
+    assert held
+    for answer in [*answers, trace.compare(trace), raised.value]:
+        for text in (str(answer), repr(answer)):
+            assert not set(text) & set("\x1b\x07\x9b\u202e"), text
+    assert "\x1b" not in number.text()

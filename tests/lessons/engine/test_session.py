@@ -714,7 +714,8 @@ def test_fork_server_that_was_killed_is_restarted() -> None:
         assert fork_server_pid(session) != server
         assert isinstance(session.launcher, ForkServerLauncher)
         folder = Path(session.launcher._base)
-        assert list(folder.glob("tmp*")) == []
+        # The folder of a run goes a moment after its end; the child that is forked ahead has one too.
+        wait_until(lambda: len([*folder.glob("tmp*")]) <= 1)
     finally:
         session.close()
     assert not folder.exists()

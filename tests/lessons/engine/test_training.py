@@ -363,7 +363,9 @@ def test_paused_training_uses_no_processor_time_and_resumes(worker: Session) -> 
     running.has_snapshot.clear()
     assert not running.has_snapshot.wait(0.5)
     assert len(running.snapshots) == seen < 900
-    assert (processor_time(child), processor_time(fork_server_pid(worker))) == used
+    assert processor_time(child) == used[0]
+    # Once a second, the server looks whether the child has done something.
+    assert processor_time(fork_server_pid(worker)) - used[1] <= 2
     running.control.resume()
     ended = running.result()
     assert not running.control.waiting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import codecs
 import os
 import re
@@ -141,7 +142,20 @@ def _begun(text: str, mark: str) -> int:
 
 
 def sigcont_application(driver: LinuxDriver, *_: object) -> None:
-    """Set up the terminal again after the program was stopped, in whatever way.
+    """Set up the terminal again after the program was stopped, in whatever way, once what it was doing is done.
+
+    The signal may come in the middle of a paint, whose locks would never be free again for what is painted here.
+    """
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        _set_up_again(driver)
+    else:
+        loop.call_soon_threadsafe(_set_up_again, driver)
+
+
+def _set_up_again(driver: LinuxDriver) -> None:
+    """Set up the terminal again.
 
     Textual expects to have left its mode before. After a signal that cannot be handled (SIGSTOP), or if the program was
     not stopped at all, it would start a second thread that reads keys, and take the terminal in its mode for the one

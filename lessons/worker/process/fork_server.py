@@ -267,7 +267,8 @@ class ForkServer:
         # What leaves its run comes to this process, and is no run's any more.
         processes.end_left_over(self._own(), END_PATIENCE)
         for child in self.children.values():
-            if child.busy or self._has_moved(child):
+            # One that was killed may take a while to end, and uses nothing any more.
+            if not child.reason and (child.busy or self._has_moved(child)):
                 child.reason = self._excess(child)
                 if child.reason:
                     self._kill(child)

@@ -105,3 +105,24 @@ def test_a_child_that_is_asked_for_its_line_may_write_all_of_it(
         err.seek(0)
         assert err.read() == b"File mine.py, line 2\n"
     assert process.returncode == -signal.SIGUSR1
+
+
+def test_a_child_that_takes_its_time_to_end_keeps_the_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """By the next look it may use nothing any more, and the tutor would not know why it was ended."""
+    excesses = iter(["files", ""])
+    monkeypatch.setattr(ForkServer, "_excess", lambda server, child: next(excesses))
+    monkeypatch.setattr(ForkServer, "_kill", lambda server, child: None)
+    monkeypatch.setattr(processes, "end_left_over", lambda own, patience: True)
+    handler = signal.getsignal(signal.SIGCHLD)
+    control, theirs = socket.socketpair()
+    with control, theirs:
+        try:
+            server = ForkServer(theirs, str(tmp_path))
+            child = server.children[1] = _Child(1, control, str(tmp_path), 0, 0, 0, frozenset())
+            for _ in range(2):
+                server.look_due = 0.0
+                server._look()
+        finally:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, handler)
+    assert child.reason == "files"

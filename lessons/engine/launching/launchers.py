@@ -298,8 +298,10 @@ class ForkServerLauncher:
 
     def _last_words(self) -> str:
         """Return the last line that the server has written to its log."""
-        log = self._log
-        lines = output(log).strip().splitlines() if log is not None and not log.closed else []
+        # `close` may run in another thread, and closes the log.
+        with self._lock:
+            log = self._log
+            lines = output(log).strip().splitlines() if log is not None and not log.closed else []
         return lines[-1] if lines else ""
 
     def launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:

@@ -333,6 +333,26 @@ def test_close_does_not_wait_until_torch_is_loaded(
     assert failed
 
 
+def test_log_stays_open_while_it_is_read(fake_torch: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread that closes the launcher has to wait: once it closed the log under the reader."""
+    fake_torch("import os, sys\nsys.stderr.write('Illegal instruction\\n')\nos._exit(1)")
+    launcher = ForkServerLauncher()
+    read = launchers.output
+    closing_thread = threading.Thread(target=launcher.close)
+
+    def output(file: Any, *span: int) -> str:
+        closing_thread.start()
+        # Long enough for a thread that does not wait.
+        closing_thread.join(0.3)
+        return read(file, *span)
+
+    monkeypatch.setattr(launchers, "output", output)
+    with pytest.raises(WorkerError, match="Illegal instruction"):
+        launcher.wait_ready()
+    closing_thread.join(PATIENCE)
+    launcher.close()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_session_that_did_nothing_can_be_closed(kind: str) -> None:
     session = Session(kind=kind)

@@ -121,7 +121,9 @@ def parse(data: object, course: str = "") -> dict[str, list[dict[str, str]]]:
         raise ValueError(foreign())
     version = data.get("version")
     # To Python, `true` is the number 1.
-    if type(version) is not int or not 1 <= version <= VERSION:
+    if type(version) is not int or version < 1:
+        raise ValueError(foreign())
+    if version > VERSION:
         raise ValueError(newer())
     if (other := data.get(COURSE, "")) != course:
         raise ValueError(_of_another_course(clean(str(other), keep="")))

@@ -8,22 +8,22 @@ A formula is evaluated before it is reported: one that does not give the recorde
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
-from lessons.results import exact_formula
 from lessons.results import formula as f
 from lessons.results.code_unit import CodeUnit
 from lessons.results.explanation import counts_note
 from lessons.texts.wording import Wording
 from lessons.worker.explaining import (
+    accounting,
     attention_names,
     formula_check,
     fused_definitions,
+    narrow_types,
     nonfinite_origin,
     rules,
     source_location,
@@ -31,6 +31,7 @@ from lessons.worker.explaining import (
 from lessons.worker.explaining.attention_names import AttentionNames, Expansion
 from lessons.worker.explaining.derivation import Derivation
 from lessons.worker.explaining.gradient_names import GradientNames
+from lessons.worker.explaining.narrow_types import dtype_name
 from lessons.worker.explaining.operand_names import Labels, VersionCounts
 from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
 from lessons.worker.explaining.replay import Replay
@@ -177,7 +178,7 @@ class Explainer:
         try:
             value = self.history.value(element)
         except ValueLost as lost:
-            value, derived = float("nan"), _unexplained(str(lost))
+            value, derived = float("nan"), accounting.unexplained(str(lost))
         else:
             derived = self._checked(element, value)
         result, operands = derived.result, derived.operands
@@ -192,14 +193,14 @@ class Explainer:
         names: dict[tuple[str, str], int] = {}
         rows = []
         for operand, operand_cell, number in zip(operands, named, values, strict=True):
-            key = names.setdefault((operand_cell.name, _dtype_name(operand.region.dtype)), len(names))
+            key = names.setdefault((operand_cell.name, dtype_name(operand.region.dtype)), len(names))
             reference = self._refer_to(operand, operand_cell, labels)
             rows.append([key, list(operand_cell.index), number, reference, int(self._is_leaf(operand))])
         return {
             "name": cell.name,
             "index": list(cell.index),
             "value": value,
-            "dtype": _dtype_name(element.region.dtype),
+            "dtype": dtype_name(element.region.dtype),
             "op": result.op,
             "code": result.code or location.code,
             "file": location.file,
@@ -230,51 +231,8 @@ class Explainer:
             derived = self.derive(element)
             values = self.history.values(derived.operands)
         except ValueLost as lost:
-            return _unexplained(say("made-unknown", "It cannot be told how this was made. {why}", why=lost))
-        formula = derived.result.formula
-        dtype = element.region.dtype
-        wider = {
-            position
-            for position, operand in enumerate(derived.operands)
-            if operand.region.dtype == torch.float64 != dtype and dtype.is_floating_point
-        }
-        if formula is None or formula_check.agrees(formula, values, value, _precision(dtype, derived.operands), wider):
-            return derived
-        got = f.evaluate(formula, values) + 0.0
-        if not math.isfinite(value) and math.isfinite(got) and all(map(math.isfinite, values)):
-            note = say(
-                "overflowed",
-                "Computed with more room it would be {number:.6g}: on the way, a number was beyond the largest one of "
-                "{dtype}.",
-                number=got,
-                dtype=_dtype_name(dtype),
-            )
-            derived.result.formula = None
-            derived.result.notes.append(note)
-            return derived
-        if not derived.operands:
-            note = say(
-                "changed-since",
-                "Something that was not recorded has changed this number. Here it was made {number:.6g}.",
-                number=got,
-            )
-            return _unexplained(note, derived.event)
-        if exact_formula.jumps(formula):
-            note = say(
-                "without-rounding",
-                "Without rounding on the way it would be {number:.6g}: PyTorch rounds before it cuts off.",
-                number=got,
-            )
-            derived.result.formula = None
-            derived.result.notes.append(note)
-            return derived
-        note = say(
-            "not-accounted",
-            "The record does not account for this value: what it holds would come to {number:.6g}. "
-            "Something that was not recorded has changed this number, or one that it was computed from.",
-            number=got,
-        )
-        return _unexplained(note, derived.event)
+            return accounting.unexplained(say("made-unknown", "It cannot be told how this was made. {why}", why=lost))
+        return accounting.checked(self._replay, derived, element, value, values)
 
     # The record, backwards ----------------------------------------------------------------------------------------
 
@@ -300,37 +258,40 @@ class Explainer:
             event = self.history.writer(element)
             found = event.index_of(element.storage, element.offset, element.size) if event is not None else None
             if event is None or found is None:
-                return _derived(None, self._from_outside(element))
+                return _derived(None, element, self._from_outside(element))
             output, index = found
             code_names = self.names.positions.names_in(event.sites[0]) if event.sites else frozenset()
             derivation = Derivation(self, event, code_names, output)
             value = self.history.value(element)
             if event.hand:
-                return _derived(event, rules.set_by_hand(derivation, index, value), derivation)
+                return _derived(event, element, rules.set_by_hand(derivation, index, value), derivation)
             if event.outs[output].parts.dtype != element.region.dtype:
-                dtype = _dtype_name(event.outs[output].dtype)
+                dtype = dtype_name(event.outs[output].dtype)
                 note = say("other-type", "The bytes of a number of another type ({dtype}).", dtype=dtype)
-                return _derived(event, RuleResult("view", notes=[note]), derivation)
+                return _derived(event, element, RuleResult("view", notes=[note]), derivation)
             inner = self._expand(event, output, index)
             if inner is not None:
                 derived = self.derive(inner)
                 derived.result.notes[:0] = fused_definitions.notes(event)
                 self._add_rounding(derived, inner, value, event.outs[output])
                 derived.result.notes += attention_names.head_notes(self, event, element, asked)
-                return DerivedCell(event, derived.op, derived.operands, derived.code_names, derived.result)
+                told = replace(derived, event=event, element=element)
+                return narrow_types.as_copied(self, told, element, asked)
             result = rules.apply(derivation, element, index, value)
             if result.source is None:
                 self._write_out_steps(derivation, result, element)
                 result.notes += attention_names.head_notes(self, event, element, asked)
-                return _derived(event, result, derivation)
+                narrow_types.round_as_given(derivation, result, value)
+                told = _derived(event, element, result, derivation)
+                return narrow_types.as_copied(self, told, element, asked)
             source = self.through(result.source)
             if self.names.find(source) is not None:
                 result.formula = derivation.operand_for(source)
                 if source.region.dtype != element.region.dtype:
                     result.op = "convert"
-                return _derived(event, result, derivation)
+                return _derived(event, element, result, derivation)
             element = source
-        return _derived(event, result, derivation)
+        return _derived(event, element, result, derivation)
 
     def _write_out_steps(self, derivation: Derivation, result: RuleResult, element: Element) -> None:
         """Put the formulas of numbers without a name that the same derivative computed in the place of these."""
@@ -360,9 +321,8 @@ class Explainer:
         formula = f.replaced(formula, {position: f.OperandRef(at) for at, position in enumerate(used)})
         operands = [inner.elements[position] for position in used]
         value, dtype = self.history.value(element), element.region.dtype
-        if f.size(formula) > MOST_STEPS or not formula_check.agrees(
-            formula, self.history.values(operands), value, _precision(dtype, operands)
-        ):
+        values = self.history.values(operands)
+        if f.size(formula) > MOST_STEPS or not accounting.agrees(formula, operands, values, value, dtype):
             return
         result.formula = formula
         derivation.elements[:] = operands
@@ -469,24 +429,9 @@ class Explainer:
         return indices
 
 
-def _derived(event: Event | None, result: RuleResult, derivation: Derivation | None = None) -> DerivedCell:
-    if derivation is None:
-        return DerivedCell(event, "", [], frozenset(), result)
-    return DerivedCell(event, derivation.event.op, derivation.elements, derivation.code_names, result)
-
-
-def _unexplained(note: str, event: Event | None = None) -> DerivedCell:
-    return _derived(event, RuleResult("unrecorded", notes=[note]))
-
-
-def _precision(dtype: torch.dtype, operands: Sequence[Element]) -> torch.dtype:
-    """Return the type with the coarsest rounding among a result in double precision and its operands.
-
-    The formula of a double may contain steps that were computed in the type of its operands.
-    """
-    floating = [operand.region.dtype for operand in operands if operand.region.dtype.is_floating_point]
-    return max((dtype, *floating), key=lambda one: torch.finfo(one).eps) if dtype == torch.float64 else dtype
-
-
-def _dtype_name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
+def _derived(
+    event: Event | None, element: Element, result: RuleResult, derivation: Derivation | None = None
+) -> DerivedCell:
+    if event is None or derivation is None:
+        return DerivedCell(None, "", [], frozenset(), result)
+    return DerivedCell(event, event.op, derivation.elements, derivation.code_names, result, element)

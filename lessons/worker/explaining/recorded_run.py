@@ -56,6 +56,7 @@ class DerivedCell:
         operands: the elements that the formula refers to, in order.
         code_names: the names that occur in the code of the operation.
         result: what the rule of the operation says.
+        element: the element that the operation wrote, of which the cell may be a copy; None as for `event`.
     """
 
     event: Event | None
@@ -63,6 +64,7 @@ class DerivedCell:
     operands: list[Element]
     code_names: frozenset[str]
     result: RuleResult
+    element: Element | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What an operation without operands gave when it ran: constants and draws are made again, data were kept.
+"""What an operation gave when it ran: it runs again on what it took, and data that came from outside were kept.
 
 A tensor may change without an operation that PyTorch dispatches: by `apply_`, through its storage, in another thread.
 """
@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from lessons.results.floats import exact_number
+from lessons.worker.explaining.recorded_run import Index
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
 from lessons.worker.recording.event import Event, contents
 from lessons.worker.recording.regions import Region
@@ -29,6 +31,9 @@ DRAWS = frozenset(
     }
 )
 """Operations that give the same numbers each time when the generator is in the same state."""
+
+MOST_TAKEN = 1 << 22
+"""Elements of all operands up to which an operation runs again."""
 
 MOST_KEPT = 1 << 25
 """Elements of repeated results that are kept for the next question."""
@@ -54,6 +59,47 @@ class Replay:
                 _, oldest = self._results.popitem(last=False)
                 self._size -= 0 if oldest is None else oldest.numel()
         return self._results[event.time]
+
+    def number(self, event: Event, output: int, index: Index, *, wide: bool = False) -> float | None:
+        """Return what an operation gives at an index of a result if it runs again; None if that cannot be known.
+
+        With `wide`, it computes in double precision.
+        """
+        region = event.outs[output]
+        if event.initial is not None or event.info.random:
+            made = None if wide else self.result(event)
+        elif event.info.func is None or sum(operand.size for operand in event.operands()) > MOST_TAKEN:
+            return None
+        else:
+            made = self._again(event, output, wide)
+        if made is None or made.is_complex() or tuple(made.shape) != region.shape:
+            return None
+        return exact_number(made[index].item())
+
+    def _again(self, event: Event, output: int, wide: bool) -> torch.Tensor | None:
+        """Run an operation on copies of what it took, and return one of its results."""
+
+        def given(value: Any) -> Any:
+            if isinstance(value, Region):
+                copy = self._history.tensor(value, event.time)
+                return copy.double() if wide and copy.is_floating_point() else copy
+            if wide and isinstance(value, torch.dtype) and value.is_floating_point:
+                return torch.float64
+            return [given(item) for item in value] if isinstance(value, list) else value
+
+        try:
+            args, kwargs = list(map(given, event.args)), {name: given(value) for name, value in event.kwargs.items()}
+            with torch.no_grad():
+                out = event.info.func(*args, **kwargs)
+        except (ValueLost, RuntimeError, TypeError, ValueError, IndexError, NotImplementedError):
+            return None
+        written = list(event.info.targets(args, kwargs)) if event.info.written else []
+        memories = {item.untyped_storage()._cdata for item in written}
+        results = [
+            item for item in (out if isinstance(out, list | tuple) else (out,)) if isinstance(item, torch.Tensor)
+        ]
+        outs = [*written, *(item for item in results if item.untyped_storage()._cdata not in memories)]
+        return outs[output] if len(outs) == len(event.outs) else None
 
     def _run(self, event: Event) -> torch.Tensor | None:
         op, state = event.op.removesuffix("_"), event.draw.state if event.draw is not None else None

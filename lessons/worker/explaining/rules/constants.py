@@ -19,6 +19,7 @@ from lessons.worker.explaining.rules.registry import (
     rule,
     set_here,
     short,
+    stored,
 )
 from lessons.worker.recording.regions import Region
 
@@ -96,7 +97,9 @@ def _constant(derivation: Derivation, index: Index, value: float) -> RuleResult:
 def _fill(derivation: Derivation, index: Index, value: float) -> RuleResult:
     fill = derivation.event.arg("value")
     cell = derivation.cell(fill, ()) if isinstance(fill, Region) else ZERO
-    return set_by_statement(derivation, index, value) if isinstance(cell, f.Number) else make("fill", cell)
+    if isinstance(cell, f.Number):
+        return set_by_statement(derivation, index, value)
+    return make("fill", stored(cell, derivation.event.outs[0].dtype))
 
 
 def set_by_statement(derivation: Derivation, index: Index, value: float) -> RuleResult:

@@ -12,9 +12,10 @@ import torch
 from lessons.results import formula as f
 from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation, broadcast
+from lessons.worker.explaining.narrow_types import is_coarser
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.explaining.rules.random_draws import dropout, dropped
-from lessons.worker.explaining.rules.registry import ONE, ZERO, Rule, make, region, rule
+from lessons.worker.explaining.rules.registry import ONE, ZERO, Rule, make, region, rule, stored
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
@@ -88,6 +89,9 @@ def term(derivation: Derivation, element: Element) -> f.Formula:
     if writer is None or writer.op not in ("mul", "div") or writer.arg("rounding_mode"):
         return derivation.operand_for(element)
     if dropout(run, writer) is not None or run.names.find(element, derivation.code_names) is not None:
+        return derivation.operand_for(element)
+    if is_coarser(element.region.dtype, derivation.event.outs[derivation.output].dtype):
+        # It was rounded before it was added.
         return derivation.operand_for(element)
     inner = replace(derivation, event=writer)
     found = writer.index_of(element.storage, element.offset, element.size)
@@ -340,5 +344,5 @@ def _addc(derivation: Derivation, index: Index, value: float) -> RuleResult:
     joined = f.multiply(first, second) if "mul" in derivation.event.op else f.Op("/", (first, second))
     factor = derivation.event.arg("value")
     if factor not in (None, 1):
-        joined = f.multiply(f.Number(float(factor)), joined)
+        joined = f.multiply(stored(f.Number(float(factor)), derivation.event.outs[0].dtype), joined)
     return make("add", f.add(derivation.operand("self", index), joined))

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import math
 
-import torch
-
 from lessons.results import formula as f
 from lessons.texts.wording import Wording
 from lessons.worker.explaining import source_location
 from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.registry import ZERO, make, region, rule, short
+from lessons.worker.explaining.rules.registry import ZERO, make, region, rule, short, stored
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/masking")
-
-
-def stored(derivation: Derivation, number: f.Formula) -> f.Formula:
-    """Convert a number to what the tensor that it is written to can hold."""
-    dtype = region(derivation, "self").dtype
-    if dtype == torch.bool:
-        return f.Op("!=", (number, ZERO))
-    return number if dtype.is_floating_point else f.call("trunc", number)
 
 
 @rule("masked_fill")
@@ -46,7 +36,7 @@ def _masked_fill(derivation: Derivation, index: Index, value: float) -> RuleResu
         note = say("masked", "Masked: the mask is {mask} here, so the value is replaced.", mask=number)
     else:
         note = say("not-masked", "Not masked: the mask is {mask} here, so the value stays.", mask=number)
-    return make("masked_fill", f.choose(test, stored(derivation, fill), original), note)
+    return make("masked_fill", f.choose(test, stored(fill, region(derivation).dtype), original), note)
 
 
 MOST_STEPS = 32

@@ -12,18 +12,20 @@ import torch
 from lessons.results import formula as f
 from lessons.results.floats import exact_number
 from lessons.texts.wording import Wording
-from lessons.worker.explaining import formula_check
 from lessons.worker.explaining.derivation import Derivation, broadcast
+from lessons.worker.explaining.narrow_types import dtype_name, rounded_note
 from lessons.worker.explaining.recorded_run import Index, Movement, RecordedRun, RuleResult
 from lessons.worker.explaining.rules import complex_numbers, descent
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ZERO,
+    cut_off,
     find,
     make,
     region,
     rule,
     set_here,
+    stored,
     too_many,
     unknown,
     without_storage,
@@ -153,14 +155,14 @@ def apply(derivation: Derivation, element: Element, index: Index, value: float) 
         return make("convert", f.Op("!=", (cell, ZERO)))
     if not dtype.is_floating_point:
         if source.region.dtype.is_floating_point:
-            whole = make("convert", f.call("trunc", cell), say("cut-off", "Cut off to a whole number."))
+            whole = make("convert", f.call("trunc", cell), cut_off())
         else:
             whole = make("convert", cell)
         return _with_wraparound(derivation, whole, dtype, value)
-    name = str(dtype).removeprefix("torch.")
+    name = dtype_name(dtype)
     # Written as a function, since what is copied on into a wider type has these digits only. An infinity has a note.
     formula = f.call(name, cell) if name in f.FUNCTIONS and math.isfinite(value) else cell
-    return make("convert", formula, say("rounded", "Rounded to {dtype}.", dtype=name))
+    return make("convert", formula, rounded_note(dtype))
 
 
 _WRAPPING = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
@@ -287,12 +289,14 @@ def _set_by_movement(derivation: Derivation, index: Index, value: float) -> Rule
         return unknown(derivation, index, value)
     given = derivation.event.arg("value")
     if isinstance(given, Region) and not given.shape:
-        return make("fill", derivation.cell(given, ()))
-    number = f.Number(float(given) if isinstance(given, bool | int | float) else 0.0)
-    fits = formula_check.agrees(number, [], value, derivation.event.outs[derivation.output].dtype)
-    # A tensor of one element may stand for a number; it is none of the sources.
-    number = f.Number(value) if isinstance(given, Region) and not fits else number
-    return make("constant", number, set_here(number.value))
+        return make("fill", stored(derivation.cell(given, ()), derivation.event.outs[derivation.output].dtype))
+    dtype = derivation.event.outs[derivation.output].dtype
+    if isinstance(given, Region):
+        # A tensor of one element may stand for a number; it is none of the sources.
+        return make("constant", f.Number(value), set_here(value))
+    number = stored(f.Number(float(given) if isinstance(given, bool | int | float) else 0.0), dtype)
+    notes = [cut_off()] if isinstance(number, f.Op) and dtype != torch.bool else []
+    return make("constant", number, set_here(f.evaluate(number, [])), *notes)
 
 
 # Movements that add -------------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import torch
+
 from lessons.results import formula as f
 from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation
@@ -64,6 +66,19 @@ def initial(derivation: Derivation, index: Index, value: float) -> float:
     """Return the number that an operation without operands made; what it is now if that is not known."""
     number = derivation.initial(index)
     return number.value if isinstance(number, f.Number) else value
+
+
+def stored(number: f.Formula, dtype: torch.dtype) -> f.Formula:
+    """Convert a number to what a tensor of a type that it is written to can hold: whole numbers have no fraction."""
+    if dtype == torch.bool:
+        return f.Op("!=", (number, ZERO))
+    is_whole = isinstance(number, f.Number) and number.value.is_integer()
+    return number if dtype.is_floating_point or dtype.is_complex or is_whole else f.call("trunc", number)
+
+
+def cut_off() -> str:
+    """Say that a fraction was left out."""
+    return say("cut-off", "Cut off to a whole number.")
 
 
 def short(value: float) -> str:

@@ -318,7 +318,16 @@ def test_a_jump_that_no_formula_gives_is_not_told_as_one(monkeypatch: pytest.Mon
     monkeypatch.setattr(Derivation, "first_that_gives", lambda derivation, value, formulas: [*formulas] and wrong)
     told = traced.explain("r", 0)
     assert ([operand.label for operand in told.operands], told.formula) == (["a[0]"], f.Number(told.value))
-    assert told.notes[0].startswith("Without rounding on the way it would be 0:")
+    assert told.notes[0].startswith("The formula for this operation comes to 0, which is not this value")
+
+
+def test_a_jump_that_rounding_caused_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operation gives one number in its own type, and the one of the formula in double precision."""
+    traced = Traced("a = torch.tensor([2.675])\nr = a.round(decimals=2)")
+    monkeypatch.setattr(Derivation, "first_that_gives", lambda derivation, value, formulas: next(iter(formulas)))
+    told = traced.explain("r", 0)
+    assert (told.value > 2.675, told.formula) == (True, f.Number(told.value))
+    assert told.notes[-1].startswith("Without rounding on the way it would be 2.67, ")
 
 
 COMPLEX = """
@@ -651,13 +660,14 @@ def test_a_value_that_was_overwritten_before_a_name_was_bound_does_not_have_that
 
 
 def test_the_mean_of_numbers_without_a_name_allows_for_the_rounding_of_their_own_type() -> None:
-    """The mean behind a standard deviation is a double, of numbers that were divided in single precision."""
+    """The mean behind a standard deviation is a double, of numbers that were divided, and rounded, before."""
     traced = Traced("x = torch.randn(40) * 8\ns = (x / 768 ** 0.5).std()")
     spread = traced.explain("s")
     mean = traced.follow(spread.operands[-1])
     assert (mean.label, mean.op) == ("mean", "mean")
     assert mean.dtype == "float64"
-    assert {operand.name for operand in mean.operands} == {"x"}
+    assert {operand.name for operand in mean.operands} == {"(x / 768 ** 0.5)"}
+    assert f.evaluate(mean.formula, mean.values) == mean.value
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "half"])

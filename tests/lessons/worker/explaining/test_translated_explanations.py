@@ -43,7 +43,8 @@ PROGRAMS = {
     "descent": OPTIMIZER.format("foreach=False"),
     "distances": "r = torch.renorm(b, 2, 0, 1.0)",
     "elementwise": "r = torch.zeros(3)\nfor i in range(3):\n    r = r + b[i, :3]\nr = r.round(decimals=2)",
-    "explainer": "r = b * 2\nr.apply_(lambda number: number + 5)",
+    "accounting": "r = b * 2\nr.apply_(lambda number: number + 5)",
+    "explainer": "r = (b * 2).view(torch.int32)",
     "file-origins": (
         "from lessons.worker.recording import file_origins\nr = torch.frombuffer(bytearray(16), dtype=torch.float32)\n"
         "file_origins.note(r, 'x', 8)"
@@ -54,6 +55,7 @@ PROGRAMS = {
     "losses": BACKWARD.format("F.cross_entropy(p, torch.tensor([0, 2, 1]))"),
     "masking": "m = torch.ones(3, 4).triu(1).bool()\nk = a.masked_fill(m, -torch.inf)\nr = torch.triu(k) + k",
     "movement": "e = torch.nn.Embedding(4, 2)\ne(torch.tensor([1, 1, 2])).sum().backward()\nr = e.weight.grad.half()",
+    "narrow-types": "r = (b.bfloat16() * 2).float()",
     "names": OPTIMIZER.format("momentum=0.9, foreach=False"),
     "nonfinite": "k = torch.tensor([1.0, 0.0])\nr = torch.stack([k / 0, k.log(), (k * 1e38 * 10) * 0])",
     "normalization": (

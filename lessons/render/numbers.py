@@ -143,7 +143,11 @@ def exact(value: float, dtype: str) -> str:
 
 
 def readable(value: float, dtype: str = "float32", decimals: int = DECIMALS) -> str:
-    """Format a number for people: exactly if `decimals` decimals suffice, otherwise rounded to them."""
+    """Format a number for people: exactly if `decimals` decimals suffice, otherwise rounded to them.
+
+    The shortest text that identifies a number in its dtype counts as exact if it is right to `DECIMALS` decimals. As a
+    bfloat16, 5.3 identifies 5.3125, and is not it.
+    """
     if type(value) is int:
         return str(value)
     if not isfinite(value):
@@ -151,10 +155,12 @@ def readable(value: float, dtype: str = "float32", decimals: int = DECIMALS) -> 
     if dtype == "bool" or not dtype.startswith(("float", "bfloat")):
         return str(int(value))
     value += 0.0  # a zero without a sign
-    text = exact(value, dtype)
-    mantissa, e, _ = text.partition("e")
-    if len(mantissa.partition(".")[2]) <= decimals - len(e):
-        return text.removesuffix(".0")
+    for precision in (dtype, "float64"):
+        text = exact(value, precision)
+        mantissa, e, _ = text.partition("e")
+        form = f".{min(decimals, DECIMALS) - len(e)}{e or 'f'}"
+        if len(mantissa.partition(".")[2]) <= decimals - len(e) and f"{float(text):{form}}" == f"{value:{form}}":
+            return text.removesuffix(".0")
     if value and not SMALLEST_FIXED <= abs(value) < LARGEST_FIXED:
         return f"{value:.{decimals - 1}e}"
     return f"{value:.{decimals}f}"

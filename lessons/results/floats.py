@@ -24,11 +24,14 @@ def shortest(value: float, dtype: str) -> float:
     """Return the float with the fewest decimal digits that is the same number as `value` in this dtype.
 
     As a float32, 1.4754000902175903 gives 1.4754001, and as a bfloat16, 1.0078125 gives 1.01. A number beyond the
-    largest of the dtype gives infinity. What is not finite and what is of any other dtype comes back unchanged.
+    largest of the dtype gives infinity. What is not finite and what is of any other dtype comes back unchanged, and so
+    does a whole number: as a float16, 32768 would be 32770, which nobody takes for a shorter form of it.
     """
     if dtype not in _MOST_DIGITS or not math.isfinite(value):
         return value
     value = rounded(value, dtype)
+    if value.is_integer() and abs(value) <= LARGEST_WHOLE:
+        return value
     candidates = (float(f"{value:.{digits}g}") for digits in range(1, _MOST_DIGITS[dtype] + 1))
     return next(candidate for candidate in candidates if rounded(candidate, dtype) == value)
 

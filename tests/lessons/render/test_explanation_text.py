@@ -463,8 +463,27 @@ def test_whole_numbers_beyond_those_of_a_float_keep_their_digits() -> None:
 
 @pytest.mark.parametrize(("dtype", "value"), [("float16", 5.30078125), ("bfloat16", 0.69921875)])
 def test_a_number_that_is_rounded_to_its_type_has_no_remark(dtype: str, value: float) -> None:
-    """Without rounding 5.3 would not be 5.3008, but just 5.3."""
+    """The formula says that it is rounded."""
     before = single(round(value, 1))
     e = explanation("h", (0,), value, f.Op(dtype, (f.OperandRef(0),)), [operand("a", (0,), before)], dtype=dtype)
-    text = f"{round(value, 1)}"
-    assert formula_digits.digits(e) == Digits(f"{dtype}({text})", "≈", text)
+    assert formula_digits.digits(e) == Digits(f"{dtype}({round(value, 1)})", "≈", f"{value:.4f}")
+
+
+@pytest.mark.parametrize(("dtype", "value"), [("float16", 32768.0), ("float16", -65504.0), ("bfloat16", 12352.0)])
+def test_whole_numbers_of_few_digits_are_written_in_full(dtype: str, value: float) -> None:
+    """A reader takes every digit for one that counts; nothing is said of a rounding that did not happen."""
+    e = explanation(
+        "c", (), value, f.multiply(f.OperandRef(0), f.Number(8.0)), [operand("b", (), value / 8, dtype)], dtype=dtype
+    )
+    assert explanation_text.report(e)[0] == f"c = {value:.0f}"
+    found = formula_digits.digits(e)
+    assert (found.sign, found.result, found.remark) == ("=", f"{value:.0f}", "")
+    assert formula_digits.rounding_remark(e) == ""
+
+
+def test_a_remark_tells_numbers_apart() -> None:
+    """It has as many digits as it takes, where the number that it names is near the value."""
+    formula = f.add(f.OperandRef(0), f.Number(1e-7))
+    e = explanation("c", (), 4096.0, formula, [operand("b", (), 4096.0, "float16")], dtype="float16")
+    remark = formula_digits.digits(e).remark
+    assert remark == "" or "4096.0000001" in remark

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -197,19 +197,20 @@ class Rematerializer:
             raise CannotRestore(segment.failure)
         while len(self._restored) >= MOST_RESTORED:
             self._forget(self._restored[0])
-        self._restored.append(segment)
-        with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
+        try:
+            self._compute(segment)
+        except (RuntimeError, MemoryError):
+            # There may be room for it alone.
+            for other in list(self._restored):
+                self._forget(other)
             try:
-                contents = self._run(segment)
-                for storage, (memory, size) in segment.empty.items():
-                    if storage in contents:
-                        memory.resize_(size)
-                        _bytes(memory).copy_(_bytes(contents[storage]))
-                self._verify(segment, contents)
-            except (RuntimeError, ValueError, CannotRestore) as error:
-                segment.failure = _changed()
-                self._forget(segment)
-                raise CannotRestore(_changed()) from error
+                self._compute(segment)
+            except (RuntimeError, ValueError, MemoryError) as error:
+                segment.failure = _no_memory() if _is_memory(error) else _failed()
+                raise CannotRestore(segment.failure) from error
+        except (ValueError, CannotRestore) as error:
+            segment.failure = str(error) if isinstance(error, CannotRestore) else _failed()
+            raise CannotRestore(segment.failure) from error
 
     def _forget(self, segment: Segment) -> None:
         """Drop the values of a segment again."""
@@ -224,9 +225,43 @@ class Rematerializer:
         events = self._record.events
         return events[events.after(segment.first) : events.after(segment.last + 1)]
 
-    def _run(self, segment: Segment) -> dict[int, Memory]:
-        """Run the operations of a segment again; return the contents that they leave, by storage."""
-        contents = {storage: _clone(memory) for storage, memory in segment.start.items()}
+    def _compute(self, segment: Segment) -> None:
+        """Compute the dropped values of a segment again. If that fails, they are dropped as before."""
+        self._restored.append(segment)
+        try:
+            with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
+                self._run(segment)
+        except BaseException:
+            self._forget(segment)
+            raise
+
+    def _needed(self, segment: Segment) -> list[Event]:
+        """Return the operations of a segment that its dropped values come from, in order."""
+        wanted, chosen = set(segment.empty), []
+        for event in reversed(self._events(segment)):
+            if event.view or not event.outs or event.op == "lift_fresh":
+                continue
+            written = {region.storage for region in event.written}
+            if event.before is DROPPED or not wanted.isdisjoint(written):
+                wanted |= written
+                wanted.update(region.storage for region in event.operands())
+                chosen.append(event)
+        return chosen[::-1]
+
+    def _run(self, segment: Segment) -> None:
+        """Run operations of a segment again, and put the dropped values back. Raises `CannotRestore`.
+
+        What was not dropped is read where it is. What an operation makes is let go of when it has been read last, so
+        this takes little more memory than the values that come back.
+        """
+        events, contents = self._needed(segment), dict(segment.start)
+        own: set[int] = set()
+        blank: set[int] = set()
+        last_use: dict[int, int] = {}
+        last_write: dict[int, int] = {}
+        for position, event in enumerate(events):
+            last_use.update((region.storage, position) for region in (*event.operands(), *event.outs))
+            last_write.update((region.storage, position) for region in event.written)
 
         def memory_of(region: Region) -> Memory:
             found = contents.get(region.storage)
@@ -239,38 +274,61 @@ class Rematerializer:
                 return value.inside(memory_of(value))
             return [plain(item) for item in value] if isinstance(value, list) else value
 
-        for event in self._events(segment):
-            if event.view or not event.outs or event.op == "lift_fresh":
-                continue
+        for position, event in enumerate(events):
+            targets = tuple(event.info.targets(event.args, event.kwargs)) if event.info.written else ()
+            written = {region.storage for region in event.written}
             if event.before is DROPPED:
-                targets = event.info.targets(event.args, event.kwargs)
-                event.before = tuple(region.inside(memory_of(region)).clone() for region in targets)
+                event.before = tuple(
+                    _nothing(region) if region.storage in blank else region.inside(memory_of(region)).clone()
+                    for region in targets
+                )
             if is_drawn(event):
                 drawn = segment.drawn.get(event.time, ())
-                for position, region in enumerate(event.written):
-                    contents[region.storage] = (
-                        _clone(drawn[position]) if position < len(drawn) else self._content(region, segment)
-                    )
-                continue
-            out = event.info.func(*map(plain, event.args), **{key: plain(value) for key, value in event.kwargs.items()})
-            results = out if isinstance(out, list | tuple) else (out,)
-            tensors = [item for item in results if isinstance(item, torch.Tensor)]
-            old = list(event.info.targets(event.args, event.kwargs))
-            overwritten = {memory_of(region)._cdata for region in old}
-            fresh = [item for item in tensors if item.untyped_storage()._cdata not in overwritten]
-            for region, tensor in zip(event.outs[len(old) :], fresh, strict=True):
-                if (region.shape, region.stride) != (tuple(tensor.shape), tensor.stride()):
-                    raise CannotRestore(_changed())
-                contents[region.storage] = tensor.untyped_storage()
-        return contents
+                for at, region in enumerate(event.written):
+                    contents[region.storage] = drawn[at] if at < len(drawn) else self._content(region, segment)
+                own -= written
+            else:
+                for region in targets:
+                    if region.storage not in own:
+                        contents[region.storage] = _clone(memory_of(region))
+                self._repeat(event, targets, contents, plain)
+                own |= written
+            blank = blank | written if event.op.startswith(EMPTY) else blank - written
+            for storage in written:
+                if last_write[storage] == position:
+                    contents[storage] = self._settled(storage, segment, contents[storage])
+                    own.discard(storage)
+            for region in (*event.operands(), *event.outs):
+                if last_use[region.storage] == position:
+                    contents.pop(region.storage, None)
+
+    @staticmethod
+    def _repeat(
+        event: Event, targets: Sequence[Region], contents: dict[int, Memory], plain: Callable[[Any], Any]
+    ) -> None:
+        """Run an operation again; what it makes becomes the contents of the storages that it made then."""
+        out = event.info.func(*map(plain, event.args), **{key: plain(value) for key, value in event.kwargs.items()})
+        results = out if isinstance(out, list | tuple) else (out,)
+        overwritten = {contents[region.storage]._cdata for region in targets}
+        tensors = [item for item in results if isinstance(item, torch.Tensor)]
+        fresh = [item for item in tensors if item.untyped_storage()._cdata not in overwritten]
+        for region, tensor in zip(event.outs[len(targets) :], fresh, strict=True):
+            if (region.shape, region.stride) != (tuple(tensor.shape), tensor.stride()):
+                raise CannotRestore(_changed())
+            contents[region.storage] = tensor.untyped_storage()
 
     def _content(self, region: Region, segment: Segment) -> Memory:
-        """Return the content at the end of a segment of a storage that was not written in it, or only drawn last."""
+        """Return the content at the end of a segment of a storage that was not written in it, or only drawn last.
+
+        It is not to be written to.
+        """
         later = [event for event in self._record.writes.get(region.storage, ()) if event.time > segment.last]
         first = later[0] if later else None
         owner = self._segment_of(first.time) if first is not None else None
         if owner is not None and region.storage in owner.start:
-            return _clone(owner.start[region.storage])
+            return owner.start[region.storage]
+        if not later and region.memory.nbytes():
+            return region.memory
         found = _clone(region.memory)
         if not found.nbytes():
             size = next((item.empty[region.storage][1] for item in self.segments if region.storage in item.empty), 0)
@@ -281,21 +339,32 @@ class Rematerializer:
                     target.inside(found).copy_(copied(copy))
         return found
 
-    def _verify(self, segment: Segment, contents: dict[int, Memory]) -> None:
-        """Compare what was computed again with what is known. Raises `CannotRestore`."""
-        # A storage may be written many times, as by a loop over the rows of a tensor.
-        written = {region.storage: region.memory for event in self._events(segment) for region in event.written}
-        for storage, memory in written.items():
-            last = self._record.writes[storage][-1].time
-            known = memory if last <= segment.last and storage not in segment.empty else None
-            if last > segment.last:
-                following = next(one for one in self._record.writes[storage] if one.time > segment.last)
-                owner = self._segment_of(following.time)
-                # What was overwritten as a whole may have been forgotten before.
-                if owner is not None and not overwrites(following):
-                    known = owner.start.get(storage)
-            if known is not None and storage in contents and not _equal(known, contents[storage]):
-                raise CannotRestore(_changed())
+    def _settled(self, storage: int, segment: Segment, content: Memory) -> Memory:
+        """Return where the content of a storage at the end of a segment is, given what was computed again.
+
+        That is put back if it was dropped, and compared with what is known. Raises `CannotRestore`.
+        """
+        if storage in segment.empty:
+            memory, size = segment.empty[storage]
+            memory.resize_(size)
+            _bytes(memory).copy_(_bytes(content))
+            return memory
+        known = self._known(storage, segment)
+        if known is None:
+            return content
+        if not _equal(known, content):
+            raise CannotRestore(_changed())
+        return known
+
+    def _known(self, storage: int, segment: Segment) -> Memory | None:
+        """Return the content of a storage at the end of a segment that wrote it; None if it is not known."""
+        writes = self._record.writes[storage]
+        following = next((one for one in writes if one.time > segment.last), None)
+        if following is None:
+            return next(region.memory for region in writes[-1].written if region.storage == storage)
+        owner = self._segment_of(following.time)
+        # What was overwritten as a whole may have been forgotten before.
+        return owner.start.get(storage) if owner is not None and not overwrites(following) else None
 
 
 def _is_worthwhile(steps: list[_Step], sizes: list[int | None]) -> bool:
@@ -367,6 +436,24 @@ def _clone(memory: Memory) -> Memory:
     return _bytes(memory).clone().untyped_storage()
 
 
+def _nothing(region: Region) -> torch.Tensor:
+    """Return what memory held that was only reserved, without room for each element."""
+    return torch.zeros((), dtype=region.dtype).expand(region.shape)
+
+
+def _is_memory(error: BaseException) -> bool:
+    """Return whether there was not enough memory. PyTorch raises no exception of its own for that of a processor."""
+    return isinstance(error, MemoryError) or "memory" in str(error)
+
+
 def _changed() -> str:
-    """Say why values cannot be computed again."""
+    """Say that values came out differently when they were computed again."""
     return say("changed", "It was dropped to save memory, and computing it again gave other numbers.")
+
+
+def _no_memory() -> str:
+    return say("no-memory", "It was dropped to save memory, and there is not enough memory to compute it again.")
+
+
+def _failed() -> str:
+    return say("failed", "It was dropped to save memory, and it could not be computed again.")

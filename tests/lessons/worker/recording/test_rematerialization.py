@@ -9,7 +9,12 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lessons.engine.session import Session
+from lessons.format.lesson import Course
 from lessons.results import explanation as x
+from lessons.results.code_unit import CodeUnit
+from lessons.results.explanation import Explanation
+from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
 from lessons.worker.recording import rematerialization
 from lessons.worker.recording.event import contents
 from tests.lessons.recorded_code import Traced, assert_true
@@ -286,3 +291,66 @@ def test_tensors_without_numbers_do_not_end_the_record() -> None:
     assert traced.recorder.values.segments
     assert not traced.recorder.record.stopped
     assert traced.explain("w", 0).op == "sum"
+
+
+LOOP = "w = torch.rand(50, 50)\nfor step in range(30):\n    y = w * step\n    z = y.sum(0)\n    total = z + step"
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "there is not enough memory to compute it again"),
+        (RuntimeError("no such operation"), "it could not be computed again"),
+        (ValueError("too few results"), "it could not be computed again"),
+        (rematerialization.CannotRestore(rematerialization._changed()), "computing it again gave other numbers"),
+    ],
+)
+def test_why_a_value_does_not_come_back_is_what_happened(
+    error: Exception, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    traced = Traced(LOOP, segment=20000)
+    assert traced.recorder.values.segments
+
+    def fail(*given: object) -> None:
+        raise error
+
+    monkeypatch.setattr(rematerialization.Rematerializer, "_repeat", staticmethod(fail))
+    with pytest.raises(rematerialization.CannotRestore, match=sentence):
+        traced.recorder.values.restore(traced.recorder.values.segments[0].first)
+
+
+def test_what_is_still_there_is_not_copied_to_compute_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run whose tensors fill half of its memory has no room for a second copy of them."""
+    traced = Traced(LOOP, segment=20000)
+    copied: list[int] = []
+    clone = rematerialization._clone
+
+    def counted(memory: rematerialization.Memory) -> rematerialization.Memory:
+        copied.append(memory.nbytes())
+        return clone(memory)
+
+    monkeypatch.setattr(rematerialization, "_clone", counted)
+    segment = traced.recorder.values.segments[0]
+    traced.recorder.values.restore(segment.first)
+    assert all(memory.nbytes() for memory, _ in segment.empty.values())
+    assert copied == []
+
+
+@pytest.mark.slow
+def test_what_a_large_lesson_has_dropped_comes_back(worker: Session, course: Course) -> None:
+    """One attention layer of GPT-2 fills half of the memory that a lesson may use."""
+    lesson = next(lesson for lesson in course.lessons if lesson.id == "gpt2-size")
+    run = worker.run(lesson)
+    try:
+        for step, name, index in (("weights", "weights", (0, 3, 700, 20)), ("sizes", "sizes", (0, 2))):
+            found = run.ask(ExplainQuestion(name, index, CodeUnit.step(step)))
+            assert isinstance(found, Explanation), found
+            assert found.operands
+            for _ in range(3):
+                assert isinstance(found, Explanation), found
+                assert "dropped" not in " ".join(found.notes)
+                if not found.operands:
+                    break
+                found = run.ask(FollowQuestion(found.operands[0].ref, CodeUnit.step(step)))
+    finally:
+        run.close()

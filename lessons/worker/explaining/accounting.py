@@ -48,20 +48,20 @@ def checked(
         note = say(
             "not-exact",
             "The formula for this operation comes to {number}, which is not this value, so it is left out.",
-            number=_told(got, value),
+            number=_written(got, value),
         )
     elif math.isfinite(got) and not math.isfinite(value):
         note = say(
             "overflowed",
             "Computed with more room it would be {number}: on the way, a number was beyond the largest one of {dtype}.",
-            number=_told(got, value),
+            number=_written(got, value),
             dtype=dtype_name(dtype),
         )
     else:
         note = say(
             "without-rounding",
             "Without rounding on the way it would be {number}, which the operation gives in double precision.",
-            number=_told(got, value),
+            number=_written(got, value),
         )
     result.notes.append(note)
     return derived
@@ -108,7 +108,7 @@ def _changed(made: float, *, is_leaf: bool) -> str:
     )
 
 
-def _told(number: float, other: float) -> str:
+def _written(number: float, other: float) -> str:
     """Write a number with six digits, or with as many as tell it from another one."""
     digits = next((count for count in range(6, 17) if f"{number:.{count}g}" != f"{other:.{count}g}"), 17)
     return f"{number:.{digits}g}"

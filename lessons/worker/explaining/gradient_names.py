@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from lessons.texts.wording import Wording
+from lessons.worker.recording import result_names
 from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.gradient_node import GradientNode
@@ -31,9 +32,6 @@ _IDLE = frozenset({"add", "add_", "sub", "sub_", "clone"})
 
 _INTO_LEAF = {"detach": "self", "clone": "self", "copy_": "src", "add_": "other"}
 """Operations that put a gradient into `.grad`, with the argument that takes it."""
-
-_FIRST_ONLY = frozenset({"native_layer_norm", "native_group_norm", "native_batch_norm", "native_dropout"})
-"""Operations with several results of numbers, of which only the first has a gradient."""
 
 MOST_SUMS = 100
 """Sums in a row: for a tensor that so many operations have used, more parts of its gradient have no name."""
@@ -119,7 +117,7 @@ class GradientNames:
         self._update()
         return self._makers.get(writer.node.number) if writer.node is not None and writer.node.leaf is None else None
 
-    def step_of(self, writer: Event) -> str:
+    def step_of(self, writer: Event, output: int) -> str:
         """Describe a number that a derivative computes on its way, in parentheses; "" for any other."""
         maker = self.maker(writer)
         if maker is None:
@@ -127,7 +125,7 @@ class GradientNames:
         return say(
             "step",
             "({operation} in the derivative of {code})",
-            operation=writer.op.strip("_"),
+            operation=result_names.described(writer, output) or writer.op.strip("_"),
             code=self.names.described(maker),
         )
 
@@ -252,14 +250,15 @@ class GradientNames:
     def _of_result(self, maker: Event, out: Region, index: Index, code_names: frozenset[str]) -> Gradient:
         """Name the gradient of a cell of what an operation made."""
         cell: NamedCell | None
+        code = self.names.described(maker, maker.outs.index(out))
         if maker.view:
             # Not the name of the tensor behind a view: that may have further uses, so its gradient is another one.
             name = self.names.result_name(maker)
-            cell = NamedCell(name or self.names.described(maker), index, bool(name))
+            cell = NamedCell(name or code, index, bool(name))
         else:
             cell = self.names.find(Element.of(out, index, maker.time + 1), code_names)
             if cell is None or not self._is_whole(cell, out):
-                cell = NamedCell(self.names.described(maker), index, False)
+                cell = NamedCell(code, index, False)
         variable = cell.name if cell.proper else ""
         return Gradient(_gradient_of(cell), index, cell.name, maker=maker, variable=variable)
 
@@ -402,7 +401,7 @@ def _result(maker: Event, receipt: _Receipt) -> Region | None:
         place = receipt.place
         if len(outs) < 2 or len(event.args[0]) != len(outs):
             return None
-    elif len(outs) != 1 and maker.op not in _FIRST_ONLY and not maker.op.startswith("_scaled_dot_product"):
+    elif len(outs) != 1 and not result_names.gives_first_only(maker):
         return None
     fits = place < len(outs) and (outs[place].shape, outs[place].dtype) == (region.shape, region.dtype)
     return outs[place] if fits else None

@@ -161,8 +161,8 @@ class Labels:
         key = writer.time, output
         if key not in self._made:
             # A sum has thousands of operands from one operation.
-            code = self.run.gradients.step_of(writer) or _moment(self.run, writer, output)
-            code = code or self.run.names.code_of(writer)
+            code = self.run.gradients.step_of(writer, output) or _moment(self.run, writer, output)
+            code = code or self.run.names.code_of(writer, output)
             self._made[key] = code, _final_view(self.run, writer, writer.outs[output])
         code, view = self._made[key]
         index = view.find(element.offset) or index
@@ -184,7 +184,7 @@ def _version(element: Element, writer: Event | None) -> Version:
 def _moment(run: RecordedRun, writer: Event, output: int) -> str:
     """Name the mean or 1 over the standard deviation that a kernel keeps beside what it normalizes; else ""."""
     from_end = len(writer.outs) - output
-    if from_end > 2 or writer.op not in _NORMALIZING:
+    if from_end > 2 or writer.op not in _NORMALIZING or run.names.is_called_by_name(writer):
         return ""
     code = run.names.described(writer)
     return (

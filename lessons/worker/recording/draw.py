@@ -54,8 +54,16 @@ class Draws:
         self._base: torch.Tensor | None = None
         self._last: dict[int, tuple[Draw, torch.Tensor, int | None]] = {}
 
-    def note(self, op: str, generator: torch.Generator, state: torch.Tensor, results: Sequence[torch.Tensor]) -> Draw:
-        """Describe a draw from a generator that was in a state before, given what it was for."""
+    def note(
+        self, op: str, generator: torch.Generator, state: torch.Tensor, results: Sequence[torch.Tensor]
+    ) -> Draw | None:
+        """Describe a draw from a generator that was in a state before, given what it was for; None if none was made.
+
+        On the meta device, nothing is drawn.
+        """
+        now = generator.get_state()
+        if torch.equal(now, state):
+            return None
         seed = generator.initial_seed()
         known = self._last.get(id(generator))
         first: int | None
@@ -70,7 +78,7 @@ class Draws:
         plain = op in UNIFORM and all(result.dtype == torch.float32 for result in results)
         draw = Draw(seed, call, first if plain else None, *self._shared(state))
         after = None if draw.first is None else draw.first + sum(result.numel() for result in results)
-        self._last[id(generator)] = draw, generator.get_state(), after
+        self._last[id(generator)] = draw, now, after
         return draw
 
     def _shared(self, state: torch.Tensor) -> tuple[torch.Tensor, tuple[tuple[int, int], ...]]:

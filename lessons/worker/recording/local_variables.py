@@ -75,7 +75,7 @@ class LocalVariables:
                     recorder.record.unlisted[None, name] = unlisted_kind(tensor)
                 elif _layout(region) not in named and not variable.startswith("__"):
                     named.add(_layout(region))
-                    recorder.bind(name, tensor)
+                    recorder.bound.bind(name, tensor)
 
     def _profile(self, frame: FrameType, event: str, arg: object) -> None:
         code = frame.f_code
@@ -128,7 +128,7 @@ class LocalVariables:
             for variable, value in variables:
                 for name, found in modules_in(variable, value):
                     if name != "self" and found not in self._named and (whole or name != variable):
-                        self._recorder.name_module(name, found)
+                        self._recorder.bound.name_module(name, found)
                         self._named.update(found.modules())
         self._named.update(module.modules())
 

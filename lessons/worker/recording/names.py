@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ast
 import itertools
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import CodeType
 
 from lessons.results.explanation import label
 from lessons.texts.wording import Wording
+from lessons.worker.recording import result_names
 from lessons.worker.recording.element_history import Element, ElementHistory
 from lessons.worker.recording.event import Event, Site
 from lessons.worker.recording.optimizer_steps import SYMBOLS, StateTensor
 from lessons.worker.recording.record import Binding, Record
 from lessons.worker.recording.regions import Region
-from lessons.worker.recording.source_positions import SourcePositions
+from lessons.worker.recording.source_positions import SourcePositions, Span, span_of
 
 say = Wording("explaining/names")
 
@@ -82,7 +85,9 @@ class Names:
         self._ranked: dict[tuple[int, int, frozenset[str]], list[_Known]] = {}
         self._by_name: dict[str, list[Binding]] = {}
         self._by_code: dict[tuple[Site, str], list[Event]] = {}
+        self._bound: set[str] = set()
         self._modules: set[str] = set()
+        self._spans: set[Span | None] = set()
         self.seen = (-1, -1)
         self._sorted = 0
 
@@ -101,9 +106,11 @@ class Names:
         self.assignments = [item for item in self.assignments if item.binding.time <= since]
         self._whole = {time for time in self._whole if time < since}
         bound = itertools.chain.from_iterable(self._record.bindings.values())
-        self._modules = {name for name, dot, _ in (item.name.partition(".") for item in bound) if dot}
+        self._bound = {item.name for item in bound}
+        self._modules = {name for name, dot, _ in (one.partition(".") for one in self._bound) if dot}
         for sites, run in itertools.groupby(events[start:], key=lambda event: event.sites):
             if sites:
+                self._spans.add(self.positions.span(sites[0]))
                 self._name(sites, list(run))
         for event in events[events.after(self._sorted) :]:
             if event.sites and not event.view:
@@ -149,10 +156,19 @@ class Names:
         if any(event.info.written and not event.direct for event in last):
             # What a function changes in place, as `clip_grad_norm_` does with gradients, is not what it returns.
             return
+        if not last[-1].direct and self._is_no_tensor(sites[0][0], name):
+            return
         for event in last:
-            # A view takes the name only if it is the last operation of the code.
-            if event.outs and (event is run[-1] or not event.view):
+            # A view takes the name only if it is the last operation of the code, and a pair of tensors takes none.
+            if event.outs and (event is run[-1] or not event.view) and not self._result(event, 0):
                 self._assign(sites[0], name, event.outs[0], event.time + 1)
+
+    def _is_no_tensor(self, code: CodeType, name: str) -> bool:
+        """Return whether a name is known to mean no tensor: what a module or function gave may be several tensors."""
+        if code.co_qualname == "<module>":
+            return name not in self._bound and name not in self._record.loops
+        variables = self._record.variables.get(code)
+        return variables is not None and name not in variables.regions
 
     def _assign(self, site: Site, name: str, region: Region, time: int) -> None:
         if name and not name.startswith("self."):
@@ -186,7 +202,8 @@ class Names:
             groups = [list(group) for _, group in itertools.groupby(bindings, key=lambda item: _identity(item.region))]
             for count, group in enumerate(groups):
                 # A variable of a function is a new one in every call.
-                until = groups[count + 1][0].time if count + 1 < len(groups) and scope == "<module>" else 1 << 62
+                until = groups[count + 1][0].time if count + 1 < len(groups) and scope == "<module>" else sys.maxsize
+                until = min(until, group[-1].until)
                 for binding in group:
                     self._known.setdefault(binding.region.storage, []).append(_Known(binding, until, scope))
         for bindings in self._by_name.values():
@@ -270,19 +287,23 @@ class Names:
         event = self._history.overwriter(element) if until > element.time else None
         return event is not None and event.time < until
 
-    def code_of(self, event: Event) -> str:
+    def code_of(self, event: Event, output: int = 0) -> str:
         """Return the code that made an unnamed tensor, in parentheses if it is more than a call or a name."""
-        text, is_primary = self._code(event)
+        text, is_primary = self._code(event, output)
         return text if is_primary else f"({text})"
 
-    def described(self, event: Event) -> str:
+    def described(self, event: Event, output: int = 0) -> str:
         """Return the code that made an unnamed tensor, to stand in a phrase."""
-        return self._code(event)[0]
+        return self._code(event, output)[0]
 
     def function_of(self, event: Event) -> str:
         """Return the name of the function that the code called; the operation if it called none."""
         node = self.positions.node(event.sites[0]) if event.sites else None
         return _function(node) or event.op
+
+    def is_called_by_name(self, event: Event) -> bool:
+        """Return whether the code calls the operation itself, and no function that gives less than its results."""
+        return bool(event.sites) and _function(self.positions.node(event.sites[0])) == event.op
 
     def result_name(self, event: Event) -> str:
         """Return the name that is assigned to what an operation made; "" if its code does more than that."""
@@ -292,9 +313,17 @@ class Names:
         """Return whether the code called a backward pass: then the operation is a step of it."""
         return bool(event.sites) and not event.direct and _calls_backward(self.positions.node(event.sites[0]))
 
-    def _code(self, event: Event) -> tuple[str, bool]:
+    def _result(self, event: Event, output: int) -> str:
+        """Describe a result of an operation that has several; "" for one that the code of its call gives as a whole."""
+        is_first = result_names.place_of(event, output)[0] == 0
+        if is_first and result_names.gives_first_only(event) and not self.is_called_by_name(event):
+            return ""
+        return result_names.described(event, output)
+
+    def _code(self, event: Event, output: int) -> tuple[str, bool]:
         """Return the code that made an unnamed tensor, and whether an index may follow it as it is."""
-        op = event.op.strip("_")
+        op = result = self._result(event, output)
+        op = op or event.op.strip("_")
         text = self.positions.code(event.sites[0]) if event.sites else ""
         node = self.positions.node(event.sites[0]) if event.sites else None
         source = self.positions.source(event.sites[0]) if event.sites else None
@@ -304,17 +333,44 @@ class Names:
             text = source.segment(node)
         if not text or isinstance(node, ast.stmt):
             return op, False
+        backward, is_whole = _calls_backward(node), event.time in self._whole
+        if result and is_whole and source is not None and self._is_selected(event, output):
+            # `x.topk(2).indices` is one of them.
+            node = source.parents[node] if node is not None else node
+            text, result = source.segment(node) if node is not None else text, ""
+        elif not event.direct and is_whole and self._is_taken_apart(event.sites[0]):
+            is_whole = False
         if len(text) > LONGEST:
             # What is called last, at its end, tells it from what it was computed from.
             half = (LONGEST - 5) // 2
             text = f"{text[: LONGEST - 5 - half].rstrip()} ... {text[-half:].lstrip()}"
-        backward = _calls_backward(node)
-        if backward or event.time not in self._whole:
-            # Only a step of what this code computes. In the backward pass all are: there the steps are numbered.
-            if backward:
-                return say("step", "step {number} of {code}", number=self._steps[event.time], code=text), False
+        if backward:
+            # In the backward pass, all are steps of what this code computes, and the steps are numbered.
+            step = say("step", "step {number} of {code}", number=self._steps[event.time], code=text)
+            return say("operation", "{operation} in {code}", operation=result, code=step) if result else step, False
+        if result or not is_whole:
+            # Only a step of what this code computes, or one of several tensors that it gives.
             return say("operation", "{operation} in {code}", operation=op, code=text), False
         return text, isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript)
+
+    def _is_selected(self, event: Event, output: int) -> bool:
+        """Return whether the source takes this result of a call that gives all of them: by its name or its place."""
+        parent = self.positions.parent(event.sites[0])
+        if isinstance(parent, ast.Attribute):
+            return parent.attr == result_names.name_of(event, output)
+        if not isinstance(parent, ast.Subscript) or not isinstance(parent.slice, ast.Constant):
+            return False
+        is_place = parent.slice.value == result_names.place_of(event, output)[0]
+        return is_place and event.direct and self.is_called_by_name(event)
+
+    def _is_taken_apart(self, site: Site) -> bool:
+        """Return whether the source takes one of several things that a call has given, and not a row of a tensor."""
+        if any(self.positions.unpacked(site)):
+            return True
+        parent = self.positions.parent(site)
+        if not isinstance(parent, ast.Subscript) or not isinstance(parent.slice, ast.Constant):
+            return False
+        return span_of(parent, site) not in self._spans
 
 
 def _kept_name(key: str, parameter: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -23,6 +24,7 @@ class Binding:
     Attributes:
         top: whether it is a variable of the lesson, not of a function.
         leaf: whether autograd adds up the gradient of this tensor in its `.grad`.
+        until: when the name was taken from it without being given to another tensor.
     """
 
     time: int
@@ -30,6 +32,7 @@ class Binding:
     region: Region
     top: bool
     leaf: bool = False
+    until: int = sys.maxsize
 
 
 @dataclass(slots=True, frozen=True)
@@ -75,6 +78,8 @@ class Record:
 
     events: Events = field(default_factory=Events)
     bindings: dict[int, list[Binding]] = field(default_factory=dict)
+    loops: set[str] = field(default_factory=set)
+    """Variables of loops, which are not bound: they mean a different tensor in every round."""
     sources: dict[str, str] = field(default_factory=dict)
     folder: str = ""
     """The folder of a program of one's own, with a separator at its end; "" for a lesson."""

@@ -28,6 +28,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from lessons.texts.wording import Wording
 from lessons.worker.recording import composites, operation_info, reachability
 from lessons.worker.recording.autograd_nodes import NodeNotes
+from lessons.worker.recording.bound_names import BoundNames
 from lessons.worker.recording.call_sites import SiteFinder
 from lessons.worker.recording.draw import Draws
 from lessons.worker.recording.event import IN_PLACE, NO_KWARGS, SNAPSHOT, SPECIAL, Bytes, Event, Info, Site
@@ -36,8 +37,8 @@ from lessons.worker.recording.lent_storages import LentStorages
 from lessons.worker.recording.noted_values import NUMBERS, PACKED, SharedDims
 from lessons.worker.recording.operation_info import DATA
 from lessons.worker.recording.optimizer_steps import OptimizerSteps
-from lessons.worker.recording.record import Binding, Record
-from lessons.worker.recording.regions import OPAQUE, Region, as_noted, plain_region
+from lessons.worker.recording.record import Record
+from lessons.worker.recording.regions import OPAQUE, Region, as_noted
 from lessons.worker.recording.rematerialization import Rematerializer
 
 say = Wording("explaining/recording")
@@ -86,6 +87,7 @@ class Recorder(TorchDispatchMode):
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.record = Record()
+        self.bound = BoundNames(self.record)
         self._keep, self._most, self._segment = keep, most, segment
         self._few = self._next_sweep = min(few, most)
         self.optimizers = OptimizerSteps(self.record)
@@ -97,9 +99,7 @@ class Recorder(TorchDispatchMode):
         self._drop_at = min(keep, segment)
         self._storages: dict[torch.UntypedStorage, None] = {}
         self._lent = LentStorages()
-        self._known: dict[str, tuple[Any, int, bool]] = {}
         self._draws = Draws()
-        self._loops: set[str] = set()
         self._hand = False
         self._observe: Callable[[Noted, Any], None] | None = None
         """Called with each operation that was recorded, and what it returned."""
@@ -153,7 +153,7 @@ class Recorder(TorchDispatchMode):
         """
         for node in ast.walk(statement):
             if isinstance(node, ast.For):
-                self._loops.update(item.id for item in ast.walk(node.target) if isinstance(item, ast.Name))
+                self.record.loops.update(item.id for item in ast.walk(node.target) if isinstance(item, ast.Name))
         self.name_all(namespace)
 
     def name_all(self, namespace: Mapping[str, Any]) -> None:
@@ -161,42 +161,15 @@ class Recorder(TorchDispatchMode):
         self._sites.release()
         for key, value in self.variables(namespace):
             if isinstance(value, torch.Tensor):
-                self.bind(key, value)
+                self.bound.bind(key, value)
             elif isinstance(value, torch.nn.Module):
-                self.name_module(key, value)
+                self.bound.name_module(key, value)
 
     def variables(self, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the variables of a namespace, without those of loops."""
         for key, value in list(namespace.items()):
-            if key not in self._loops and not key.startswith("__"):
+            if key not in self.record.loops and not key.startswith("__"):
                 yield key, value
-
-    def name_module(self, name: str, module: torch.nn.Module) -> None:
-        """Record which tensors the parameters and buffers of a module are, by the name of the module."""
-        seen: set[int] = set()
-        for path, part in module.named_modules(prefix=name):
-            self.record.modules.setdefault(part, path)
-            for key, tensor in (*part._parameters.items(), *part._buffers.items()):
-                if tensor is not None and id(tensor) not in seen:
-                    seen.add(id(tensor))
-                    self.bind(f"{path}.{key}", tensor)
-
-    def bind(self, name: str, tensor: torch.Tensor) -> None:
-        """Record that a name refers to a tensor from now on."""
-        if self.record.stopped:
-            return
-        region = plain_region(tensor)
-        if region is None:
-            return
-        # A tensor can get a different storage (`.data = ...`), and become a parameter (`requires_grad_`).
-        leaf = tensor.requires_grad and tensor.is_leaf
-        known = (tensor, region.storage, leaf)
-        before = self._known.get(name)
-        if before is not None and before[0] is known[0] and before[1:] == known[1:]:
-            return
-        self._known[name] = known
-        binding = Binding(self.record.time, name, region, True, leaf)
-        self.record.bindings.setdefault(region.storage, []).append(binding)
 
     @contextlib.contextmanager
     def by_hand(self) -> Iterator[None]:
@@ -348,7 +321,7 @@ class Recorder(TorchDispatchMode):
         if special.generator is not None and special.state is not None:
             tensors = [item for item in _several(out) if isinstance(item, _TENSOR) and item.layout is _STRIDED]
             draw = self._draws.note(info.op, special.generator, special.state, tensors)
-            self.kept += draw.nbytes
+            self.kept += 0 if draw is None else draw.nbytes
         initial = self._copy(out) if info.op == DATA else None
         return special.kwargs, special.before, draw, self._hand, initial
 

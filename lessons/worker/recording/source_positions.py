@@ -120,6 +120,11 @@ class SourcePositions:
         span, source = self.span(site), self.source(site)
         return source.nodes.get((span.line, span.col, span.end_line, span.end_col)) if span and source else None
 
+    def parent(self, site: Site) -> ast.AST | None:
+        """Return the syntax node that the one at a site is a part of; None if there is none."""
+        source, node = self.source(site), self.node(site)
+        return source.parents.get(node) if source is not None and node is not None else None
+
     def code(self, site: Site) -> str:
         """Return the code at a site on one line; "" if its source is not watched."""
         source, node = self.source(site), self.node(site)
@@ -152,8 +157,7 @@ class SourcePositions:
 
     def unpacked(self, site: Site) -> tuple[str, ...]:
         """Return the names that the parts of the value of the code at a site are assigned to: `q, k = x.split(3)`."""
-        source, node = self.source(site), self.node(site)
-        parent = source.parents.get(node) if source is not None and node is not None else None
+        node, parent = self.node(site), self.parent(site)
         if isinstance(parent, ast.Assign) and parent.value is node and not isinstance(node, ast.Tuple):
             target = parent.targets[0]
             if isinstance(target, ast.Tuple | ast.List):
@@ -184,6 +188,12 @@ class SourcePositions:
             names = () if node is None else filter(None, map(dotted, ast.walk(node)))
             found = self._names[site] = frozenset(names)
         return found
+
+
+def span_of(node: ast.expr, site: Site) -> Span:
+    """Return the piece of source that a node in the file of a site is."""
+    end_line, end_col = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+    return Span(site[0].co_filename, node.lineno, end_line, node.col_offset, end_col)
 
 
 def dotted(node: ast.AST) -> str:

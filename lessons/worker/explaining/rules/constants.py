@@ -153,6 +153,9 @@ def _literal(derivation: Derivation, index: Index, value: float) -> RuleResult:
             else say("computed-somewhere", "A number that Python computed.")
         )
         return leaf(derivation, "given", index, note)
+    if not derivation.event.direct:
+        # What the code gave to the function that made it may be anything.
+        return leaf(derivation, "given", index, given_by_python())
     item, left = item_at(node.args[0], index)
     code = source.segment(item)
     if not left and isinstance(item.operand if isinstance(item, ast.UnaryOp) else item, ast.Constant):

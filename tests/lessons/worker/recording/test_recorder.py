@@ -88,6 +88,19 @@ def test_other_draws_are_counted_by_operation(code: str) -> None:
     assert "of the 3rd random operation after seed 3" in traced.explain("after", 0).notes[0]
 
 
+def test_nothing_is_drawn_on_the_meta_device() -> None:
+    """Numbers that nobody has are not counted among the draws of a seed."""
+    traced = Traced()
+    torch.manual_seed(3)
+    traced.run(
+        "first = torch.rand(2, device='meta')\nx = torch.rand(2)\nlast = torch.randn(2, device='meta')\ny = x.normal_()"
+    )
+    torch.manual_seed(3)
+    torch.rand(2)
+    assert float(torch.randn(2)[0]) == traced.explain("y", 0).value
+    assert traced.explain("y", 0).notes[0].startswith("Normal draw 1 of the 2nd random operation after seed 3")
+
+
 def test_draws_after_an_unrecorded_draw_are_not_counted() -> None:
     """After draws that were not recorded, the count is unknown."""
     traced = Traced()

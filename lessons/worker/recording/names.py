@@ -346,12 +346,11 @@ class Names:
             text = f"{text[: LONGEST - 5 - half].rstrip()} ... {text[-half:].lstrip()}"
         if backward:
             # In the backward pass, all are steps of what this code computes, and the steps are numbered.
-            step = say("step", "step {number} of {code}", number=self._steps[event.time], code=text)
-            return say("operation", "{operation} in {code}", operation=result, code=step) if result else step, False
-        if result or not is_whole:
+            text = say("step", "step {number} of {code}", number=self._steps[event.time], code=text)
+        if result or not (is_whole or backward):
             # Only a step of what this code computes, or one of several tensors that it gives.
             return say("operation", "{operation} in {code}", operation=op, code=text), False
-        return text, isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript)
+        return text, not backward and isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript)
 
     def _is_selected(self, event: Event, output: int) -> bool:
         """Return whether the source takes this result of a call that gives all of them: by its name or its place."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
-from lessons.render.numbers import DECIMALS, exact, nonfinite, readable
+from lessons.render.numbers import exact, nonfinite, readable
 from lessons.results import exact_formula
 from lessons.results import formula as f
 from lessons.results.explanation import Explanation
-from lessons.results.floats import exact_number, rounded
+from lessons.results.floats import DECIMALS, exact_number, rounded
 from lessons.texts.wording import Wording
 
 say = Wording("explanation/digits")

@@ -12,9 +12,8 @@ from typing import Literal
 from rich.cells import cell_len, set_cell_size
 
 from lessons.results.clean_text import clean
-from lessons.results.floats import shortest
+from lessons.results.floats import DECIMALS, shortest
 
-DECIMALS = 4
 LARGEST_FIXED, SMALLEST_FIXED = 1e6, 1e-4
 LARGEST_WHOLE = 2.0**64
 
@@ -143,11 +142,7 @@ def exact(value: float, dtype: str) -> str:
 
 
 def readable(value: float, dtype: str = "float32", decimals: int = DECIMALS) -> str:
-    """Format a number for people: exactly if `decimals` decimals suffice, otherwise rounded to them.
-
-    The shortest text that identifies a number in its dtype counts as exact if it is right to `DECIMALS` decimals. As a
-    bfloat16, 5.3 identifies 5.3125, and is not it.
-    """
+    """Format a number for people: exactly if `decimals` decimals suffice, otherwise rounded to them."""
     if type(value) is int:
         return str(value)
     if not isfinite(value):
@@ -155,12 +150,10 @@ def readable(value: float, dtype: str = "float32", decimals: int = DECIMALS) -> 
     if dtype == "bool" or not dtype.startswith(("float", "bfloat")):
         return str(int(value))
     value += 0.0  # a zero without a sign
-    for precision in (dtype, "float64"):
-        text = exact(value, precision)
-        mantissa, e, _ = text.partition("e")
-        form = f".{min(decimals, DECIMALS) - len(e)}{e or 'f'}"
-        if len(mantissa.partition(".")[2]) <= decimals - len(e) and f"{float(text):{form}}" == f"{value:{form}}":
-            return text.removesuffix(".0")
+    text = exact(value, dtype)
+    mantissa, e, _ = text.partition("e")
+    if len(mantissa.partition(".")[2]) <= decimals - len(e):
+        return text.removesuffix(".0")
     if value and not SMALLEST_FIXED <= abs(value) < LARGEST_FIXED:
         return f"{value:.{decimals - 1}e}"
     return f"{value:.{decimals}f}"

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 import struct
 
-_MOST_DIGITS = {"bfloat16": 4, "float16": 5, "float32": 9}
-"""Significant decimal digits that identify any number of a dtype that is narrower than Python's own float."""
+_SMALLEST = {"bfloat16": 2.0**-126, "float16": 2.0**-14, "float32": 2.0**-126}
+"""For each type that is narrower than Python's own float, the number below which it keeps fewer and fewer digits."""
+
+_ALL_DIGITS = 17
+"""Significant decimal digits that identify any number of that."""
 
 _STRUCT_CODES = {"float16": "e", "float32": "f"}
 
@@ -20,20 +23,29 @@ def exact_number(value: float) -> float:
     return value if type(value) is int and abs(value) > LARGEST_WHOLE else float(value)
 
 
-def shortest(value: float, dtype: str) -> float:
-    """Return the float with the fewest decimal digits that is the same number as `value` in this dtype.
+DECIMALS = 4
+"""Decimals to which the form of a number is right."""
 
-    As a float32, 1.4754000902175903 gives 1.4754001, and as a bfloat16, 1.0078125 gives 1.01. A number beyond the
-    largest of the dtype gives infinity. What is not finite and what is of any other dtype comes back unchanged, and so
-    does a whole number: as a float16, 32768 would be 32770, which nobody takes for a shorter form of it.
+
+def shortest(value: float, dtype: str) -> float:
+    """Return the float with the fewest digits that is the same number as `value` in this dtype, right to `DECIMALS`.
+
+    As a float32, 1.4754000902175903 gives 1.4754001. As a bfloat16, 1.0078125 gives 1.0078: 1.01 identifies it too, but
+    who computes with that gets something else. A number beyond the largest of the dtype gives infinity. What is not
+    finite and what is of any other dtype comes back unchanged.
     """
-    if dtype not in _MOST_DIGITS or not math.isfinite(value):
+    if dtype not in _SMALLEST or not math.isfinite(value):
         return value
     value = rounded(value, dtype)
-    if value.is_integer() and abs(value) <= LARGEST_WHOLE:
-        return value
-    candidates = (float(f"{value:.{digits}g}") for digits in range(1, _MOST_DIGITS[dtype] + 1))
-    return next(candidate for candidate in candidates if rounded(candidate, dtype) == value)
+    if abs(value) < _SMALLEST[dtype]:
+        tolerance = math.inf
+    else:
+        # Of numbers that nobody writes out, so many digits are right.
+        is_written_out = 10**-DECIMALS <= abs(value) <= LARGEST_WHOLE
+        tolerance = 0.5 * 10**-DECIMALS * (1 if is_written_out else 10 * abs(value))
+    candidates = (float(f"{value:.{digits}g}") for digits in range(1, _ALL_DIGITS))
+    is_right = (one for one in candidates if abs(one - value) <= tolerance and rounded(one, dtype) == value)
+    return next(is_right, value)
 
 
 def rounded(value: float, dtype: str) -> float:

@@ -5,6 +5,7 @@ A tensor may change without an operation that PyTorch dispatches: by `apply_`, t
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from typing import Any
 
@@ -89,7 +90,8 @@ class Replay:
 
         try:
             args, kwargs = list(map(given, event.args)), {name: given(value) for name, value in event.kwargs.items()}
-            with torch.no_grad():
+            with torch.no_grad(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
                 out = event.info.func(*args, **kwargs)
         except (ValueLost, RuntimeError, TypeError, ValueError, IndexError, NotImplementedError):
             return None

@@ -89,7 +89,8 @@ class _Writes:
         for event in events[self.seen :]:
             if event.info.written:
                 self.overwritten = event.time
-            regions = [region for region in event.outs if region.storage == storage]
+            outs = (*event.outs, *event.overwritten) if event.info.out else event.outs
+            regions = [region for region in outs if region.storage == storage]
             if sum(region.size for region in regions) > NARROW:
                 self.wide.append(event)
                 self.wide_times.append(event.time)
@@ -126,11 +127,11 @@ class _Writes:
         """Return the first event at or after the time of an element that overwrote it, or None."""
         narrow = self.narrow.get(element.offset // LINE, ())
         count = bisect_left(narrow, element.time, key=lambda event: event.time)
-        first = next((event for event in narrow[count:] if event.info.written and _holds(event, element)), None)
+        first = next((event for event in narrow[count:] if event.info.written and _took(event, element)), None)
         for event in self.wide[bisect_left(self.wide_times, element.time) :]:
             if first is not None and first.time < event.time:
                 break
-            if event.info.written and _holds(event, element):
+            if event.info.written and _took(event, element):
                 return event
         return first
 
@@ -138,6 +139,13 @@ class _Writes:
 def _holds(event: Event, element: Element) -> bool:
     """Return whether an event wrote an element."""
     return event.index_of(element.storage, element.offset, element.size) is not None
+
+
+def _took(event: Event, element: Element) -> bool:
+    """Return whether an event overwrote an element, or took it from a tensor that it made smaller."""
+    if not event.info.out:
+        return _holds(event, element)
+    return any(one.storage == element.storage and one.find(element.offset) is not None for one in event.overwritten)
 
 
 class ElementHistory:
@@ -242,7 +250,7 @@ class ElementHistory:
         if region.size > LARGE:
             return self._undone(region, writes[start:])
         self.overwritten(first)
-        for target, before in zip(first.outs, first.before, strict=False):
+        for target, before in zip(first.overwritten, first.before, strict=False):
             if before is not None and _is_same(target, region):
                 # The whole of it was overwritten at once, and copied before.
                 return contents(before).clone()
@@ -274,7 +282,7 @@ class ElementHistory:
         memory = torch.empty(0, dtype=torch.uint8).set_(region.memory).clone().untyped_storage()
         for event in reversed(later):
             self.overwritten(event)
-            for target, copy in zip(event.outs, event.before, strict=False):
+            for target, copy in zip(event.overwritten, event.before, strict=False):
                 if target.storage == region.storage:
                     if copy is None:
                         raise ValueLost(_no_room())
@@ -313,7 +321,7 @@ class ElementHistory:
         if event.info is LEFT and kept is not None:
             part = kept[element.offset : element.offset + element.size].view(element.region.dtype)
             return exact_number(part.item())
-        for region, copy in zip(event.outs, event.before, strict=False):
+        for region, copy in zip(event.overwritten, event.before, strict=False):
             index = region.find(element.offset) if region.storage == element.storage else None
             if index is not None and copy is not None:
                 start = element.offset - region.at(index)

@@ -95,7 +95,7 @@ class Event:
         outs: the tensors that it wrote or returned.
         sites: the positions in watched code that it was called from, innermost first.
         direct: whether the innermost watched code called it itself, without a function or module in between.
-        before: for an in-place operation, copies of what it overwrote, in the shapes of the first of `outs`; None
+        before: for an in-place operation, copies of what it overwrote, in the shapes of `overwritten`; None
             where there was no room for a copy. `DROPPED` for all of them: see `Record.before`.
         draw: for a random operation, the state of the generator.
         hand: whether the learner set this value as a "what if".
@@ -132,6 +132,11 @@ class Event:
     def view(self) -> bool:
         """Whether it made a view and wrote nothing."""
         return bool(self.outs) and not self.written
+
+    @property
+    def overwritten(self) -> tuple[Region, ...]:
+        """The tensors that it wrote, as they were: it may give one in `out` another shape. New ones may follow."""
+        return tuple(self.info.targets(self.args, self.kwargs)) if self.info.out else self.outs
 
     def index_of(self, storage: int, offset: int, size: int = 1) -> tuple[int, tuple[int, ...]] | None:
         """Return which of the results holds bytes from an offset on, and the index there; None if none of them does."""

@@ -377,11 +377,6 @@ def _add_written(event: Event) -> None:
         returned = {region.storage: region for region in outs} if info.out else {}
         storages = {region.storage for region in targets}
         targets = tuple(returned.get(region.storage, region) for region in targets)
-        if info.out and event.before is not DROPPED:
-            event.before = tuple(
-                copy if copy is not None and tuple(copy.shape) == region.shape else None
-                for copy, region in zip(event.before, targets, strict=False)
-            )
         event.written = event.outs = (*targets, *(region for region in outs if region.storage not in storages))
         return
     sources = {region.storage for region in event.operands()}

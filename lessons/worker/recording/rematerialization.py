@@ -9,6 +9,7 @@ has any more. It keeps the contents that the segment read but did not make, and 
 from __future__ import annotations
 
 import itertools
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -176,7 +177,7 @@ class Rematerializer:
             if not info.written:
                 continue
             target = events.target(position)
-            targets = (target,) if target is not None else events[position].outs
+            targets = (target,) if target is not None else events[position].overwritten
             for region, copy in zip(targets, events.before(position), strict=False):
                 assert copy is not None
                 now.put_back(region, copy)
@@ -229,7 +230,9 @@ class Rematerializer:
         """Compute the dropped values of a segment again. If that fails, they are dropped as before."""
         self._restored.append(segment)
         try:
-            with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
+            with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad(), warnings.catch_warnings():
+                # The program has heard them.
+                warnings.simplefilter("ignore")
                 self._run(segment)
         except BaseException:
             self._forget(segment)
@@ -334,7 +337,7 @@ class Rematerializer:
             size = next((item.empty[region.storage][1] for item in self.segments if region.storage in item.empty), 0)
             found = _bytes(Memory(size)).zero_().untyped_storage()
         for event in reversed(later):
-            for target, copy in zip(event.outs, event.before if event.before is not DROPPED else (), strict=False):
+            for target, copy in zip(event.overwritten, () if event.before is DROPPED else event.before, strict=False):
                 if target.storage == region.storage and copy is not None:
                     target.inside(found).copy_(copied(copy))
         return found

@@ -41,16 +41,22 @@ def label(node: Json) -> str:
     return f"{name}[{','.join(map(str, node['index']))}]"
 
 
-def problem(node: Json) -> str:
-    """Return what is wrong with the arithmetic of a number; "" if it comes out."""
-    value, operands = float(node["value"]), node["operands"]
+def with_names(node: Json) -> tuple[str, dict[str, float]]:
+    """Return the formula of a number with a name in the place of each operand, and the numbers of these names."""
     names: dict[str, float] = {}
     formula = str(node["formula"])
-    if not operands:
-        return "" if _same(float(formula), value, 0.0) else f"{formula} is printed for {value}"
-    for count, operand in enumerate(sorted(operands, key=lambda item: -len(label(item)))):
+    for count, operand in enumerate(sorted(node["operands"], key=lambda item: -len(label(item)))):
         formula = formula.replace(label(operand), f"_{count}_")
         names[f"_{count}_"] = float(operand["value"])
+    return formula, names
+
+
+def problem(node: Json) -> str:
+    """Return what is wrong with the arithmetic of a number; "" if it comes out."""
+    value = float(node["value"])
+    formula, names = with_names(node)
+    if not names:
+        return "" if _same(float(formula), value, 0.0) else f"{formula} is printed for {value}"
     try:
         got = float(evaluate(formula, names))
     except (SyntaxError, NameError, TypeError) as error:

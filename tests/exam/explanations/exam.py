@@ -17,7 +17,7 @@ from lessons.format.lesson import Course
 from lessons.render import explanation_lines
 from lessons.results.code_unit import CodeUnit
 from tests.exam.explanations import documents as printed_documents
-from tests.exam.explanations import reader
+from tests.exam.explanations import reader, sentences
 from tests.exam.explanations.plain_run import PlainRun
 from tests.exam.explanations.programs import Program, Writer
 from tui.commands import documents
@@ -36,6 +36,7 @@ class Totals:
     trees: int = 0
     nodes: int = 0
     printed: int = 0
+    sentences: int = 0
     ended_early: int = 0
     without_formula: int = 0
     found: list[str] = field(default_factory=list)
@@ -46,7 +47,8 @@ class Totals:
         kinds = Counter(item.partition(":")[0] for item in self.found)
         false = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "none"
         return (
-            f"{self.programs} programs, {self.trees} trees, {self.nodes} numbers in JSON and {self.printed} in text: "
+            f"{self.programs} programs, {self.trees} trees, {self.nodes} numbers in JSON and {self.printed} in text, "
+            f"{self.sentences} sentences: "
             f"{len(self.found)} false ({false}), {self.ended_early} ended early, "
             f"{self.without_formula} without a formula"
         )
@@ -107,13 +109,18 @@ def examine_program(
                 true = float(tensors[name][index])
                 if not _agree(float(document["value"]), true, document["dtype"]):
                     totals.found.append(f"value: {there}: {document['value']} instead of {true}")
-                examine_tree(node, document, totals, there, plain)
+                examine_tree(node, document, totals, there, plain, written.code)
     finally:
         run.close()
 
 
 def examine_tree(
-    node: explanation_tree.Node, document: dict[str, Any], totals: Totals, where: str, plain: PlainRun | None = None
+    node: explanation_tree.Node,
+    document: dict[str, Any],
+    totals: Totals,
+    where: str,
+    plain: PlainRun | None = None,
+    code: str = "",
 ) -> None:
     """Examine one tree, as text and as JSON."""
     totals.trees += 1
@@ -130,8 +137,14 @@ def examine_tree(
         if printed_documents.ends_early(item):
             totals.ended_early += 1
             totals.reasons[f"{item['op']}: {' '.join(item['notes'])[:60]}"] += 1
-        if plain is not None and (wrong := _untrue(item, plain)):
+        if plain is None:
+            continue
+        if wrong := _untrue(item, plain) or sentences.label_problem(item, plain):
             totals.found.append(f"value of a name: {where}: {wrong}")
+        for note in item["notes"]:
+            totals.sentences += 1
+            if wrong := sentences.problem(note, item, code, plain):
+                totals.found.append(f"sentence: {where}: {label}: {wrong}")
     for label, several in values.items():
         if len(several) > 1:
             totals.found.append(f"one label for several values: {where}: {label}")

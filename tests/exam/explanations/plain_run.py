@@ -22,6 +22,9 @@ class PlainRun:
     def __init__(self, code: str) -> None:
         self.namespace: dict[str, Any] = {"__name__": "__lesson__"}
         self._seen: dict[str, dict[bytes, torch.Tensor]] = {}
+        self.draws: dict[tuple[int, int], list[list[float]]] = {}
+        """What random operations have drawn, in the order of memory, by the seed and their number after it."""
+        self._drawn = 0
         torch.manual_seed(SEED)
         random.seed(SEED)
         compiled = compile(code, FILE, "exec")
@@ -40,6 +43,28 @@ class PlainRun:
             if frame.f_code.co_filename == FILE:
                 self._look(frame.f_locals)
             frame = frame.f_back
+
+    def take_draw(self, out: object, before: torch.Tensor) -> None:
+        """Note what a random operation has drawn from the generator that was in a state before."""
+        seed = torch.default_generator.initial_seed()
+        if torch.equal(torch.default_generator.get_state(), before):
+            return
+        fresh = torch.Generator().manual_seed(seed).get_state()
+        self._drawn = 1 if torch.equal(fresh, before) else self._drawn + 1
+        if isinstance(out, torch.Tensor) and not out.is_complex():
+            axes = sorted(range(out.dim()), key=lambda axis: (-out.stride(axis), axis))
+            numbers = out.detach().permute(axes).flatten().tolist()
+            self.draws.setdefault((seed, self._drawn), []).append(numbers)
+
+    def only_value(self, name: str) -> Any:
+        """Return what a name means if it has meant nothing else; None otherwise."""
+        found = self.namespace.get(name)
+        if isinstance(found, torch.Tensor):
+            return found if len(self._seen.get(name, ())) == 1 else None
+        if isinstance(found, torch.nn.Module):
+            several = any(len(kept) > 1 for key, kept in self._seen.items() if key.startswith(f"{name}."))
+            return None if several else found
+        return found
 
     def _trace(self, frame: FrameType, event: str, argument: object) -> Any:
         if frame.f_code.co_filename != FILE:
@@ -90,7 +115,11 @@ class _AfterWrites(TorchDispatchMode):
         self._run = run
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        before = torch.default_generator.get_state()
         out = func(*args, **(kwargs or {}))
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            with torch.utils._python_dispatch._disable_current_modes():
+                self._run.take_draw(out, before)
         if func._schema.is_mutable:
             with torch.utils._python_dispatch._disable_current_modes():
                 self._run.look_around(sys._getframe(1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.event import Event
 from tests.lessons.recorded_code import Traced
@@ -40,3 +42,22 @@ def test_only_writes_in_place_overwrite() -> None:
     traced.run("x += 1", "later")
     assert history.is_overwritten_since(storage, start.time)
     assert not history.is_overwritten_since(storage, last_writer(traced, "x", 0).time + 1)
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_what_a_resized_tensor_held_before_is_kept() -> None:
+    """An operation that gives a tensor in `out` another shape overwrites what it held."""
+    traced = Traced(
+        """
+        a = torch.rand(2, 3)
+        o = torch.empty(0)
+        torch.add(a, a, out=o)
+        before = o * 2
+        torch.sum(a, 0, out=o)
+        small = o + 0
+        torch.cat([a, a], out=o)
+        large = o.sum()
+        """
+    )
+    traced.check_all("before", "small", "large", "o")
+    assert traced.explain("before", 1, 2).operands[0].value == float(traced.namespace["a"][1, 2] * 2)

@@ -126,7 +126,7 @@ def _precisions() -> Iterator[Write]:
     """Yield ways to write a number, from short to exact."""
     for decimals in range(DECIMALS, MOST_DECIMALS + 1):
         yield lambda value, dtype, decimals=decimals: readable(value, dtype, decimals)  # type: ignore[misc]
-    yield lambda value, dtype: exact(value, dtype).removesuffix(".0")
+    yield _exact
     # What is 0.1 in single precision is a little more than that.
     yield lambda value, dtype: readable(value, "float64" if dtype in PRECISION else dtype, MOST_DECIMALS)
     yield _bare
@@ -134,7 +134,12 @@ def _precisions() -> Iterator[Write]:
 
 def _bare(value: float, dtype: str) -> str:
     """Write a number as it is in double precision, which holds any other exactly."""
-    return exact(value, "float64" if dtype in PRECISION else dtype).removesuffix(".0")
+    return _exact(value, "float64" if dtype in PRECISION else dtype)
+
+
+def _exact(value: float, dtype: str) -> str:
+    """Write a number so that it can be told from all others of its dtype, and computed with: `True` is 1."""
+    return exact(value, "int64" if dtype == "bool" else dtype).removesuffix(".0")
 
 
 EPSILON = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}

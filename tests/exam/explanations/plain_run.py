@@ -78,9 +78,13 @@ class PlainRun:
                 self._keep(name, value)
                 if value.is_leaf and value.grad is not None:
                     self._keep(f"{name}.grad", value.grad)
-            elif isinstance(value, torch.nn.Module):
+            elif isinstance(value, torch.nn.Module) and "_parameters" in vars(value):
                 for path, tensor in [*value.named_parameters(), *value.named_buffers()]:
                     self._keep(f"{name}.{path}", tensor)
+                for path, part in value.named_modules(prefix=name):
+                    plain = {key: item for key, item in vars(part).items() if isinstance(item, torch.Tensor)}
+                    for key, tensor in plain.items():
+                        self._keep(f"{path}.{key}", tensor)
 
     def _keep(self, name: str, tensor: torch.Tensor) -> None:
         if tensor.is_complex():

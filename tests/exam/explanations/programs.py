@@ -308,6 +308,213 @@ def whole_numbers(writer: Writer) -> None:
         )
 
 
+def casts(writer: Writer) -> None:
+    """Compute in few digits, and go on in more."""
+    kind = writer.chance.choice(("half", "bfloat16"))
+    writer.lines += [f"low, other = a.{kind}(), b.{kind}()"]
+    writer.names += ["low", "other"]
+    for name in "cdef":
+        inner = writer.expression([UNARY, BINARY, SHAPED, REDUCING], a="low", b="other")
+        wide = writer.chance.choice(
+            ("float()", "double()", "to(torch.float32)", "float().T.contiguous()", "float() * 2")
+        )
+        writer.assign(name, f"({inner}).{wide}")
+    writer.assign("g", "(low * other).float().sum(0) + (low / (other.abs() + 1)).double().mean()")
+
+
+def mixed_types(writer: Writer) -> None:
+    """Join numbers of different types."""
+    kinds = ["half()", "bfloat16()", "double()", "int()", "long()", "float()", "bool()"]
+    pick = writer.chance.choice
+    for name in "pqr":
+        writer.assign(name, f"({pick('ab')} * 3).{pick(kinds)}")
+    for name in "cdef":
+        code = pick(["{x} + {y}", "{x} * {y}", "{x} / ({y} + 4)", "torch.where({x} > 0, {x}, {y})", "{x} - {s} * {y}"])
+        code = pick([code, code, "torch.cat([{x}, {y}])", "torch.stack([{x}, {y}]).sum(0)", "({x} == {y}) * {x}"])
+        writer.assign(name, writer.fill(code, x=pick("pqr"), y=pick("pqr")))
+        if pick((True, False)):
+            writer.assign(f"{name}2", f"{name}.{pick(kinds)}")
+    writer.lines += [
+        f"w = torch.zeros({writer.rows}, {writer.columns}, dtype=torch.{pick(['float16', 'float64', 'int32'])})"
+    ]
+    writer.names.append("w")
+    writer.lines += [pick(["w.copy_(p)", "w[0] = q[0]", "w[:, 0] = 1.5", "w += r.to(w.dtype)", "w[q > 0] = 1"])]
+
+
+def written_whole(writer: Writer) -> None:
+    """Write fractions into whole numbers."""
+    kind = writer.chance.choice(("long", "int", "uint8", "int8", "bool", "half"))
+    writer.lines += [
+        f"i = torch.randint(0, 5, ({writer.rows}, {writer.columns})).to(torch.{kind})"
+        if kind != "bool"
+        else "i = a > 0"
+    ]
+    writer.names.append("i")
+    steps = ["i.scatter_(0, torch.tensor([[1, 0]]), {f})", "i.fill_({f})", "i.masked_fill_(a > 0, {f})"]
+    steps += ["i.index_fill_(0, torch.tensor([1]), {f})", "i[0] = {f}", "i[a > 0] = {f}", "i[1, 0] = {f}"]
+    steps += ["i.fill_(torch.tensor({f}))", "i.index_put_((torch.tensor([0]),), torch.tensor({f}).to(i.dtype))"]
+    steps += ["i.copy_(a * 3)", "i[:, 1] = torch.tensor({f})"]
+    for _ in range(writer.chance.randint(1, 3)):
+        writer.lines.append(writer.chance.choice(steps).format(f=writer.chance.choice(("1.5", "2.7", "0.25", "3"))))
+    makes = [
+        "torch.addcmul(i, i, i, value={f})",
+        "F.pad(i, (1, 0), value={f})",
+        "i.scatter(1, torch.tensor([[1]]), {f})",
+    ]
+    makes += [
+        "i.masked_fill(b > 0, {f})",
+        "torch.full_like(i, {f})",
+        "i.index_fill(1, torch.tensor([0]), {f})",
+        "i * 1.5",
+    ]
+    makes += ["i.clamp(max={f})", "torch.where(i > 1, i, {f})", "i.float().add_(i, alpha=0.5)"]
+    for name in "cd":
+        writer.assign(name, writer.chance.choice(makes).format(f=writer.chance.choice(("1.5", "2.7", "0.25", "3"))))
+
+
+SEVERAL = [
+    ("{x}.topk(2, dim=1)", 2),
+    ("{x}.sort(dim=0)", 2),
+    ("{x}.max(dim=1)", 2),
+    ("{x}.min(dim=0)", 2),
+    ("{x}.median(dim=1)", 2),
+    ("{x}.kthvalue(2, dim=0)", 2),
+    ("{x}.mode(dim=1)", 2),
+    ("{x}.cummax(dim=1)", 2),
+    ("torch.std_mean({x}, 1)", 2),
+    ("torch.var_mean({x}, 0)", 2),
+    ("torch.aminmax({x}, dim=1)", 2),
+    ("torch.frexp({x})", 2),
+    ("torch.unique({x} > 0, return_counts=True)", 2),
+    ("torch.unique(({x} * 2).int(), return_inverse=True, return_counts=True)", 3),
+    ("torch.linalg.svd({x}, full_matrices=False)", 3),
+    ("torch.linalg.qr({x})", 2),
+    ("torch.linalg.eigh({x} @ {x}.T)", 2),
+    ("torch.linalg.slogdet({x} @ {x}.T)", 2),
+    ("torch.native_layer_norm({x}, [n], None, None, 1e-5)", 3),
+    ("{x}.split(1)", 2),
+    ("{x}.chunk(2)", 2),
+    ("{x}.unbind()", 2),
+    ("nn.MultiheadAttention(4, 2, batch_first=True)({x}[None, :, :1].expand(1, -1, 4), *[torch.ones(1, 2, 4)] * 2)", 2),
+    ("F.max_pool1d({x}[None], 2, return_indices=True)", 2),
+]
+
+
+def several_results(writer: Writer) -> None:
+    """Use results of operations that have several: selected, unpacked, or kept together."""
+    for name in "cdef":
+        code, count = writer.chance.choice(SEVERAL)
+        code = code.format(x=writer.chance.choice(("a", "b", "(a + b)", "(a * b)")))
+        place = writer.chance.randrange(count)
+        way = writer.chance.randrange(3)
+        if way == 0:
+            writer.assign(name, f"{code}[{place}] * 2")
+        elif way == 1:
+            writer.lines.append(f"{name}_all = {code}")
+            writer.assign(name, f"{name}_all[{place}] + 1")
+        else:
+            targets = [f"{name}{at}" for at in range(count)]
+            writer.lines.append(f"{', '.join(targets)}, *_ = {code}")
+            writer.assign(name, f"{targets[place]} * 2 + 1")
+
+
+def autocast(writer: Writer) -> None:
+    """Train a little under autocast: what is kept is in single precision."""
+    kind = writer.chance.choice(("bfloat16", "float16"))
+    inner = writer.chance.choice(("nn.ReLU()", "nn.GELU()", "nn.LayerNorm(3)", "nn.Softmax(1)"))
+    writer.lines += [f"model = nn.Sequential(nn.Linear(4, 3), {inner}, nn.Linear(3, 2))", "x = torch.randn(3, 4)"]
+    writer.lines += [f"with torch.autocast('cpu', torch.{kind}):", "    y = model(x)"]
+    losses = ["y.float().square().mean()", "F.cross_entropy(y, torch.tensor([0, 1, 1]))", "(y - 1).abs().sum()"]
+    writer.lines += [f"    loss = {writer.chance.choice(losses)}", "loss.backward()"]
+    writer.lines += ["first, last = model[0].weight.grad, model[2].weight.grad", "bias = model[0].bias.grad"]
+    writer.names += ["y", "loss", "first", "last", "bias"]
+
+
+def given_types(writer: Writer) -> None:
+    """Give a tensor of another type, or of another shape, for a result."""
+    pick = writer.chance.choice
+    writer.lines += [f"p, q = a.{pick(('half', 'bfloat16', 'float'))}(), b.{pick(('half', 'bfloat16', 'float'))}()"]
+    writer.lines += [
+        f"o = torch.{pick(('empty(0', 'ones(2, 2', 'zeros(9'))}, dtype=torch.{pick(('float32', 'float64'))})"
+    ]
+    writer.names += ["p", "q", "o"]
+    writer.assign("before", "o * 2") if pick((True, False)) else None
+    writer.lines += [
+        pick(
+            [
+                "torch.add(p, q, out=o)",
+                "torch.mul(p, q, out=o)",
+                "torch.exp(p, out=o)",
+                "torch.div(p, q.abs() + 1, out=o)",
+            ]
+        )
+    ]
+    writer.assign("c", "o + 1")
+    writer.lines += [pick(["torch.sub(q, p, out=o)", "torch.sqrt(p.abs(), out=o)", "o.mul_(q)"])]
+    writer.assign("d", "o - 1")
+    writer.lines += ["v, k = torch.empty(0), torch.empty(0, dtype=torch.long)", "torch.topk(a, 1, out=(v, k))"]
+    writer.assign("e", "v * 2 + k")
+
+
+def renamed(writer: Writer) -> None:
+    """Give the parameters of a layer other names."""
+    writer.lines += ["import torch.nn.utils.prune as prune", "layer = nn.Linear(4, 3)", "x = torch.randn(2, 4)"]
+    writer.assign("y", "layer(x)")
+    ways = ["prune.l1_unstructured(layer, 'weight', amount=5)", "prune.random_unstructured(layer, 'bias', amount=1)"]
+    ways += ["nn.utils.parametrizations.weight_norm(layer)", "nn.utils.parametrizations.spectral_norm(layer)"]
+    ways += [
+        "w = layer.weight\ndel layer.weight\nlayer.weight = w * 2",
+        "layer.weight = nn.Parameter(layer.weight * 2)",
+    ]
+    writer.lines += writer.chance.choice(ways).splitlines()
+    writer.assign("z", "layer(x)")
+    writer.assign("w2", "layer.weight * 1")
+    writer.assign("u", "z - y")
+
+
+def draws(writer: Writer) -> None:
+    """Draw numbers, also for nobody, and after a seed."""
+    pick = writer.chance.choice
+    kinds = [
+        "torch.rand(3, 4)",
+        "torch.randn(5)",
+        "torch.randint(0, 9, (4,))",
+        "torch.randperm(5)",
+        "torch.rand(2, 3).T",
+    ]
+    kinds += [
+        "torch.bernoulli(torch.full((4,), 0.3))",
+        "torch.empty(3, 3).normal_(2, 3)",
+        "torch.empty(4).uniform_(-1, 2)",
+    ]
+    kinds += ["F.dropout(torch.ones(6), 0.5)", "torch.rand(3, dtype=torch.float64)", "torch.randn(3).bfloat16()"]
+    kinds += [
+        "torch.normal(torch.zeros(3), torch.ones(3))",
+        "torch.empty(3).exponential_()",
+        "torch.rand(4).half().float()",
+    ]
+    for name in "cdefg":
+        if pick((True, False, False)):
+            writer.lines.append(pick(["torch.manual_seed(7)", "torch.rand(3, device='meta')", "torch.randn(2)"]))
+        writer.assign(name, pick(kinds))
+
+
+def low_in_place(writer: Writer) -> None:
+    """Write in place in few digits."""
+    kind = writer.chance.choice(("half", "bfloat16"))
+    writer.lines += [f"x, y = a.{kind}(), b.{kind}()"]
+    writer.names += ["x", "y"]
+    for name in "cd":
+        for _ in range(writer.chance.randint(1, 3)):
+            line = writer.expression([IN_PLACE], a="x", b="y")
+            writer.lines.append(line)
+        writer.assign(
+            name, writer.chance.choice(("x.float() * 2", "(x * y).float()", "x @ y.T", "x.sum().double()", "x.clone()"))
+        )
+
+
+REDUCING = ["{a}.sum(0)", "{a}.mean()", "{a}.std(1)", "{a}.amax(1)", "{a}.norm()", "{a}.prod(0)", "{a}.logsumexp(1)"]
+
 STYLES: dict[str, Callable[[Writer], None]] = {
     "expressions": expressions,
     "jumps": jumps,
@@ -326,4 +533,13 @@ STYLES: dict[str, Callable[[Writer], None]] = {
     "complex": complex_numbers,
     "views": views,
     "whole numbers": whole_numbers,
+    "casts": casts,
+    "mixed types": mixed_types,
+    "written whole": written_whole,
+    "several results": several_results,
+    "autocast": autocast,
+    "out= of another type": given_types,
+    "renamed": renamed,
+    "draws": draws,
+    "low in place": low_in_place,
 }

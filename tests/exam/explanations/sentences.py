@@ -426,7 +426,7 @@ def is_masked(case: Case) -> bool:
 @decider
 def is_not_masked(case: Case) -> bool:
     """The mask is 0, and the value is that of another operand."""
-    return float(case.fields["mask"]) == 0 and 0 in case.values and case.value in case.values
+    return float(case.fields["mask"]) == 0 and 0 in case.values and any(near(one, case.value) for one in case.values)
 
 
 @decider

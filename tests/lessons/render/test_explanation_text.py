@@ -487,3 +487,12 @@ def test_a_remark_tells_numbers_apart() -> None:
     e = explanation("c", (), 4096.0, formula, [operand("b", (), 4096.0, "float16")], dtype="float16")
     remark = formula_digits.digits(e).remark
     assert remark == "" or "4096.0000001" in remark
+
+
+def test_a_truth_value_is_computed_with_as_a_number() -> None:
+    """However exactly a formula has to be written."""
+    formula = f.Op("+", (f.OperandRef(0), f.OperandRef(1)))
+    e = explanation(
+        "c", (), 0.5, formula, [operand("b", (), 1.0, "bool"), operand("a", (), 0.1, "float16")], dtype="float16"
+    )
+    assert formula_digits.digits(e).text.startswith("1 + 0.1")

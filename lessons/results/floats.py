@@ -49,16 +49,21 @@ def shortest(value: float, dtype: str) -> float:
 
 
 def rounded(value: float, dtype: str) -> float:
-    """Return the number of this dtype nearest to a value; infinity beyond its largest."""
+    """Return the number of this dtype nearest to a value, of two the even one; infinity beyond its largest."""
+    if dtype == "bfloat16":
+        return _rounded_to_bfloat16(value)
     code = _STRUCT_CODES.get(dtype, "f")
     try:
-        if dtype == "bfloat16":
-            (bits,) = struct.unpack("<I", struct.pack("<f", value))
-            # Round the lower half of a float32 away, ties to even.
-            bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
-            (rounded,) = struct.unpack("<f", struct.pack("<I", bits))
-        else:
-            (rounded,) = struct.unpack("<" + code, struct.pack("<" + code, value))
+        (found,) = struct.unpack("<" + code, struct.pack("<" + code, value))
     except OverflowError:
         return math.copysign(math.inf, value)
-    return float(rounded)
+    return float(found)
+
+
+def _rounded_to_bfloat16(value: float) -> float:
+    """Round to eight binary digits at once: a float32 in between would move what is next to a middle into it."""
+    if not math.isfinite(value) or value == 0:
+        return value
+    step = 2.0 ** (max(math.frexp(value)[1], -125) - 8)
+    found = math.copysign(round(abs(value) / step) * step, value)
+    return found if abs(found) < 2.0**128 else math.copysign(math.inf, value)

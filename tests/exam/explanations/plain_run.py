@@ -52,7 +52,8 @@ class PlainRun:
         fresh = torch.Generator().manual_seed(seed).get_state()
         self._drawn = 1 if torch.equal(fresh, before) else self._drawn + 1
         if isinstance(out, torch.Tensor) and not out.is_complex():
-            axes = sorted(range(out.dim()), key=lambda axis: (-out.stride(axis), axis))
+            strides = out.stride()
+            axes = sorted(range(out.dim()), key=lambda axis: (-strides[axis], axis))
             numbers = out.detach().permute(axes).flatten().tolist()
             self.draws.setdefault((seed, self._drawn), []).append(numbers)
 
@@ -87,6 +88,8 @@ class PlainRun:
                         self._keep(f"{path}.{key}", tensor)
 
     def _keep(self, name: str, tensor: torch.Tensor) -> None:
+        if tensor.is_meta:
+            return
         if tensor.is_complex():
             parts = torch.view_as_real(tensor.detach().resolve_conj())
             self._keep(f"{name}.real", parts[..., 0])

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from lessons.authoring import interface_texts
 from lessons.engine.session import Session
 from lessons.results import formula
-from tests.exam.explanations import documents, reader
+from tests.exam.explanations import deciders, documents, reader, sentences
 from tests.exam.explanations.exam import examine_programs
+from tests.exam.explanations.plain_run import PlainRun
 from tests.exam.explanations.programs import STYLES
 
 _REFS = (formula.OperandRef(0), formula.OperandRef(1))
@@ -31,7 +33,105 @@ def test_random_programs_are_explained_truly(session: Session) -> None:
     assert totals.nodes > 10_000
 
 
-@pytest.mark.parametrize("module", ["reader", "documents", "programs", "plain_run"])
+ROOT = Path(__file__).parents[3]
+SAYING = (
+    *sorted((ROOT / "lessons" / "worker" / "explaining").rglob("*.py")),
+    *sorted((ROOT / "lessons" / "worker" / "recording").rglob("*.py")),
+    *(ROOT / "lessons" / "render" / f"{name}.py" for name in ("explanation_text", "formula_digits", "operand_choice")),
+    ROOT / "lessons" / "results" / "explanation.py",
+)
+"""The modules that say something about a number."""
+
+
+def test_each_sentence_has_a_computation_that_decides_it() -> None:
+    """A new sentence, or other words for an old one, needs a row in `sentences.yaml`, and a look at what decides it."""
+    found = (text for path in SAYING for text in interface_texts.texts_in(path.read_text(encoding="utf-8")))
+    said = {text.id: tuple(filter(None, (text.text, text.plural))) for text in found}
+    rows = sentences.table()
+    assert {text_id: row.texts for text_id, row in rows.items()} == said
+    assert {row.decided for row in rows.values()} <= set(deciders.DECIDERS)
+
+
+def _item(value: float, formula: str, *operands: documents.Json, **more: object) -> documents.Json:
+    fields = {"tensor": "r", "index": [0], "dtype": "float32", "op": "", "line": 3, "code": "r", "more": False}
+    return {**fields, "value": value, "formula": formula, "operands": list(operands), "notes": [], **more}
+
+
+ONE, TWO, ZERO = (_item(float(at), str(at), tensor=name) for at, name in ((1, "a"), (2, "b"), (0, "c")))
+
+TOLD = [
+    ("Something that was not recorded has changed this number. Here it was made 2.", ONE, "a.apply_(len)"),
+    ("The record does not account for this value: what it holds comes to 2. Something that was not recorded has "
+     "changed this number, or one that it was computed from.", ONE, "a.map_(b, max)"),
+    ("Rounded to bfloat16.", _item(0.5, "bfloat16(a[0])", ONE), ""),
+    ("Without rounding on the way, it would be 3. (bfloat16 keeps about 2 to 3 digits.)",
+     _item(3.015625, "a[0] + b[0]", ONE, TWO, dtype="bfloat16"), ""),
+    ("Set to 1 here.", ONE, ""),
+    ("Cut off to a whole number.", _item(1.0, "trunc(a[0])", ONE), ""),
+    ("Masked on line 3: the mask is 1 here, so the value is replaced.",
+     _item(2.0, "b[0] if a[0] else 5", ONE, TWO), ""),
+    ("Divided by 4 - 1.", _item(1 / 3, "a[0] / 3.0", ONE), ""),
+    ("The type uint8 holds 0 to 255; what is beyond starts again at the other end.",
+     _item(1.0, "(a[0] * 257) % 256", ONE), ""),
+    ("Number 0 came 1st.", _item(1.0, "a[0]", ONE), ""),
+    ("This inf was born here. It was divided by 0.", _item(math.inf, "a[0] / c[0]", ONE, ZERO), ""),
+    ("This NaN was born here. 0 / 0 is not a number.", _item(math.nan, "c[0] / c[0]", ZERO), ""),
+    ("This inf was born here. The result is beyond the largest number of float16.",
+     _item(math.inf, "a[0] * 70000", ONE, dtype="float16"), ""),
+    ("Added up by a loop, 2 times.", _item(4.0, "a[0] + b[0] + 1", ONE, TWO), ""),
+    ("Set to 0: row 1, column 0 is not on or above the main diagonal.", _item(0.0, "0.0"), ""),
+]  # fmt: skip
+"""Sentences with a number and a program of which they are true."""
+
+FALSE = [
+    ("Something that was not recorded has changed this number. Here it was made 2.", ONE, "a.add_(1)"),
+    ("Rounded to bfloat16.", _item(0.7071, "sqrt(0.5)", ONE), ""),
+    ("Without rounding on the way, it would be 3. (bfloat16 keeps about 2 to 3 digits.)",
+     _item(3.0, "a[0] + b[0]", ONE, TWO, dtype="bfloat16"), ""),
+    ("Without rounding on the way, it would be 2. (float16 keeps about 7 digits.)",
+     _item(3.0, "a[0] + b[0]", ONE, TWO), ""),
+    ("Set to 2 here.", ONE, ""),
+    ("Cut off to a whole number.", _item(1.5, "1.5"), ""),
+    ("Masked on line 4: the mask is 1 here, so the value is replaced.",
+     _item(2.0, "b[0] if a[0] else 5", ONE, TWO), ""),
+    ("Divided by 4 - 1.", _item(0.25, "a[0] / 4.0", ONE), ""),
+    ("The type uint8 holds 0 to 127; what is beyond starts again at the other end.",
+     _item(1.0, "(a[0] * 257) % 256", ONE), ""),
+    ("Number 3 came 1st.", _item(1.0, "a[0]", ONE), ""),
+    ("This inf was born here. It was divided by 0.", _item(math.inf, "a[0] * inf", ONE, TWO), ""),
+    ("This NaN was born here. 0 / 0 is not a number.", _item(math.nan, "a[0] / 0 - b[0] / 0", ONE, TWO), ""),
+    ("This inf was born here. The result is beyond the largest number of float32.",
+     _item(math.inf, "a[0] * 70000", ONE, dtype="float32"), ""),
+    ("Added up by a loop, 3 times.", _item(4.0, "a[0] + b[0] + 1", ONE, TWO), ""),
+    ("Set to 0: row 0, column 1 is not on or above the main diagonal.", _item(0.0, "0.0"), ""),
+    ("It was dropped to save memory, and computing it again gave other numbers.", ONE, ""),
+    ("A sentence that nobody has decided.", ONE, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("note", "item", "code"), TOLD)
+def test_true_sentences_hold(note: str, item: documents.Json, code: str) -> None:
+    assert sentences.problem(note, item, code, None) == ""
+
+
+@pytest.mark.parametrize(("note", "item", "code"), FALSE)
+def test_false_sentences_are_noticed(note: str, item: documents.Json, code: str) -> None:
+    assert sentences.problem(note, item, code, None)
+
+
+def test_draws_and_labels_are_compared_with_a_plain_run() -> None:
+    plain = PlainRun("import torch\nz = torch.rand(3, device='meta')\nx = torch.randn(4)\nr = x.topk(2)[1] * 2\n")
+    drawn = float(plain.namespace["x"][1])
+    first, second = (f"Normal draw {at} of the 1st random operation after seed 123" for at in (1, 2))
+    more = ", with mean 0 and standard deviation 1."
+    assert sentences.problem(second + more, _item(drawn, repr(drawn)), "", plain) == ""
+    assert sentences.problem(first + more, _item(drawn, repr(drawn)), "", plain)
+    place = float(plain.namespace["x"].topk(2)[1][0])
+    assert sentences.label_problem(_item(place, "", tensor="x.topk(2)[1]"), plain) == ""
+    assert sentences.label_problem(_item(place + 1, "", tensor="x.topk(2)[1]"), plain)
+
+
+@pytest.mark.parametrize("module", ["reader", "documents", "programs", "plain_run", "cases", "deciders", "sentences"])
 def test_examiner_shares_no_code_with_the_tutor(module: str) -> None:
     tree = ast.parse((Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8"))
     imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]

@@ -6,10 +6,11 @@ import math
 import struct
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.results.floats import shortest
+from lessons.results.floats import rounded, shortest
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,15 @@ from lessons.results.floats import shortest
 )
 def test_shortest_form(value: float, dtype: str, expected: float) -> None:
     assert shortest(value, dtype) == expected
+
+
+def test_a_bfloat16_is_rounded_once() -> None:
+    """This number lies above the middle of two, and its nearest float32 in the middle."""
+    middle = 0.0362548828125
+    assert rounded(middle, "bfloat16") == 0.0361328125
+    assert rounded(middle + 1e-12, "bfloat16") == 0.036376953125
+    assert rounded(3.4e38, "bfloat16") == math.inf
+    assert rounded(-1e-40, "bfloat16") == float(torch.tensor(-1e-40).bfloat16())
 
 
 def test_nan_and_the_sign_of_zero_stay() -> None:

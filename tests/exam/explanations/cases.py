@@ -37,6 +37,11 @@ class Case:
         """Return the number in a field."""
         return float(self.fields[name].replace(",", ""))
 
+    def is_near(self, one: float, other: float) -> bool:
+        """Return whether two numbers of the document are the same; those of few digits are right to four decimals."""
+        dtypes = [str(item["dtype"]) for item in (self.item, *self.item["operands"])]
+        return near(one, other) or (any("float16" in dtype for dtype in dtypes) and abs(one - other) <= 0.6e-4)
+
     @property
     def value(self) -> float:
         """The number that is explained."""

@@ -119,7 +119,7 @@ def has_count(case: Case) -> bool:
 @decider
 def is_value(case: Case) -> bool:
     """The number is the value."""
-    return near(case.number("number"), case.value)
+    return case.is_near(case.number("number"), case.value)
 
 
 @decider
@@ -352,19 +352,19 @@ def is_at_place(case: Case) -> bool:
 @decider
 def is_greatest(case: Case) -> bool:
     """The value is the greatest of the numbers."""
-    return any(map(math.isnan, case.values)) or near(case.value, max(case.values))
+    return any(map(math.isnan, case.values)) or case.is_near(case.value, max(case.values))
 
 
 @decider
 def is_least(case: Case) -> bool:
     """The value is the least of the numbers."""
-    return any(map(math.isnan, case.values)) or near(case.value, min(case.values))
+    return any(map(math.isnan, case.values)) or case.is_near(case.value, min(case.values))
 
 
 @decider
 def is_largest(case: Case) -> bool:
     """The number is the largest of the operands."""
-    return not case.values or near(case.number("number"), max(case.values))
+    return not case.values or case.is_near(case.number("number"), max(case.values))
 
 
 @decider
@@ -406,7 +406,7 @@ def any_step(name: str, test: Callable[[str, list[float], float], bool]) -> None
     DECIDERS[name] = lambda case: any(test(*step) for step in steps(case.item)) if case.has_formula else True
 
 
-any_step("zero_by_zero", lambda op, given, _: op == "/" and given == [0, 0])
+any_step("zero_by_zero", lambda op, given, _: op in ("/", "//") and given == [0, 0])
 any_step("by_zero", lambda op, given, _: op in ("/", "//", "%", "**") and (given[1] == 0 or given[0] == 0))
 any_step("log_of_zero", lambda op, given, _: op == "log" and given[0] == 0)
 any_step("log_of_negative", lambda op, given, _: op == "log" and given[0] < 0)

@@ -15,6 +15,9 @@ Json = dict[str, Any]
 PRECISION = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 JUMPS = re.compile(r"\b(floor|ceil|round|trunc|fmod|float16|float32|bfloat16|argmax|argmin)\(|//|%|[<>]|==|!=")
 TRIALS = 8
+WITHOUT = ("has no rule here", "too many to list", "so it is left out", "which the operation gives in double precision")
+"""Words of notes that say why there is no formula."""
+
 EARLY = ("unrecorded", "view", "given")
 """Ends of numbers that something computed, which the record does not follow."""
 
@@ -98,7 +101,7 @@ def ends_early(node: Json) -> bool:
 
 def has_no_formula(node: Json) -> bool:
     """Return whether only the operation and the operands of a number are told."""
-    return any("has no rule here" in note or "too many to list" in note for note in node["notes"])
+    return any(words in note for note in node["notes"] for words in WITHOUT)
 
 
 def is_told(node: Json) -> bool:

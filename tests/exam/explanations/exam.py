@@ -131,7 +131,9 @@ def examine_tree(
         values.setdefault(label, set()).add(reader.as_stored(float(item["value"]), str(item["dtype"])))
         if wrong := printed_documents.problem(item):
             totals.found.append(f"formula in JSON: {where}: {label}: {wrong}")
-        totals.without_formula += printed_documents.has_no_formula(item)
+        if printed_documents.has_no_formula(item):
+            totals.without_formula += 1
+            totals.reasons[f"{item['op']}: {' '.join(item['notes'])[:60]}"] += 1
         if not printed_documents.is_explained(item):
             totals.found.append(f"no reason: {where}: {label} ends without one")
         if printed_documents.ends_early(item):

@@ -338,7 +338,8 @@ class Names:
             # `x.topk(2).indices` is one of them.
             node = source.parents[node] if node is not None else node
             text, result = source.segment(node) if node is not None else text, ""
-        elif not event.direct and is_whole and self._is_taken_apart(event.sites[0]):
+        elif not event.direct and is_whole and (event.info.in_place or self._is_taken_apart(event.sites[0])):
+            # What a call changes in place, as that of a module does which fills its parameters, is not what it gives.
             is_whole = False
         if len(text) > LONGEST:
             # What is called last, at its end, tells it from what it was computed from.

@@ -100,7 +100,7 @@ class PlainRun:
         self._seen.setdefault(name, {})[key] = copy
 
     def values(self, name: str, index: Index) -> set[float] | None:
-        """Return all values that a cell of a name has had; None if there is no such cell, or if a property computes it."""
+        """Return all values that a cell of a name has had; None if there is no such cell, or a property computes it."""
         owner, _, attribute = name.rpartition(".")
         if isinstance(getattr(type(self.namespace.get(owner)), attribute, None), property):
             return None

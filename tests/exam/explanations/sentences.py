@@ -60,7 +60,8 @@ def table() -> dict[str, Row]:
     }
 
 
-BORN = re.compile(r"(This (?:NaN|-?inf) was (?:born|put) (?:here|in .+?(?: on line \d+[^.]*)?)\.)(?: (.*))?", re.DOTALL)
+WHERE = r" on line \d+(?: of (?:the setup|\S+))?"
+BORN = re.compile(rf"(This (?:NaN|-?inf) was (?:born|put) (?:here|in .+?{WHERE}|in [^.]+)\.)(?: (.*))?", re.DOTALL)
 REMARK = re.compile(r"(Without rounding on the way, it would be .+?\.) \((.*)\)")
 
 

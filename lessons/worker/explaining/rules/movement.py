@@ -19,6 +19,7 @@ from lessons.worker.explaining.rules import complex_numbers, descent
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ZERO,
+    as_stored,
     cut_off,
     find,
     make,
@@ -295,8 +296,7 @@ def _set_by_movement(derivation: Derivation, index: Index, value: float) -> Rule
         # A tensor of one element may stand for a number; it is none of the sources.
         return make("constant", f.Number(value), set_here(value))
     number = stored(f.Number(float(given) if isinstance(given, bool | int | float) else 0.0), dtype)
-    notes = [cut_off()] if isinstance(number, f.Op) and dtype != torch.bool else []
-    return make("constant", number, set_here(f.evaluate(number, [])), *notes)
+    return make("constant", number, set_here(f.evaluate(number, [])), *as_stored(number, dtype))
 
 
 # Movements that add -------------------------------------------------------------------------------------------------
@@ -372,7 +372,7 @@ def _scatter_reduce(derivation: Derivation, index: Index, value: float) -> RuleR
         cells.insert(0, derivation.operand("self", index))
     joined = _JOINS[event.arg("reduce")](*cells)
     if event.arg("reduce") == "mean" and len(cells) > 1:
-        joined = f.Op("/", (joined, f.Number(float(len(cells)))))
+        joined = f.Op("/" if out.dtype.is_floating_point else "//", (joined, f.Number(float(len(cells)))))
     note = say.count(
         "arriving",
         len(arriving),

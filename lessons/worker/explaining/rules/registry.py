@@ -11,6 +11,7 @@ import torch
 from lessons.results import formula as f
 from lessons.texts.wording import Wording
 from lessons.worker.explaining.derivation import Derivation
+from lessons.worker.explaining.narrow_types import dtype_name, rounded_note
 from lessons.worker.explaining.recorded_run import Index, RuleResult
 from lessons.worker.recording.regions import Region
 
@@ -72,8 +73,18 @@ def stored(number: f.Formula, dtype: torch.dtype) -> f.Formula:
     """Convert a number to what a tensor of a type that it is written to can hold: whole numbers have no fraction."""
     if dtype == torch.bool:
         return f.Op("!=", (number, ZERO))
+    if dtype in (torch.float16, torch.bfloat16):
+        rounding = f.call(dtype_name(dtype), number)
+        return rounding if isinstance(number, f.Number) and f.evaluate(rounding, []) != number.value else number
     is_whole = isinstance(number, f.Number) and number.value.is_integer()
     return number if dtype.is_floating_point or dtype.is_complex or is_whole else f.call("trunc", number)
+
+
+def as_stored(number: f.Formula, dtype: torch.dtype) -> tuple[str, ...]:
+    """Say what became of a number so that a tensor can hold it; nothing if it stayed as it was."""
+    if not isinstance(number, f.Op) or dtype == torch.bool:
+        return ()
+    return (rounded_note(dtype),) if dtype.is_floating_point else (cut_off(),)
 
 
 def cut_off() -> str:

@@ -135,3 +135,11 @@ def _check_exactly(traced: Traced, name: str) -> None:
         if told.operands and told.dtype == "float64":
             assert f.evaluate(told.formula, told.values) == told.value, x.python(told)
         assert accounting.agrees(told.formula, (), told.values, told.value, getattr(torch, told.dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_number_that_is_set_is_rounded_to_the_type_of_its_tensor(dtype: str) -> None:
+    source = f"i = torch.tensor([[1]])\nr = torch.zeros(2, 2, dtype=torch.{dtype}).scatter_(1, i, 2.7)"
+    told = Traced(source).explain("r", 0, 1)
+    assert f.evaluate(told.formula, []) == told.value
+    assert told.notes == (f"Set to {told.value:.6g} here.", f"Rounded to {dtype}.")

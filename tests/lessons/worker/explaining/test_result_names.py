@@ -143,3 +143,14 @@ def test_a_number_that_a_library_made_is_not_called_what_it_was_given() -> None:
     told = traced.follow(traced.explain("r", *masked).operands[0])
     assert told.notes == ("A number that Python gave to PyTorch here.",)
     assert isinstance(told, x.Explanation)
+
+
+def test_a_parameter_of_a_module_without_a_name_is_not_called_like_the_module() -> None:
+    traced = Traced("x = torch.rand(1, 2, 4)\ny = torch.nn.MultiheadAttention(4, 2, batch_first=True)(x, x, x)[0] * 2")
+    pending, names = [traced.explain("y", 0, 0, 0)], set()
+    while pending and len(names) < 200:
+        current = pending.pop()
+        names |= {operand.name for operand in current.operands}
+        pending += map(traced.follow, current.operands)
+    assert any("fill in torch.nn.MultiheadAttention(4, 2, batch_first=True)" in name for name in names)
+    assert "torch.nn.MultiheadAttention(4, 2, batch_first=True)" not in names

@@ -66,11 +66,15 @@ REMARK = re.compile(r"(Without rounding on the way, it would be .+?\.) \((.*)\)"
 
 
 def parts_of(note: str) -> list[str]:
-    """Return the sentences of a note that consists of several."""
+    """Return the sentences of a note that consists of several.
+
+    Why a number is not finite that was born elsewhere is decided there, where it is said of the number itself.
+    """
     for composed in (BORN, REMARK):
         if found := composed.fullmatch(note):
             first, rest = found.groups()
-            return [first, *(re.split(r"(?<=[a-z0])\. (?=[A-Z0])", rest) if rest else [])]
+            is_elsewhere = composed is BORN and " here." not in first
+            return [first, *(re.split(r"(?<=[a-z0])\. (?=[A-Z0])", rest) if rest and not is_elsewhere else [])]
     return [note]
 
 

@@ -75,7 +75,7 @@ def _softmax(derivation: Derivation, index: Index, value: float) -> RuleResult:
     exps = [f.call("exp", f.Op("-", (cell, cells[top]))) for cell in cells]
     shifted = [f.evaluate(f.call("exp", f.Number(one - values[top])), ()) for one in values]
     notes = []
-    if math.isfinite(values[top]):
+    if math.isfinite(values[top]) and not any(map(math.isnan, values)):
         notes.append(_largest(len(scores.shape), axis, values[top]))
     where = masked_on(derivation, scores, indices[own])
     is_zero = value == 0 and values[own] == -math.inf

@@ -686,3 +686,9 @@ def test_what_was_computed_with_a_sparse_tensor_says_so() -> None:
     assert (found.op, found.value) == ("mm", 1.0)
     assert "such as a sparse one" in found.notes[0]
     assert [operand.label for operand in found.operands] == ["x[0,0]"]
+
+
+def test_a_row_with_a_nan_has_no_largest_number() -> None:
+    """The NaN comes first, and nothing is said of the others."""
+    told = Traced("x = torch.tensor([1.0, torch.nan])\nr = torch.softmax(x, 0)").explain("r", 0)
+    assert not any("largest" in note for note in told.notes)

@@ -199,7 +199,10 @@ class Trace:
 
     def _questions_at(self, until: int) -> RecordQuestions:
         recording = self._recording
-        return RecordQuestions(recording.explainer, self._main, self._scope, until, recording.aside, recording.is_used)
+        return RecordQuestions(
+            *(recording.explainer, self._main, self._scope, until, recording.aside, recording.is_used),
+            frozenset(recording.recorder.naming.present),
+        )
 
     # Text ---------------------------------------------------------------------------------------------------------
 

@@ -68,7 +68,7 @@ class Traced:
         source = textwrap.dedent(source)
 
         def after(statement: ast.stmt) -> None:
-            self.recorder.name(self.namespace, statement)
+            self.recorder.naming.name(self.namespace, statement)
 
         self.recorder.watch(f"<{name}>", source)
         with self.recorder:
@@ -105,7 +105,9 @@ class Traced:
                 continue
             explanation = x.of_json(self.explainer.ask(unit, name, index))
             true = float(tensor.detach()[index])
-            assert explanation.value == true or (math.isnan(true) and math.isnan(explanation.value)), (name, index)
+            value = explanation.value
+            assert value is not None
+            assert value == true or (math.isnan(true) and math.isnan(value)), (name, index)
             # An odd step, and so all columns and all rows, where the width of the tensor is even.
             every = max(every, len(cells) * len(explanation.operands) // MOST_OPERANDS | 1)
             self._down(explanation, count)
@@ -148,6 +150,7 @@ def indices(shape: Index) -> Iterator[Index]:
 def assert_true(explanation: x.Explanation) -> None:
     """Assert that the formula of an explanation evaluates to its value, and that no two cells share a label."""
     assert explanation.op not in ("unrecorded", "view"), explanation
+    assert explanation.value is not None
     got = f.evaluate(explanation.formula, explanation.values)
     precision = {"bfloat16": 2.0**-8, "float16": 2.0**-11}.get(explanation.dtype, 2e-6)
     largest = LARGEST_HALF if explanation.dtype == "float16" else LARGEST

@@ -66,7 +66,7 @@ class RunState:
         def after(statement: ast.stmt) -> None:
             shapes.note(statement)
             self.cell_writer.apply(unit, statement)
-            self.recorder.name(self.namespace, statement)
+            self.recorder.naming.name(self.namespace, statement)
 
         self.recorder.watch(file, code)
         with self.recorder:

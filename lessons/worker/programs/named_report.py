@@ -49,7 +49,7 @@ class NameList:
 
 def list_names(state: RunState) -> NameList:
     """List the named tensors of a run, and let them be asked for by their labels from now on."""
-    named = named_tensors(state.explainer, PROGRAM.filename)
+    named = named_tensors(state.explainer, PROGRAM.filename, present=state.recorder.naming.present)
     every = [item for item in named if _has_numbers(state, item)]
     record, positions = state.explainer.record, state.explainer.names.positions
     counts = counts_of(state)

@@ -6,22 +6,18 @@ import dis
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from types import CodeType
 from typing import Literal
 
 from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.recording.event import Event, Site
+from lessons.worker.recording.event import Site
+from lessons.worker.recording.local_variables import MODULE
 from lessons.worker.recording.names import Assignment
 from lessons.worker.recording.record import Binding, Variables
 from lessons.worker.recording.regions import QUANTIZED, Region
-
-MODULE = "<module>"
-"""What Python calls the code of a file outside of all functions."""
-
-COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 VARIABLE = re.compile(r"\w+")
 
@@ -62,16 +58,24 @@ class NamedTensor:
     module: str = ""
 
 
-def named_tensors(explainer: Explainer, main: str) -> list[NamedTensor]:
-    """List the named tensors of a run whose own file is `main`.
+def named_tensors(
+    explainer: Explainer, main: str, scope: str = MODULE, present: Container[str] | None = None
+) -> list[NamedTensor]:
+    """List the named tensors of a run whose own file is `main`, or a function in it, if that is its `scope`.
+
+    Of its variables, those that are `present` at its end are listed; the others are gone, or no tensors any more.
 
     First come the variables of the program, in the order in which they were first bound, then those of functions and
     imported files, in the order in which these first ran, then parameters and buffers. A variable called `_` is one
     that its code does not want.
     """
     explainer.names.update()
-    top = _variables(explainer, main)
-    locals_ = list(_locals(explainer, main, {_identity(item.region) for item in top}))
+    top = [
+        item
+        for item in _variables(explainer, main, scope)
+        if present is None or item.kind != "variable" or item.name in present
+    ]
+    locals_ = list(_locals(explainer, {_identity(item.region) for item in top}))
     every = [
         *(item for item in top if item.kind == "variable"),
         *_told_apart(locals_, {item.label for item in top}),
@@ -80,14 +84,16 @@ def named_tensors(explainer: Explainer, main: str) -> list[NamedTensor]:
     return [item for item in every if item.region.dtype not in QUANTIZED]
 
 
-def in_all_calls(explainer: Explainer, main: str) -> Iterator[NamedTensor]:
+def in_all_calls(explainer: Explainer, main: str, present: Container[str]) -> Iterator[NamedTensor]:
     """Yield the named tensors of a run, those of a function as each of its calls that are kept has left them.
 
     What a function was only given is left out where it is the same tensor as another variable.
     """
     record = explainer.record
     functions = {(scope_of(code), code.co_filename): code for code in record.calls}
-    others = [item for item in named_tensors(explainer, main) if (item.scope, item.file) not in functions]
+    others = [
+        item for item in named_tensors(explainer, main, present=present) if (item.scope, item.file) not in functions
+    ]
     yield from others
     known = {_identity(item.region) for item in others}
     known.update(
@@ -128,7 +134,7 @@ def shapes_in_functions(explainer: Explainer) -> Iterator[tuple[str, int, str, t
         yield file, line, name, shape
 
 
-def _variables(explainer: Explainer, main: str) -> list[NamedTensor]:
+def _variables(explainer: Explainer, main: str, scope: str) -> list[NamedTensor]:
     """List the variables of the program itself, and the parameters and buffers of its modules."""
     record, names = explainer.record, explainer.names
     bound: dict[str, list[Binding]] = {}
@@ -136,7 +142,7 @@ def _variables(explainer: Explainer, main: str) -> list[NamedTensor]:
     for binding in itertools.chain.from_iterable(record.bindings.values()):
         bound.setdefault(binding.name, []).append(binding)
     for item in names.assignments:
-        if item.scope == MODULE and item.site[0].co_filename == main:
+        if item.scope == scope and item.site[0].co_filename == main:
             bound.setdefault(item.binding.name, []).append(item.binding)
             sites[item.binding.name] = item.site
     modules = {name.partition(".")[0] for name in bound if "." in name}
@@ -159,33 +165,18 @@ def _variables(explainer: Explainer, main: str) -> list[NamedTensor]:
     return found
 
 
-def _locals(explainer: Explainer, main: str, top: Iterable[tuple[object, ...]]) -> Iterator[NamedTensor]:
-    """Yield the variables of functions and imported files, callers first; `top` are those of the program itself."""
-    record, names = explainer.record, explainer.names
-    by_scope: dict[tuple[str, str], dict[str, list[Assignment]]] = {}
-    for code in sorted(record.variables, key=lambda code: record.variables[code].order):
-        by_scope.setdefault((scope_of(code), code.co_filename), {})
-    for item in names.assignments:
-        code = item.site[0]
-        if (code.co_qualname, code.co_filename) != (MODULE, main) and not code.co_name.startswith(COMPREHENSIONS):
-            by_scope.setdefault((scope_of(code), code.co_filename), {}).setdefault(item.binding.name, []).append(item)
-    noted = {(scope_of(code), code.co_filename): code for code in record.variables}
-    known: set[object] = {
-        _identity(region) for code in record.variables for region in _own_regions(record.variables[code], code)
-    }
+def _locals(explainer: Explainer, top: Iterable[tuple[object, ...]]) -> Iterator[NamedTensor]:
+    """Yield the variables of functions and imported files, callers first; `top` are those of the program itself.
+
+    A function that has not returned yet has none: what its code assigns says too little of them.
+    """
+    noted = explainer.record.variables
+    known: set[object] = {_identity(region) for code in noted for region in _own_regions(noted[code], code)}
     known.update(top)
-    for (scope, file), by_name in by_scope.items():
-        if (scope, file) in noted:
-            yield from _noted(explainer, noted[scope, file], known)
-            continue
-        for name, found in by_name.items():
-            last = found[-1]
-            region = last.binding.region
-            writes = record.writes.get(region.storage, ())
-            time = _end_of_changes(writes, last) if last.scope != MODULE else record.time
-            line = names.positions.line(last.site)
-            count = _count([item.binding for item in found])
-            yield NamedTensor(f"{scope}.{name}", name, "local", scope, file, line, region, time, count)
+    # Of two functions of the same name in a file, the program has the one that was defined last.
+    last = {(code.co_qualname, code.co_filename): code for code in noted}
+    for code in sorted(last.values(), key=lambda code: noted[code].order):
+        yield from _noted(explainer, code, known)
 
 
 def _noted(explainer: Explainer, code: CodeType, known: set[object]) -> Iterator[NamedTensor]:
@@ -271,7 +262,7 @@ def _bound(code: CodeType) -> _Bound:
     """Read the instructions of a function for the variables that it binds."""
     lines: dict[str, int] = {}
     assigned: set[str] = set()
-    line, in_target, after_self = code.co_firstlineno, False, False
+    line, in_target, after_self, is_import = code.co_firstlineno, False, False, False
     for instruction in dis.get_instructions(code):
         line = instruction.positions.lineno or line if instruction.positions is not None else line
         stored = _stored(instruction)
@@ -281,8 +272,9 @@ def _bound(code: CodeType) -> _Bound:
         attribute = (f"self.{instruction.argval}",) if after_self and instruction.opname == "STORE_ATTR" else ()
         for name in (*stored, *attribute):
             lines[name] = max(line, lines.get(name, 0))
-        if not in_target:
+        if not in_target and not is_import:
             assigned.update(stored)
+        is_import = instruction.opname == "IMPORT_FROM"
         loaded = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
         after_self = instruction.opname.startswith("LOAD_FAST") and loaded[-1] == "self"
     return _Bound(lines, frozenset(assigned))
@@ -293,9 +285,10 @@ def _stored(instruction: dis.Instruction) -> tuple[str, ...]:
 
     From Python 3.13 on, one may bind two, or bind one and read one.
     """
-    if instruction.opname == "STORE_DEREF" or instruction.opname.startswith("STORE_FAST"):
+    op = instruction.opname
+    if op in ("STORE_DEREF", "STORE_GLOBAL", "STORE_NAME") or op.startswith("STORE_FAST"):
         names = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
-        return names[:1] if instruction.opname.endswith("LOAD_FAST") else names
+        return names[:1] if op.endswith("LOAD_FAST") else names
     return ()
 
 
@@ -313,13 +306,6 @@ def scope_of(code: CodeType) -> str:
 
 def _identity(region: Region) -> tuple[object, ...]:
     return region.storage, region.offset, region.shape, region.stride
-
-
-def _end_of_changes(writes: Iterable[Event], bound: Assignment) -> int:
-    """Return the moment after the last change in place that the function itself made to what it had bound."""
-    code = bound.site[0]
-    times = (event.time for event in writes if event.info.written and any(site[0] is code for site in event.sites))
-    return max(bound.binding.time, max(times, default=0) + 1)
 
 
 def _made_at(explainer: Explainer, binding: Binding, main: str) -> Site | None:

@@ -48,6 +48,7 @@ class RecordQuestions:
         until: int,
         aside: Callable[[], AbstractContextManager[None]],
         is_used: Callable[[str, Region], bool],
+        present: frozenset[str],
     ) -> None:
         """Take the record of a program whose code is in `main`, in a function if `scope` is the name of one.
 
@@ -58,8 +59,9 @@ class RecordQuestions:
             until: the time at which tensors are asked about.
             aside: makes a context in which answers are computed.
             is_used: tells whether the program had anything to do with a tensor that has a name.
+            present: the names that variables of the program, and their items, have at that time.
         """
-        self._explainer, self._main, self._scope = explainer, main, scope.replace("<locals>.", "")
+        self._explainer, self._main, self._scope, self._present = explainer, main, scope, present
         self.until, self._aside, self._is_used = until, aside, is_used
         self._named: list[NamedTensor] = []
 
@@ -75,24 +77,13 @@ class RecordQuestions:
         with self._aside():
             found = [
                 replace(item, time=min(item.time, self.until))
-                for item in named_tensors(self._explainer, self._main)
+                for item in named_tensors(self._explainer, self._main, self._scope, self._present)
                 if item.scope or self._is_used(item.label, item.region)
             ]
-        if self._scope == "<module>":
-            return found
-        own = {item.name: item for item in found if item.scope == self._scope and item.file == self._main}
-        top = {item.name for item in found if not item.scope}
-        named: list[NamedTensor] = []
-        for item in found:
-            inner = own.get(item.name)
-            if not item.scope and inner is not None:
-                item = replace(item, file=inner.file, line=inner.line, count=max(item.count, inner.count))
-            elif item is inner:
-                if item.name in top:
-                    continue
-                item = replace(item, label=item.name, kind="variable", scope="")
-            named.append(item)
-        return named
+        # Another call of the same function has returned in between.
+        own = {item.name for item in found if not item.scope}
+        scope = self._scope.replace("<locals>.", "")
+        return [item for item in found if (item.scope, item.file) != (scope, self._main) or item.name not in own]
 
     def region_of(self, tensor: torch.Tensor) -> Region | None:
         """Return which elements of the record a tensor of the program is; None if the record does not know it."""
@@ -116,17 +107,7 @@ class RecordQuestions:
     def explain(self, item: NamedTensor, index: tuple[int, ...]) -> Explanation:
         """Explain an element of a tensor."""
         self._explainer.show_region(UNIT, item.label, item.region, item.time)
-        found = cast(Explanation, self.ask(ExplainQuestion(item.label, index, UNIT)))
-        stopped = self._explainer.record.stopped
-        if not stopped:
-            return found
-        why = say(
-            "stopped",
-            "Recording had stopped before the end, because {why}: {name} may be something else by now.",
-            why=stopped.rstrip("."),
-            name=item.label,
-        )
-        return replace(found, notes=(*found.notes, why))
+        return cast(Explanation, self.ask(ExplainQuestion(item.label, index, UNIT)))
 
     def follow(self, reference: int) -> Explanation:
         """Explain an operand of an earlier explanation by its reference."""

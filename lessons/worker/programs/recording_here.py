@@ -59,6 +59,7 @@ class RecordingHere:
         self.recorder = Recorder(keep=keep, segment=keep // 8, few=FEW_EVENTS)
         self.explainer = Explainer(self.recorder)
         self.until: int | None = None
+        self._variables = LocalVariables(self.recorder)
         self._earlier: dict[int, Binding] = {}
         """The names that there were before the first block, by identity."""
         self._keep = keep
@@ -81,7 +82,7 @@ class RecordingHere:
         """Begin to record what is called by this frame, or go on with it in one more block."""
         self._watch(frame, watched)
         with self.aside():
-            self.recorder.name_all(variables(frame))
+            self.recorder.naming.name_all(variables(frame))
         self._blocks += 1
         if self._blocks == 1:
             bound = itertools.chain.from_iterable(self.record.bindings.values())
@@ -93,7 +94,7 @@ class RecordingHere:
                 self._froze = True
             self.recorder.begin_at(frame)
             self._entered.enter_context(loaded_batches.copied())
-            self._entered.enter_context(LocalVariables(self.recorder).naming_modules())
+            self._entered.enter_context(self._variables.noting())
             self._entered.enter_context(self.recorder)
 
     def end(self, frame: FrameType, failure: TracebackType | None = None) -> int:
@@ -118,8 +119,8 @@ class RecordingHere:
     def note(self, frame: FrameType) -> int:
         """Note the variables of a frame as they are now; return the time."""
         before = sum(map(len, self.record.bindings.values()))
-        self.recorder.name_all(variables(frame))
-        LocalVariables(self.recorder).name_items(frame.f_locals)
+        self.recorder.naming.name_all(variables(frame))
+        self._variables.name_items(frame.f_locals)
         if sum(map(len, self.record.bindings.values())) > before:
             for binding in itertools.chain.from_iterable(self.record.bindings.values()):
                 if binding.time == self.record.time and (binding.leaf or "." in binding.name):

@@ -39,7 +39,7 @@ def digest_values(run: RunState, question: DigestValues) -> DigestReport:
 def _values(run: RunState) -> list[NamedTensor]:
     """List the named tensors of a run in the order in which they were computed; all parts are parts of this list."""
     record = run.explainer.record
-    items = in_all_calls(run.explainer, PROGRAM.filename)
+    items = in_all_calls(run.explainer, PROGRAM.filename, run.recorder.naming.present)
     return sorted(items, key=lambda item: (last_write(item, record), item.time))
 
 

@@ -6,6 +6,7 @@ looks at the variables themselves, so it needs Python's profiler, which takes ti
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -17,9 +18,13 @@ from weakref import WeakSet, ref
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 
+from lessons.results.code_unit import PROGRAM
 from lessons.worker.recording.record import Variables
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.regions import Region, plain_region, unlisted_kind
+
+MODULE = "<module>"
+"""What Python calls the code of a file outside of all functions."""
 
 MOST_ITEMS = 8
 """Items of a list, tuple or dictionary up to which its tensors are named one by one."""
@@ -42,6 +47,8 @@ class LocalVariables:
         self._named: WeakSet[torch.nn.Module] = WeakSet()
         self._entered: dict[int, tuple[int, CodeType]] = {}
         """By identity, each watched function with how many of them were called first. It keeps the functions alive."""
+        self._files: dict[CodeType, dict[str, Any]] = {}
+        """The variables of each watched file that was imported."""
         self._began: dict[int, int] = {}
         """When each call began that has not returned, by the identity of its frame."""
 
@@ -49,11 +56,13 @@ class LocalVariables:
     def noting(self) -> Iterator[None]:
         """Note variables while code runs in this context."""
         with self.naming_modules():
+            before = sys.getprofile()
             _setprofile(self._profile)
             try:
                 yield
             finally:
-                _setprofile(None)
+                # Up to Python 3.11, that of cProfile cannot be set again.
+                _setprofile(before if callable(before) else None)
 
     @contextmanager
     def naming_modules(self) -> Iterator[None]:
@@ -65,48 +74,63 @@ class LocalVariables:
             hook.remove()
 
     def name_items(self, namespace: Mapping[str, Any]) -> None:
-        """Name the tensors of a namespace that have no name yet: those in lists, and the variables of loops."""
+        """Name the tensors of a namespace that have no name yet, and note the variables of files as they are now.
+
+        Such tensors are those in lists, and the variables of loops.
+        """
         recorder = self._recorder
-        named = {_layout(item.region) for items in recorder.record.bindings.values() for item in items}
+        for code, held in self._files.items():
+            self._note(code, held, 0)
+        named: dict[object, set[str]] = {}
+        for item in itertools.chain.from_iterable(recorder.record.bindings.values()):
+            named.setdefault(_layout(item.region), set()).add(item.name)
         for variable, value in list(namespace.items()):
             for name, tensor in tensors_in(variable, value):
                 region = plain_region(tensor)
                 if region is None:
                     recorder.record.unlisted[None, name] = unlisted_kind(tensor)
-                elif _layout(region) not in named and not variable.startswith("__"):
-                    named.add(_layout(region))
-                    recorder.bound.bind(name, tensor)
+                    continue
+                names = named.setdefault(_layout(region), set())
+                if (not names and not variable.startswith("__")) or name in names:
+                    names.add(name)
+                    recorder.naming.bind(name, tensor)
 
     def _profile(self, frame: FrameType, event: str, arg: object) -> None:
         code = frame.f_code
-        # The variables of a comprehension are gone when it ends, as those of a file are not.
+        # The variables of a comprehension are gone when it ends; those of a file are looked at when the program ends.
         if event == "return":
-            if not code.co_name.startswith("<") and self._recorder.is_watched(code):
-                self._note(frame, self._began.pop(id(frame), 0))
+            if not self._recorder.is_watched(code):
+                return
+            if code.co_name == MODULE and code.co_filename != PROGRAM.filename:
+                self._files[code] = frame.f_globals
+            elif not code.co_name.startswith("<"):
+                self._note(code, frame.f_locals, self._began.pop(id(frame), 0))
         elif event == "call" and (id(code) in self._entered or self._recorder.is_watched(code)):
             self._entered.setdefault(id(code), (len(self._entered), code))
             if not code.co_name.startswith("<"):
                 self._began[id(frame)] = self._recorder.record.time
 
-    def _note(self, frame: FrameType, since: int) -> None:
-        record, code = self._recorder.record, frame.f_code
-        if record.stopped:
-            return
-        held = frame.f_locals
+    def _note(self, code: CodeType, held: Mapping[str, Any], since: int) -> None:
+        """Note the variables that a function, or a file, has left; of a file, the present ones."""
+        record = self._recorder.record
         found: dict[str, Region] = {}
-        for variable, value in held.items():
+        for variable, value in list(held.items()):
+            if variable.startswith("__"):
+                continue
             for name, tensor in tensors_in(variable, value):
                 if (region := plain_region(tensor)) is not None:
-                    found[name] = region
+                    # What was made after recording had stopped, nobody knows later.
+                    if not record.stopped or self._recorder.has(region.memory):
+                        found[name] = region
                 elif kind := unlisted_kind(tensor):
                     record.unlisted[code, name] = kind
         before = record.variables.get(code)
         order = self._entered.get(id(code), (-1, code))[0]
         owner: Any = held.get("self")
         module: ref[torch.nn.Module] | None = ref(owner) if isinstance(owner, torch.nn.Module) else None
-        call = before.call + 1 if before is not None else 1
+        call = before.call + 1 if before is not None and code.co_name != MODULE else 1
         record.variables[code] = now = Variables(found, since, record.time, call, order, module)
-        if self._every_call:
+        if self._every_call and code.co_name != MODULE:
             calls = record.calls.setdefault(code, deque(maxlen=MOST_CALLS))
             if calls:
                 # What no operation has touched would stay in memory for this alone.
@@ -128,7 +152,7 @@ class LocalVariables:
             for variable, value in variables:
                 for name, found in modules_in(variable, value):
                     if name != "self" and found not in self._named and (whole or name != variable):
-                        self._recorder.bound.name_module(name, found)
+                        self._recorder.naming.name_module(name, found)
                         self._named.update(found.modules())
         self._named.update(module.modules())
 

@@ -88,6 +88,12 @@ class Record:
     time: int = 1
     since: int = 1
     """The time at which what is kept of a long run begins: all operations before it were forgotten."""
+    forgotten: int = 0
+    """How many operations were forgotten."""
+    opaque: int = 0
+    """How many tensors operations have returned whose numbers the record does not hold, such as sparse ones."""
+    hidden: int = 0
+    """How many of these have numbers that are not finite, or that cannot be looked at."""
     stopped: str = ""
     """Why recording stopped; "" if it did not."""
     stopped_site: Site | None = None
@@ -139,7 +145,9 @@ class Record:
 
     def keep(self, chosen: Iterable[int]) -> None:
         """Forget all operations but those at the chosen positions, which are in order."""
+        count = len(self.events)
         self.events.keep(chosen)
+        self.forgotten += count - len(self.events)
         self._writes.clear()
         self._indexed = 0
 

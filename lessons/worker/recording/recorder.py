@@ -12,11 +12,10 @@ it only notes which tensors are written to, so that their present values are not
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ctypes import string_at
 from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType
@@ -28,7 +27,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from lessons.texts.wording import Wording
 from lessons.worker.recording import composites, operation_info, reachability
 from lessons.worker.recording.autograd_nodes import NodeNotes
-from lessons.worker.recording.bound_names import BoundNames
 from lessons.worker.recording.call_sites import SiteFinder
 from lessons.worker.recording.draw import Draws
 from lessons.worker.recording.event import IN_PLACE, NO_KWARGS, SNAPSHOT, SPECIAL, Bytes, Event, Info, Site
@@ -38,8 +36,9 @@ from lessons.worker.recording.noted_values import NUMBERS, PACKED, SharedDims
 from lessons.worker.recording.operation_info import DATA
 from lessons.worker.recording.optimizer_steps import OptimizerSteps
 from lessons.worker.recording.record import Record
-from lessons.worker.recording.regions import OPAQUE, Region, as_noted
+from lessons.worker.recording.regions import OPAQUE, Region, as_noted, is_finite_inside
 from lessons.worker.recording.rematerialization import Rematerializer
+from lessons.worker.recording.variable_names import VariableNames
 
 say = Wording("explaining/recording")
 
@@ -87,7 +86,6 @@ class Recorder(TorchDispatchMode):
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.record = Record()
-        self.bound = BoundNames(self.record)
         self._keep, self._most, self._segment = keep, most, segment
         self._few = self._next_sweep = min(few, most)
         self.optimizers = OptimizerSteps(self.record)
@@ -105,6 +103,7 @@ class Recorder(TorchDispatchMode):
         """Called with each operation that was recorded, and what it returned."""
         self._marks = False
         self._sites = SiteFinder(self.record.sources)
+        self.naming = VariableNames(self.record, self.has, self._sites.release)
         self._made = _nodes_made()
         self._nodes = NodeNotes()
         self._dims = SharedDims()
@@ -145,31 +144,6 @@ class Recorder(TorchDispatchMode):
     def is_watched(self, code: CodeType) -> bool:
         """Return whether operations that this code calls are attributed to it."""
         return self._sites.is_watched(code)
-
-    def name(self, namespace: Mapping[str, Any], statement: ast.stmt) -> None:
-        """Record which tensors the names of a namespace refer to after a statement, also parameters and buffers.
-
-        Variables of loops are left out, because they refer to a different tensor in every round.
-        """
-        for node in ast.walk(statement):
-            if isinstance(node, ast.For):
-                self.record.loops.update(item.id for item in ast.walk(node.target) if isinstance(item, ast.Name))
-        self.name_all(namespace)
-
-    def name_all(self, namespace: Mapping[str, Any]) -> None:
-        """Record which tensors the names of a namespace refer to now, also parameters and buffers of modules."""
-        self._sites.release()
-        for key, value in self.variables(namespace):
-            if isinstance(value, torch.Tensor):
-                self.bound.bind(key, value)
-            elif isinstance(value, torch.nn.Module):
-                self.bound.name_module(key, value)
-
-    def variables(self, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Yield the variables of a namespace, without those of loops."""
-        for key, value in list(namespace.items()):
-            if key not in self.record.loops and not key.startswith("__"):
-                yield key, value
 
     @contextlib.contextmanager
     def by_hand(self) -> Iterator[None]:
@@ -255,12 +229,15 @@ class Recorder(TorchDispatchMode):
                     results = (place,)
                 except RuntimeError:
                     items += time, info, sites, node, made, rare, [OPAQUE]
+                    self._note_opaque(out)
             else:
                 results = [as_noted(item) for item in _several(out) if isinstance(item, _TENSOR)]
                 if not results and not info.tensors:
                     # A mark for the profiler.
                     return out
                 items += time, info, sites, node, made, rare, results
+                if OPAQUE in results:
+                    self._note_opaque(out)
             if noted:
                 items += noted
                 self.kept += lent.add_all(noted, storages)
@@ -334,13 +311,20 @@ class Recorder(TorchDispatchMode):
                 return plain
         return kwargs
 
+    def _note_opaque(self, out: Any) -> None:
+        """Count results whose numbers the record does not hold."""
+        for item in _several(out):
+            if isinstance(item, _TENSOR) and as_noted(item) is OPAQUE and not item._is_zerotensor():
+                self.record.opaque += 1
+                self.record.hidden += not is_finite_inside(item)
+
     def _lose(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Record which storages of the record an operation writes to after recording stopped."""
         record = self.record
         record.time += 1
         for tensor in info.targets(args, kwargs) if info.written else ():
             storage = tensor.untyped_storage()._cdata
-            if storage in record.writes:
+            if storage in record.writes or storage in record.bindings:
                 record.lost[storage] = record.lost.get(storage, (record.time, 0))[0], record.time
 
     def _info(self, func: Any) -> Info:

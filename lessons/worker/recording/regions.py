@@ -192,6 +192,15 @@ def unlisted_kind(tensor: torch.Tensor) -> str:
     return say("sparse", "sparse") if tensor.layout != torch.strided else ""
 
 
+def is_finite_inside(tensor: torch.Tensor) -> bool:
+    """Return whether all numbers of a tensor without a storage are finite, as far as they can be looked at."""
+    try:
+        numbers = tensor._values() if tensor.layout is torch.sparse_coo else tensor.values()
+        return bool(numbers.isfinite().all())
+    except (RuntimeError, NotImplementedError):
+        return False
+
+
 def layout(tensor: torch.Tensor) -> Layout:
     """Return the layout of a tensor that has a storage. Raises `RuntimeError` for any other."""
     if tensor._is_zerotensor():

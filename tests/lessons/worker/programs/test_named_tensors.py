@@ -41,7 +41,7 @@ def noted(code: str) -> Traced:
 
 
 def test_variables_come_first_then_those_of_functions_then_parameters() -> None:
-    tensors = found(Traced(PROGRAM))
+    tensors = found(noted(PROGRAM))
     assert list(tensors) == [
         "first",
         "second",
@@ -56,7 +56,7 @@ def test_variables_come_first_then_those_of_functions_then_parameters() -> None:
 
 
 def test_a_tensor_has_the_values_at_the_end_of_what_its_function_did_with_it() -> None:
-    program = Traced(PROGRAM)
+    program = noted(PROGRAM)
     tensors, history = found(program), program.explainer.history
     scores = tensors["Attention.forward.scores"]
     assert history.tensor(scores.region, scores.time)[0].tolist() == [7.0] * 4
@@ -65,9 +65,11 @@ def test_a_tensor_has_the_values_at_the_end_of_what_its_function_did_with_it() -
 
 
 def test_functions_of_one_name_are_told_apart() -> None:
-    program = Traced("def f(x):\n    y = x + 1\n    return y\n\nf(torch.ones(2))\n")
-    program.run("def f(x):\n    y = x + 2\n    return y\n\nf(torch.ones(2))\n", "other")
-    assert list(found(program)) == ["<code>.f.y", "<other>.f.y"]
+    program = Traced()
+    with LocalVariables(program.recorder).noting():
+        program.run("def f(x):\n    y = x + 1\n    return y\n\nf(torch.ones(2))\n")
+        program.run("def f(x):\n    y = x + 2\n    return y\n\nf(torch.ones(2))\n", "other")
+    assert list(found(program)) == ["<code>.f.x", "<code>.f.y", "<other>.f.x", "<other>.f.y"]
 
 
 def test_functions_come_in_the_order_in_which_they_first_ran() -> None:

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from lessons.render.flow_text import shape_text
 from lessons.render.numbers import readable, short, truncated
 from lessons.render.source_text import source
-from lessons.results.run_comparison import ComparedResult, RunComparison, RunDifference, Span
+from lessons.results.run_comparison import ComparedResult, Gaps, RunComparison, RunDifference, Span
 from lessons.texts.wording import Wording
 
 say = Wording("explanation/comparison")
@@ -53,29 +53,52 @@ def lines(
             yield from (f"  {left}", f"    {right}") if is_narrow else (f"  {_padded(left, half)}   {right}",)
     if comparison.difference is not None:
         yield ""
-        yield from _difference(comparison.difference, names, here, width)
+        has_holes = bool(comparison.gaps_of_one.unread or comparison.gaps_of_other.unread)
+        yield from _difference(comparison.difference, names, here, width, has_holes)
 
 
 def summary(comparison: RunComparison, names: tuple[str, str], *, traces: bool = False) -> str:
     """Say in one line whether two runs with these names agree, and how many results they have in common."""
     head = _head(comparison, names, traces)
-    if not comparison.of_one and not comparison.of_other:
-        return head
-    counts = say(
+    is_empty = not comparison.of_one and not comparison.of_other
+    counts = "" if is_empty else say(
         "counts", "{matched} of {of_one} results of {one} are among the {of_other} of {other}.",
         matched=comparison.matched, of_one=comparison.of_one, of_other=comparison.of_other,
         one=names[0], other=names[1],
     )  # fmt: skip
-    cut = say("cut", "Only the first results were compared, because there are so many.") if comparison.cut else ""
-    return " ".join(filter(None, (head, counts, cut)))
+    gaps = (gap_lines(comparison.gaps_of_one, names[0]), gap_lines(comparison.gaps_of_other, names[1]))
+    return " ".join(filter(None, (head, counts, *itertools.chain.from_iterable(gaps))))
+
+
+def gap_lines(gaps: Gaps, name: str) -> Iterator[str]:
+    """Yield sentences on what is not compared of a run with this name."""
+    if gaps.unfinished:
+        yield say("unfinished", "{name} did not come to its end. What it had computed by then is compared.", name=name)
+    if gaps.many:
+        yield say("many", "Only the first results of {name} are compared, because there are so many.", name=name)
+    if gaps.stopped:
+        yield say(
+            "stopped", "Recording of {name} stopped, because {why}; nothing after that is compared.",
+            name=name, why=gaps.stopped.rstrip("."),
+        )  # fmt: skip
+    if gaps.unread:
+        yield say.count(
+            "unread", gaps.unread,
+            "What {count:,} operation of {name} computed is not compared, because its numbers are not kept.",
+            "What {count:,} operations of {name} computed is not compared, because their numbers are not kept.",
+            name=name,
+        )  # fmt: skip
 
 
 def _head(comparison: RunComparison, names: tuple[str, str], traces: bool) -> str:
     difference = comparison.difference
-    if not comparison.of_one and not comparison.of_other:
+    has_gaps = bool(comparison.gaps_of_one or comparison.gaps_of_other)
+    if not (comparison.of_one or comparison.of_other or has_gaps):
         if traces:
             return say("empty-traces", "There is nothing to compare: neither block computes anything with PyTorch.")
         return say("no-results", "There is nothing to compare: neither program computes anything with PyTorch.")
+    if comparison.agree is None:
+        return say("no-difference", "No difference was found, but not everything was compared.")
     if difference is None:
         return say("traces-agree", "The two traces agree.") if traces else say("agree", "The two programs agree.")
     if difference.apart or (difference.one is not None and difference.other is not None):
@@ -84,9 +107,15 @@ def _head(comparison: RunComparison, names: tuple[str, str], traces: bool) -> st
     return say("more", "{more} computes all that {less} does, and more.", more=more, less=less)
 
 
-def _difference(value: RunDifference, names: tuple[str, str], here: str, width: int) -> Iterator[str]:
+def _difference(value: RunDifference, names: tuple[str, str], here: str, width: int, has_holes: bool) -> Iterator[str]:
     is_more = not value.apart and (value.one is None or value.other is None)
-    yield say("more-first", "First of that:") if is_more else say("first", "The first difference:")
+    yield (
+        say("more-first", "First of that:")
+        if is_more
+        else say("some", "A difference (what is not compared may differ before it):")
+        if has_holes
+        else say("first", "The first difference:")
+    )
     yield ""
     # Where both have the same code, it matters who called it.
     is_same = value.one is not None and value.other is not None and value.one.code == value.other.code

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from lessons.results.clean_text import clean
-from lessons.results.field_bounds import Count, Index, Line, Longest, Name, Sizes, Type
+from lessons.results.field_bounds import Count, Index, Line, Longest, Name, Sentence, Sizes, Type
 
 Agreeing = Literal["same", "arranged"]
 
@@ -99,6 +99,34 @@ class RunDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class Gaps:
+    """What of a run was not compared.
+
+    Attributes:
+        many: whether it has more results than were compared: its first ones were.
+        stopped: why recording stopped before its end; "" if it did not.
+        unread: how many results could not be compared, because nobody has their numbers any more, or can read them.
+        unfinished: whether the program did not come to its end.
+    """
+
+    many: bool = False
+    stopped: Sentence = ""
+    unread: Count = 0
+    unfinished: bool = False
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether results at the end of the run are missing."""
+        return self.many or bool(self.stopped)
+
+    def __bool__(self) -> bool:
+        return self.ends_early or self.unread > 0 or self.unfinished
+
+
+NO_GAPS = Gaps()
+
+
+@dataclass(frozen=True, slots=True)
 class RunComparison:
     """The comparison of two runs.
 
@@ -108,7 +136,7 @@ class RunComparison:
         matched: how many results of the first run the second one has.
         of_one, of_other: how many results were compared of each run.
         difference: the first difference; None if there is none.
-        cut: whether a run has more results than were compared.
+        gaps_of_one, gaps_of_other: what was not compared of each run.
     """
 
     agreed: Annotated[tuple[Agreement, ...], Longest(1000)]
@@ -116,7 +144,16 @@ class RunComparison:
     of_one: Count
     of_other: Count
     difference: RunDifference | None
-    cut: bool = False
+    gaps_of_one: Gaps = NO_GAPS
+    gaps_of_other: Gaps = NO_GAPS
+
+    @property
+    def agree(self) -> bool | None:
+        """Whether the runs agree; None if no difference was found where not everything was compared, or nothing."""
+        if self.difference is not None:
+            return False
+        is_known = (self.of_one or self.of_other) and not (self.gaps_of_one or self.gaps_of_other)
+        return True if is_known else None
 
 
 def cleaned(comparison: RunComparison) -> RunComparison:
@@ -125,7 +162,9 @@ def cleaned(comparison: RunComparison) -> RunComparison:
     if difference is not None:
         difference = replace(difference, one=_cleaned(difference.one), other=_cleaned(difference.other))
     agreed = tuple(replace(item, one=_clean(item.one), other=_clean(item.other)) for item in comparison.agreed)
-    return replace(comparison, agreed=agreed, difference=difference)
+    gaps = (replace(item, stopped=clean(item.stopped)) for item in (comparison.gaps_of_one, comparison.gaps_of_other))
+    one, other = gaps
+    return replace(comparison, agreed=agreed, difference=difference, gaps_of_one=one, gaps_of_other=other)
 
 
 def _cleaned(result: ComparedResult | None) -> ComparedResult | None:

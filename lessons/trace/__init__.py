@@ -8,7 +8,7 @@ print(trace.explain("context", 0, 1, 2))
 """
 
 from lessons.trace.trace import Trace, record
-from lessons.trace.trace_errors import NoCell, NoTensor, NotKept, TraceError
+from lessons.trace.trace_errors import Incomplete, NoCell, NoTensor, NotKept, TraceError
 from lessons.trace.traced_comparison import TracedComparison
 from lessons.trace.traced_flow import TracedFlow
 from lessons.trace.traced_nonfinite import TracedNonfinite
@@ -18,6 +18,7 @@ from lessons.worker.tensor_files.stored_tensor import UnreadableFile
 from lessons.worker.tensor_files.tensor_files import TensorFile, open_tensors
 
 __all__ = [
+    "Incomplete",
     "NoCell",
     "NoTensor",
     "NotKept",

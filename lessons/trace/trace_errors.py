@@ -22,3 +22,7 @@ class NoCell(TraceError, IndexError):
 
 class NotKept(TraceError):
     """Numbers that the record no longer has."""
+
+
+class Incomplete(TraceError):
+    """Neither yes nor no: nothing was found, but not everything was looked at. The message says what was not."""

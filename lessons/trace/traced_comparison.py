@@ -11,6 +11,7 @@ from lessons.render.source_text import source
 from lessons.results.run_comparison import Agreement, ComparedResult, RunComparison, RunDifference
 from lessons.texts.wording import Wording
 from lessons.trace.harmless_text import harmless
+from lessons.trace.trace_errors import Incomplete
 
 say = Wording("trace/comparison")
 
@@ -19,6 +20,9 @@ say = Wording("trace/comparison")
 @dataclass(frozen=True, slots=True, repr=False)
 class TracedComparison:
     """Two traces compared by the values of their results, whatever these are called; true if they agree.
+
+    Where no difference was found, but not everything was compared, it is neither true nor false: `bool` raises
+    `Incomplete`.
 
     Attributes:
         comparison: what both have, and the first difference, as plain data.
@@ -33,11 +37,13 @@ class TracedComparison:
 
     @property
     def first(self) -> RunDifference | None:
-        """The first result that one of the traces lacks, beside the one in its place; None if they agree."""
+        """The first result that one of the traces lacks, beside the one in its place; None if none was found."""
         return self.comparison.difference
 
     def __bool__(self) -> bool:
-        return self.first is None
+        if (agree := self.comparison.agree) is None:
+            raise Incomplete(run_comparison_text.summary(self.comparison, _names(), traces=True))
+        return agree
 
     def __str__(self) -> str:
         return "\n".join(run_comparison_text.lines(self.comparison, _names(), traces=True))

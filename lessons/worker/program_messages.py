@@ -22,7 +22,7 @@ from lessons.results.field_bounds import (
     check_range,
 )
 from lessons.results.line_shapes import LineReport
-from lessons.results.run_comparison import RunComparison
+from lessons.results.run_comparison import NO_GAPS, Gaps, RunComparison
 from lessons.results.tensor_file import TensorList, TensorStatistics
 from lessons.results.tensor_questions import Refusal
 from lessons.worker.message_parts import CellWrite, ErrorReport, TensorReport, check_in_blob, message
@@ -124,13 +124,13 @@ class TracePart:
 
     Attributes:
         last: whether no other part follows.
-        cut: whether the program has computed more than the trace has room for.
+        gaps: what is missing in the whole trace.
     """
 
     results: Plain
     last: bool
     blob: bytes
-    cut: bool = False
+    gaps: Gaps = NO_GAPS
 
 
 @message

@@ -7,8 +7,8 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,20 +51,19 @@ def run(options: argparse.Namespace) -> ExitCode:
     with open_session(limited=limited) as session:
         codes = _given(session, codes, options)
         programs = {file: OwnProgram.here(Path(file), code, arguments, limited=limited) for file, code in codes.items()}
-        runs = [_run(session, file, programs[file]) if file in programs else (saved[file], True) for file in files]
-        traces = [trace for trace, _ in runs]
+        traces = [_run(session, file, programs[file]) if file in programs else saved[file] for file in files]
         if options.save:
             _save(Path(options.save), traces[0])
-            return ExitCode.OK
+            gaps = traces[0][-1].gaps
+            print_lines(run_comparison_text.gap_lines(gaps, printable(Path(options.one).name)))
+            return ExitCode.UNDECIDED if gaps else ExitCode.OK
         comparison = session.compare_programs(traces[0], traces[1], options.rtol, options.atol)
     names = _names(files)
-    unfinished = [name for name, (_, is_finished) in zip(names, runs, strict=True) if not is_finished]
     if options.json:
-        print_json(_document(comparison, unfinished))
+        print_json(_document(comparison, names))
     else:
-        print_lines(_unfinished(unfinished))
         print_lines(run_comparison_text.lines(comparison, names, PROGRAM.name, _width()))
-    return ExitCode.OK if comparison.difference is None and not unfinished else ExitCode.NOT_PASSED
+    return _status(comparison)
 
 
 def _given(session: Session, codes: Mapping[str, str], options: argparse.Namespace) -> dict[str, str]:
@@ -105,8 +104,8 @@ def _saved(file: str) -> Trace | None:
         raise UsageError(say("unreadable", "{file} cannot be read: {why}", file=file, why=error)) from None
 
 
-def _run(session: Session, file: str, program: OwnProgram) -> tuple[Trace, bool]:
-    """Return the trace of a program, and whether it came to its end. Raises `CommandError`."""
+def _run(session: Session, file: str, program: OwnProgram) -> Trace:
+    """Return the trace of a program, which says whether it came to its end. Raises `CommandError`."""
     with contextlib.closing(session.run_program(program, purpose="trace")) as program_run:
         failure = program_run.steps[0].error
         if failure is not None:
@@ -114,15 +113,14 @@ def _run(session: Session, file: str, program: OwnProgram) -> tuple[Trace, bool]
         trace = program_run.trace()
     if trace is None:
         raise CommandError(say("no-trace", "The process that ran {file} ended too early.", file=file))
-    return trace, failure is None
+    gaps = replace(trace[-1].gaps, unfinished=failure is not None)
+    return [*trace[:-1], replace(trace[-1], gaps=gaps)]
 
 
-def _unfinished(names: Sequence[str]) -> Iterator[str]:
-    """Say of programs that did not come to their ends what was compared."""
-    for name in names:
-        yield say("unfinished", "{name} did not come to its end. What it had computed by then was compared.", name=name)
-    if names:
-        yield ""
+def _status(comparison: RunComparison) -> ExitCode:
+    if comparison.agree is None:
+        return ExitCode.UNDECIDED
+    return ExitCode.OK if comparison.agree else ExitCode.NOT_PASSED
 
 
 def _save(path: Path, trace: Trace) -> None:
@@ -142,7 +140,7 @@ def _width() -> int:
     return run_comparison_text.WIDTH
 
 
-def _document(comparison: RunComparison, unfinished: Sequence[str]) -> dict[str, Any]:
+def _document(comparison: RunComparison, names: tuple[str, str]) -> dict[str, Any]:
     document = asdict(comparison)
     difference = comparison.difference
     if difference is not None:
@@ -151,4 +149,6 @@ def _document(comparison: RunComparison, unfinished: Sequence[str]) -> dict[str,
             {"index": list(cell.index), "one": number(cell.one), "other": number(cell.other)}
             for cell in difference.cells
         ]
-    return {"agree": difference is None and not unfinished, "unfinished": list(unfinished), **document}
+    every = zip(names, (comparison.gaps_of_one, comparison.gaps_of_other), strict=True)
+    unfinished = [name for name, gaps in every if gaps.unfinished]
+    return {"agree": comparison.agree, "unfinished": unfinished, **document}

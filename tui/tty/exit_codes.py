@@ -23,6 +23,7 @@ class ExitCode(IntEnum):
     USAGE = 2, "a mistake in the command line"
     FAILURE = 3, "a failure of the tutor"
     INCOMPLETE = 4, "a package that the tutor needs is missing or damaged"
+    UNDECIDED = 5, "not all of a program was looked at, so that there is no answer, or only a part of one"
 
 
 def ended_by(signal_number: int) -> int:

@@ -15,7 +15,7 @@ from lessons.worker.program_messages import TracePart
 
 say = Wording("engine/saved-traces")
 
-FIRST = b"attn-tutor trace 2\n"
+FIRST = b"attn-tutor trace 3\n"
 """How a file begins; the number counts the versions of the format."""
 
 

@@ -10,24 +10,25 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import torch
 
-from lessons.results.run_comparison import Agreement, ComparedCell, RunComparison, RunDifference, Span, Stretch
+from lessons.results.run_comparison import Agreement, ComparedCell, Gaps, RunComparison, RunDifference, Span, Stretch
 from lessons.worker.comparing import result_pieces, result_routes, result_sketch
 from lessons.worker.comparing.result_log import ResultLog
 from lessons.worker.comparing.result_pairs import ResultPairs, is_telling
 from lessons.worker.comparing.result_pieces import Piece, ResultPieces
+from lessons.worker.comparing.tolerances import Tolerances
 from lessons.worker.comparing.traced_result import ResultTrace, TracedResult
 from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.jobs.result_matching import Tolerance, hide_the_same, is_mask
+from lessons.worker.jobs.result_matching import hide_the_same, is_mask
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
 from lessons.worker.recording.regions import Region
 
 MOST_CELLS = 6
 MOST_AGREED = 200
-MOST_ORIGINS = 16
 MOST_RIVALS = 30
 MOST_STEPS = 16
 """In how many results after the first one that the other run lacks something that is nearly the same is looked for."""
@@ -35,14 +36,6 @@ ALIKE = 3
 """How much speaks for it that two results should be the same, at least, so that they stand side by side."""
 NEAR = 0.02
 """How far the numbers of two results are apart, as a part of their length, that are nearly the same."""
-
-TOLERANCES = {
-    torch.float16: (1e-3, 1e-5),
-    torch.bfloat16: (1.6e-2, 1e-5),
-    torch.float32: (1.3e-6, 1e-5),
-    torch.float64: (1e-7, 1e-7),
-}
-"""The relative and absolute tolerance of `torch.testing.assert_close` for each type; all others agree exactly."""
 
 
 def trace(run: Explainer, until: int | None = None) -> ResultTrace:
@@ -61,23 +54,11 @@ def trace(run: Explainer, until: int | None = None) -> ResultTrace:
             time = event.time
             log.add(event, read)
         found = log.finish(read)
-    found.cut = found.cut or bool(record.stopped)
+    found.gaps = replace(found.gaps, unread=found.gaps.unread + record.forgotten)
     return found
 
 
 # Comparing ---------------------------------------------------------------------------------------------------------
-
-
-def tolerance_of(rtol: float | None, atol: float | None) -> Tolerance:
-    """Return the tolerance for two types of numbers, the coarser of the two, unless it is given."""
-
-    def found(one: torch.dtype, other: torch.dtype) -> tuple[float, float]:
-        relative, absolute = (
-            max(pair) for pair in zip(*(TOLERANCES.get(dtype, (0.0, 0.0)) for dtype in (one, other)), strict=True)
-        )
-        return relative if rtol is None else rtol, absolute if atol is None else atol
-
-    return found
 
 
 def compare(
@@ -85,25 +66,28 @@ def compare(
 ) -> RunComparison:
     """Compare two runs, given their traces."""
     with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
-        return _Comparison(one, other, tolerance_of(rtol, atol)).run()
+        return _Comparison(one, other, Tolerances(rtol, atol)).run()
 
 
 class _Comparison:
-    def __init__(self, one: ResultTrace, other: ResultTrace, tolerance: Tolerance) -> None:
-        self.one, self.other, self.tolerance = one.results, other.results, tolerance
-        self.cut = one.cut or other.cut
-        self.pairs = ResultPairs(self.one, self.other, tolerance)
+    def __init__(self, one: ResultTrace, other: ResultTrace, tolerances: Tolerances) -> None:
+        self.one, self.other, self.tolerances = one.results, other.results, tolerances
+        self.one_gaps, self.other_gaps = one.gaps, other.gaps
+        self.pairs = ResultPairs(self.one, self.other, tolerances)
         self.ones, self.others = self.pairs.ones, self.pairs.others
         # The same, with what one run has in pieces and the other one as a whole.
         self.known: Mapping[int, int] = self.ones
         self.known_others: Mapping[int, int] = self.others
         self.pieces: ResultPieces | None = None
         self.pieces_of_others: ResultPieces | None = None
-        self.constants, self.constants_of_other = _constants(self.one), _constants(self.other)
+        self.constants = result_routes.constants(self.one)
+        self.constants_of_other = result_routes.constants(self.other)
         self.apart = False
 
     def run(self) -> RunComparison:
         first, second = self._difference()
+        if first is not None and second is not None:
+            first, second = self._exchanged(first, second)
         difference = None if first is None and second is None else self._described(first, second)
         # What leads to the difference. Of code that ran again and again, the last time.
         pairs = [(at, mine) for at, mine in sorted(self.ones.items()) if first is None or at < first]
@@ -120,7 +104,9 @@ class _Comparison:
             )
             for theirs, mine in shown
         )
-        return RunComparison(agreed, len(self.ones), len(self.one), len(self.other), difference, self.cut)
+        return RunComparison(
+            agreed, len(self.ones), len(self.one), len(self.other), difference, self.one_gaps, self.other_gaps
+        )
 
     def _is_worth_telling(self, one: int, other: int) -> bool:
         return self.one[one].name == self.other[other].name or is_telling(self.one[one])
@@ -133,10 +119,9 @@ class _Comparison:
         twins = self._twins(len(self.one) if first is None else first + 1)
         if twins is not None or (first is None and second is None):
             return twins or (None, None)
-        if self.cut and (first is None or second is None):
-            # Where a trace ends early, the other one goes on for longer than it.
-            first = first if first is not None and first < max(self.ones, default=0) else None
-            second = second if second is not None and second < max(self.others, default=0) else None
+        if first is None or second is None:
+            first = _unless_missing(first, self.ones, self.other_gaps)
+            second = _unless_missing(second, self.others, self.one_gaps)
             if first is None and second is None:
                 return None, None
         if second is None:
@@ -147,7 +132,7 @@ class _Comparison:
             return variable
         mine, likeness = self._beside(first)
         theirs, their_likeness = self._beside_other(second)
-        if mine is not None and (likeness >= their_likeness or _leads_to(self.one, first, theirs)):
+        if mine is not None and (likeness >= their_likeness or result_routes.leads_to(self.one, first, theirs)):
             moved = self._moved(second, first) if second < mine else None
             return (first, mine) if moved is None else (moved, second)
         namesakes = self._namesakes(first) if mine is None else None
@@ -179,8 +164,8 @@ class _Comparison:
 
     def _take_pieces(self) -> bool:
         """Find what one run computes in pieces and the other one as a whole, and return whether there is any of it."""
-        self.pieces = ResultPieces(self.one, self.ones, self.other, self.tolerance)
-        self.pieces_of_others = ResultPieces(self.other, self.others, self.one, self.tolerance)
+        self.pieces = ResultPieces(self.one, self.ones, self.other, self.tolerances)
+        self.pieces_of_others = ResultPieces(self.other, self.others, self.one, self.tolerances)
         self.known = result_pieces.extended(self.ones, self.pieces, self.pieces_of_others)
         self.known_others = result_pieces.extended(self.others, self.pieces_of_others, self.pieces)
         return bool(self.pieces.pieces or self.pieces_of_others.pieces)
@@ -193,6 +178,20 @@ class _Comparison:
             if alike and item.named and at not in self.known:
                 return at
         return None
+
+    def _exchanged(self, first: int, second: int) -> tuple[int, int]:
+        """Return the whole numbers that two results were computed from in place of each other; else these results.
+
+        Both runs may have both, such as the words of a text and the same moved on by one.
+        """
+        mine = [at for at in self.one[first].parents if self.known.get(at) not in self.other[second].parents]
+        theirs = [at for at in self.other[second].parents if self.known_others.get(at) not in self.one[first].parents]
+        if len(mine) != 1 or len(theirs) != 1:
+            return first, second
+        one, other = self.one[mine[0]], self.other[theirs[0]]
+        is_whole = not (one.value.is_floating_point() or other.value.is_floating_point())
+        is_other = one.shape == other.shape and self.pairs.of(mine[0], theirs[0]) != "same"
+        return (mine[0], theirs[0]) if is_whole and is_other else (first, second)
 
     def _same_variable(self, first: int, second: int) -> tuple[int, int] | None:
         """Return one of the first results that the other run lacks, and what that run calls by its name.
@@ -208,18 +207,19 @@ class _Comparison:
             return alike and bool(mine[index]) and mine[index] == theirs[at]
 
         for index in self.known_others:
-            if same(first, index) and _leads_to(self.other, index, second):
+            if same(first, index) and result_routes.leads_to(self.other, index, second):
                 return first, index
         for at in self.known:
-            if same(at, second) and _leads_to(self.one, at, first):
+            if same(at, second) and result_routes.leads_to(self.one, at, first):
                 return at, second
         return None
 
     @cached_property
     def _origins(self) -> tuple[list[frozenset[object]], list[frozenset[object]]]:
         """What the results of the second run and of the first one were computed from."""
-        mine = _origins(self.other, {index: self.pairs.value_of(index) for index in self.others})
-        return mine, _origins(self.one, {index: self.pairs.value_of(found) for index, found in self.ones.items()})
+        mine = {index: self.pairs.value_of(index) for index in self.others}
+        theirs = {index: self.pairs.value_of(found) for index, found in self.ones.items()}
+        return result_routes.origins(self.other, mine), result_routes.origins(self.one, theirs)
 
     def _namesakes(self, first: int) -> tuple[int, int] | None:
         """Return what a line computes that has a result which the other run lacks, and the same variable there.
@@ -270,7 +270,8 @@ class _Comparison:
         known = (one in self.ones) + (other in self.others)
         if known:
             # One of them is what the other run has in another place, such as what it should have been divided by.
-            alike = same_name and item.named and found.named and item.line == found.line
+            alike = same_name and item.named and found.named
+            alike = alike and (item.line == found.line or (item.is_whole and found.is_whole))
             return known == 1 and alike and not self._between(one, other)
         return (same_name and (item.named or not self._between(one, other))) or _is_near(item, found)
 
@@ -369,20 +370,23 @@ class _Comparison:
         if one is None or other is None or first is None or second is None:
             return RunDifference(*told, apart=self.apart)
         permuted = self.pairs.of(one, other) == "permuted"
-        a, b = first.value.double(), second.value.double()
+        # A float cannot tell all whole numbers apart.
+        is_whole = not (first.value.is_floating_point() or second.value.is_floating_point())
+        wide = torch.int64 if is_whole else torch.float64
+        a, b = first.value.to(wide), second.value.to(wide)
         spans: tuple[Span, ...] = ()
         if first.shape != second.shape:
             place = self._place_of_piece(one, other)
             if place is None:
                 return RunDifference(*told, permuted=permuted)
             whole, piece = (first, place) if first.size > second.size else (second, place)
-            shown = result_pieces.part(whole, piece).double()
+            shown = result_pieces.part(whole, piece).to(wide)
             a, b = (shown, b.reshape(shown.shape)) if whole is first else (a.reshape(shown.shape), shown)
             spans = result_pieces.spans(whole, piece)
         part = second if first.size > second.size else first
-        limits = self.tolerance(first.value.dtype, second.value.dtype)
+        limits = self.tolerances.of(first, second)
         differs = ~torch.isclose(a, b, rtol=limits[0], atol=limits[1], equal_nan=True)
-        apart = (a - b).abs().nan_to_num(math.inf, math.inf)
+        apart = (a - b).abs().double().nan_to_num(math.inf, math.inf)
         apart = torch.where(differs, apart, 0.0)
         flat = differs.flatten().nonzero().flatten()[: MOST_CELLS - 1].tolist()
         furthest = int(apart.flatten().argmax())
@@ -419,47 +423,16 @@ def _most_alike(
     return None, 0
 
 
+def _unless_missing(lacking: int | None, known: Mapping[int, int], gaps: Gaps) -> int | None:
+    """Return a result that the other run lacks; None if it may be among what is missing there."""
+    if lacking is None or gaps.unread:
+        return None
+    return lacking if not gaps.ends_early or lacking < max(known, default=0) else None
+
+
 def _is_paired(index: int, known: Mapping[int, int], back: Mapping[int, int]) -> bool:
     """Return whether a result is one of a pair, and not only the same as one of a pair."""
     return index in known and back.get(known[index]) == index
-
-
-def _leads_to(results: Sequence[TracedResult], one: int, later: int | None) -> bool:
-    """Return whether a result of a run was computed from another one of it."""
-    reached = {one}
-    for at in range(one + 1, 0 if later is None else later + 1):
-        if results[at].parents & reached:
-            reached.add(at)
-    return later in reached
-
-
-def _origins(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[frozenset[object]]:
-    """Return for each result the last known values that it was computed from; nothing if there are none, or many.
-
-    Single numbers of the code do not count. Zeros and the like are told by their shape and number: which of several are
-    the same is chance.
-    """
-    found: list[frozenset[object]] = []
-    constant = _constants(results)
-    for item in results:
-        between = [at for at in item.parents if at not in known and not constant[at]]
-        own = {at: results[at] for at in item.parents if at in known}
-        values = (known[at] if is_telling(parent) else _constant(parent) for at, parent in own.items())
-        origin = frozenset[object](values).union(*(found[at] for at in between))
-        found.append(origin if len(origin) <= MOST_ORIGINS and all(found[at] for at in between) else frozenset())
-    return found
-
-
-def _constants(results: Sequence[TracedResult]) -> list[bool]:
-    """Return for each result whether it is a single number of the code."""
-    found: list[bool] = []
-    for item in results:
-        found.append(item.size == 1 and all(found[at] for at in item.parents))
-    return found
-
-
-def _constant(item: TracedResult) -> object:
-    return item.shape, float(item.value.flatten()[0])
 
 
 def _assignments(results: Sequence[TracedResult], name: str) -> list[int]:

@@ -56,6 +56,7 @@ class ResultLog:
     """
 
     def __init__(self, record: Record) -> None:
+        self._record = record
         self._positions = SourcePositions(record)
         self._sources: dict[tuple[Site, ...], _Source] = {}
         self.trace = ResultTrace([])
@@ -71,7 +72,7 @@ class ResultLog:
 
     def add(self, event: Event, read: Read) -> None:
         """Log what an operation has computed; one that no watched code called has no result."""
-        if not event.sites or not event.outs or self.trace.cut:
+        if not event.sites or not event.outs or self.trace.gaps.many:
             return
         region = event.outs[0]
         is_piece = self._note_pieces(event)
@@ -87,6 +88,8 @@ class ResultLog:
         """Return all results, once the program has ended."""
         while self._pending:
             self._complete(next(iter(self._pending)), read)
+        gaps, record = self.trace.gaps, self._record
+        self.trace.gaps = replace(gaps, stopped=record.stopped, unread=gaps.unread + record.opaque)
         return self.trace
 
     def forget(self, kept: Iterable[Memory]) -> None:
@@ -112,6 +115,8 @@ class ResultLog:
     def _log(self, event: Event, region: Region, read: Read) -> int | None:
         value = _readable(region, read)
         if value is None:
+            if region.size:
+                self.trace.gaps = replace(self.trace.gaps, unread=self.trace.gaps.unread + 1)
             return None
         source, results = self._source(event), self.trace.results
         item = _result(source, event.op, value)
@@ -141,8 +146,10 @@ class ResultLog:
 
     def _has_room(self, item: TracedResult) -> bool:
         self._bytes += item.nbytes
-        self.trace.cut = self._bytes > MOST_BYTES or len(self.trace.results) >= MOST_RESULTS
-        return not self.trace.cut
+        is_full = self._bytes > MOST_BYTES or len(self.trace.results) >= MOST_RESULTS
+        if is_full:
+            self.trace.gaps = replace(self.trace.gaps, many=True)
+        return not is_full
 
     def _relieve(self, read: Read) -> None:
         """Have no more tensors wait for pieces than there is room for."""

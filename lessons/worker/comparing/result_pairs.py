@@ -7,9 +7,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from lessons.worker.comparing import result_sketch
+from lessons.worker.comparing.tolerances import Tolerances
 from lessons.worker.comparing.traced_result import TracedResult
 from lessons.worker.jobs import result_matching, values
-from lessons.worker.jobs.result_matching import Kinship, Tolerance
+from lessons.worker.jobs.result_matching import Kinship
 
 
 class _Values:
@@ -50,10 +51,10 @@ class ResultPairs:
         others: the results of the second run that the first one has, likewise.
     """
 
-    def __init__(self, one: Sequence[TracedResult], other: Sequence[TracedResult], tolerance: Tolerance) -> None:
-        self._one, self._other, self._tolerance = _Values(one), _Values(other), tolerance
+    def __init__(self, one: Sequence[TracedResult], other: Sequence[TracedResult], tolerances: Tolerances) -> None:
+        self._one, self._other, self._tolerances = _Values(one), _Values(other), tolerances
         types = {item.value.dtype for item in (*one, *other)}
-        self._most = max((max(tolerance(kind, kind)) for kind in types), default=0.0)
+        self._most = max((max(tolerances.of_types(kind, kind)) for kind in types), default=0.0)
         self._known: dict[tuple[int, int], Kinship] = {}
         self.ones: dict[int, int] = {}
         self.others: dict[int, int] = {}
@@ -131,7 +132,7 @@ class ResultPairs:
     def _kinship(self, one: int, other: int) -> Kinship:
         pair = one, other
         if pair not in self._known:
-            self._known[pair] = _compared(self._one.example(one), self._other.example(other), self._tolerance)
+            self._known[pair] = _compared(self._one.example(one), self._other.example(other), self._tolerances)
         return self._known[pair]
 
 
@@ -157,12 +158,12 @@ def _alike(item: TracedResult, others: _Values, kin: Sequence[tuple[int, Kinship
     return [value for value, kind in kin if kind == "arranged"][:1]
 
 
-def _compared(one: TracedResult, other: TracedResult, tolerance: Tolerance) -> Kinship:
+def _compared(one: TracedResult, other: TracedResult, tolerances: Tolerances) -> Kinship:
     if one.size != other.size:
         return ""
+    limits = tolerances.of(one, other)
     if one.sketch is None or other.sketch is None:
-        return result_matching.kinship(one.value, other.value, tolerance)
-    limits = tolerance(one.value.dtype, other.value.dtype)
+        return result_matching.kinship(one.value, other.value, limits)
     return result_sketch.kinship((one.value, one.sketch, one.shape), (other.value, other.sketch, other.shape), limits)
 
 

@@ -16,8 +16,8 @@ import torch
 
 from lessons.results.run_comparison import Span
 from lessons.worker.comparing.result_pairs import is_telling
+from lessons.worker.comparing.tolerances import Tolerances
 from lessons.worker.comparing.traced_result import TracedResult
-from lessons.worker.jobs.result_matching import Tolerance
 
 MOST_NUMBERS = 4_000_000
 """Numbers of all wholes together in which pieces are looked for."""
@@ -67,7 +67,7 @@ class ResultPieces:
         results: Sequence[TracedResult],
         known: Collection[int],
         others: Sequence[TracedResult],
-        tolerance: Tolerance,
+        tolerances: Tolerances,
     ) -> None:
         self._results, self._others = results, others
         times = Counter(map(_code, results))
@@ -75,7 +75,7 @@ class ResultPieces:
         wanted = list(itertools.islice((at for at in new if _may_be_piece(results[at])), MOST_PIECES))
         found: dict[int, Piece] = {}
         if wanted:
-            wholes = _Wholes(others, min(results[at].size for at in wanted), tolerance)
+            wholes = _Wholes(others, min(results[at].size for at in wanted), tolerances)
             places = ((at, wholes.find(results[at])) for at in wanted)
             found = {at: piece for at, piece in places if piece is not None}
         self.pieces = dict(self._of_loops(found, times))
@@ -134,8 +134,8 @@ class ResultPieces:
 class _Wholes:
     """The numbers of the results in which pieces are looked for."""
 
-    def __init__(self, results: Sequence[TracedResult], least: int, tolerance: Tolerance) -> None:
-        self._results, self._tolerance = results, tolerance
+    def __init__(self, results: Sequence[TracedResult], least: int, tolerances: Tolerances) -> None:
+        self._results, self._tolerances = results, tolerances
         self._bases: list[int] = []
         self._owners: list[int] = []
         numbers, room = [], MOST_NUMBERS
@@ -160,7 +160,7 @@ class _Wholes:
         flat = value.nan_to_num(0.0, 0.0, 0.0).flatten()
         peak = int(flat.abs().argmax())
         number = float(flat[peak])
-        rtol, atol = self._tolerance(item.value.dtype, item.value.dtype)
+        rtol, atol = self._tolerances.of_types(item.value.dtype, item.value.dtype)
         slack = atol + rtol * abs(number)
         bounds = torch.tensor([number - slack, number + slack], dtype=torch.float64)
         low, high = torch.searchsorted(self._sorted, bounds).tolist()
@@ -171,17 +171,17 @@ class _Wholes:
             at = self._owners[owner]
             whole = self._results[at]
             if item.size < whole.size and (item.size > 1 or whole.size <= FEW):
-                found = self._part_of(value, index, whole, hit - self._bases[owner], item.value.dtype)
+                found = self._part_of(value, index, whole, hit - self._bases[owner], item)
                 if found is not None:
                     return Piece(at, *found)
         return None
 
     def _part_of(
-        self, value: torch.Tensor, index: Sequence[int], whole: TracedResult, hit: int, dtype: torch.dtype
+        self, value: torch.Tensor, index: Sequence[int], whole: TracedResult, hit: int, item: TracedResult
     ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]] | None:
         shape = whole.outline
         numbers, there = whole.value.double().reshape(shape), _unraveled(hit, shape)
-        rtol, atol = self._tolerance(dtype, whole.value.dtype)
+        rtol, atol = self._tolerances.of(item, whole)
         for axes in itertools.permutations(range(len(shape)), value.dim()):
             starts, sizes = list(there), [1] * len(shape)
             for axis, size, step in zip(axes, value.shape, index, strict=True):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from lessons.worker.comparing.result_pairs import is_telling
 from lessons.worker.comparing.traced_result import TracedResult
+
+MOST_ORIGINS = 16
+"""Values that a result may come from, at most."""
 
 COPIES = frozenset({"clone", "detach_copy", "alias_copy"})
 
@@ -73,3 +76,41 @@ def beside_the_point(
             child in known or ways[child] or differs[child] or explained[child] for child in children[at]
         )
     return {at for at in lacking if explained[at]}
+
+
+def leads_to(results: Sequence[TracedResult], one: int, later: int | None) -> bool:
+    """Return whether a result of a run was computed from another one of it."""
+    reached = {one}
+    for at in range(one + 1, 0 if later is None else later + 1):
+        if results[at].parents & reached:
+            reached.add(at)
+    return later in reached
+
+
+def origins(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[frozenset[object]]:
+    """Return for each result the last known values that it was computed from; nothing if there are none, or many.
+
+    Single numbers of the code do not count. Zeros and the like are told by their shape and number: which of several are
+    the same is chance.
+    """
+    found: list[frozenset[object]] = []
+    constant = constants(results)
+    for item in results:
+        between = [at for at in item.parents if at not in known and not constant[at]]
+        own = {at: results[at] for at in item.parents if at in known}
+        values = (known[at] if is_telling(parent) else _constant(parent) for at, parent in own.items())
+        origin = frozenset[object](values).union(*(found[at] for at in between))
+        found.append(origin if len(origin) <= MOST_ORIGINS and all(found[at] for at in between) else frozenset())
+    return found
+
+
+def constants(results: Sequence[TracedResult]) -> list[bool]:
+    """Return for each result whether it is a single number of the code."""
+    found: list[bool] = []
+    for item in results:
+        found.append(item.size == 1 and all(found[at] for at in item.parents))
+    return found
+
+
+def _constant(item: TracedResult) -> object:
+    return item.shape, float(item.value.flatten()[0])

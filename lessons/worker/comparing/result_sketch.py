@@ -15,7 +15,7 @@ from typing import Final
 
 import torch
 
-from lessons.worker.jobs.result_matching import MOST_AXES, Kinship
+from lessons.worker.jobs.result_matching import MOST_AXES, Kinship, Limits
 
 WHOLE = 16_384
 """Numbers of a result up to which all are kept."""
@@ -29,6 +29,9 @@ EXTREMES = 64
 PLACES = 64
 """In how many places numbers are kept for each order of the axes."""
 
+SUMMED = 1e-12
+"""How far sums may be apart, as a part of their magnitudes, that are added up in another order."""
+
 CHUNK = 1 << 22
 """Numbers that are added up at a time."""
 
@@ -37,9 +40,6 @@ NAN, ABOVE, BELOW = 3.7, 11.0, -13.0
 
 LEAST_WEIGHT: Final = 0.5
 GREATEST_WEIGHT: Final = 1.5
-
-Limits = tuple[float, float]
-"""A relative and an absolute tolerance."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -160,8 +160,8 @@ def _apart(one: Sketch, other: Sketch, size: int, limits: Limits) -> tuple[torch
     """Return how far the sums of all numbers are apart, and how far they can be if each number is within the limits."""
     rtol, atol = limits
     _, magnitudes, squares = torch.maximum(one.totals, other.totals).tolist()
-    slack = size * atol + rtol * magnitudes
-    slacks = torch.tensor([slack, slack, 2 * (atol * magnitudes + rtol * squares)], dtype=torch.float64)
+    slack = size * atol + (rtol + SUMMED) * magnitudes
+    slacks = torch.tensor([slack, slack, 2 * (atol * magnitudes + (rtol + SUMMED) * squares)], dtype=torch.float64)
     return (one.totals - other.totals).abs(), slacks
 
 

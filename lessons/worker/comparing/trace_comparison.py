@@ -30,4 +30,4 @@ def _received(talk: socket.socket) -> ResultTrace:
     while not parts or not parts[-1].last:
         parts.append(channel.receive(talk, TracePart))
     results = traced_result.joined(values.decode(part.results, part.blob) for part in parts)
-    return ResultTrace(results, parts[-1].cut)
+    return ResultTrace(results, parts[-1].gaps)

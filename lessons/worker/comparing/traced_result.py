@@ -6,11 +6,12 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
 
-from lessons.results.run_comparison import ComparedResult
+from lessons.results.run_comparison import NO_GAPS, ComparedResult, Gaps
 from lessons.worker.comparing.result_sketch import EXTREMES, PLACES, Sketch, stretch
 
 MOST_RESULTS = 50_000
@@ -21,7 +22,7 @@ PART_BYTES = 5 << 20
 """What one part of a trace holds at most."""
 
 
-@dataclass(slots=True)
+@dataclass
 class TracedResult:
     """An intermediate result of a program.
 
@@ -61,6 +62,18 @@ class TracedResult:
         """The shape without axes of one number."""
         return tuple(size for size in self.shape if size > 1)
 
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether all of its numbers here are whole, those aside that are not finite."""
+        finite = self.value[self.value.isfinite()]
+        return bool((finite == finite.round()).all()) if finite.is_floating_point() else True
+
+    @cached_property
+    def has_room(self) -> bool:
+        """Whether its type holds fractions of the size of its numbers."""
+        finite = self.value[self.value.isfinite()]
+        return not finite.numel() or float(finite.abs().max()) < 1 / torch.finfo(finite.dtype).eps
+
     @property
     def nbytes(self) -> int:
         """The bytes that its numbers take here."""
@@ -75,10 +88,10 @@ class TracedResult:
 
 @dataclass(slots=True)
 class ResultTrace:
-    """The results of a run in order; `cut` if there are more that were left out."""
+    """The results of a run in order, and what is missing among them."""
 
     results: list[TracedResult]
-    cut: bool = False
+    gaps: Gaps = NO_GAPS
 
 
 def parts(trace: ResultTrace) -> Iterator[list[TracedResult]]:

@@ -29,9 +29,7 @@ class TracingRecorder(RollingRecorder):
     def trace(self) -> ResultTrace:
         """Return the results. Not to be called while the recorder is entered."""
         with torch.no_grad():
-            found = self._log.finish(_present)
-        found.cut = found.cut or bool(self.record.stopped)
-        return found
+            return self._log.finish(_present)
 
     def _add(self, noted: Noted, out: Any) -> None:
         with torch.no_grad():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import torch
@@ -19,13 +19,11 @@ Kinship = Literal["same", "arranged", "permuted", ""]
 with axes in another order, or merged, or split; the same ones in another order; other numbers."""
 
 
-Tolerance = Callable[[torch.dtype, torch.dtype], tuple[float, float]]
-"""Returns the relative and the absolute tolerance for numbers of two types."""
+Limits = tuple[float, float]
+"""A relative and an absolute tolerance."""
 
-
-def everywhere(one: torch.dtype, other: torch.dtype) -> tuple[float, float]:
-    """Return the tolerance by which answers are judged."""
-    return TOLERANCE, TOLERANCE
+JUDGED: Limits = TOLERANCE, TOLERANCE
+"""The tolerance by which answers are judged."""
 
 
 def _prints(results: Sequence[IntermediateResult]) -> torch.Tensor:
@@ -43,12 +41,14 @@ def _similar(one: torch.Tensor, other: torch.Tensor, tolerance: float) -> list[l
     return [[index for index, fit in enumerate(row) if fit] for row in fits.tolist()]
 
 
-def kinship(one: torch.Tensor, other: torch.Tensor, tolerance: Tolerance = everywhere) -> Kinship:
+def kinship(one: torch.Tensor, other: torch.Tensor, limits: Limits = JUDGED) -> Kinship:
     """Return how two tensors compare."""
     if one.numel() != other.numel():
         return ""
-    first, second = one.detach().double(), other.detach().double()
-    limits = tolerance(one.dtype, other.dtype)
+    # A float cannot tell all whole numbers apart.
+    are_whole = not (one.is_floating_point() or other.is_floating_point())
+    dtype = torch.int64 if are_whole else torch.float64
+    first, second = one.detach().to(dtype), other.detach().to(dtype)
     if one.shape == other.shape and _close(first, second, limits):
         return "same"
     if not _close(first.flatten().sort().values, second.flatten().sort().values, limits):
@@ -77,7 +77,7 @@ def _arrangements(value: torch.Tensor) -> Iterator[torch.Tensor]:
         yield bare.permute(order).flatten()
 
 
-def _close(one: torch.Tensor, other: torch.Tensor, limits: tuple[float, float]) -> bool:
+def _close(one: torch.Tensor, other: torch.Tensor, limits: Limits) -> bool:
     return torch.allclose(one, other, rtol=limits[0], atol=limits[1], equal_nan=True)
 
 
@@ -106,12 +106,9 @@ class Kinships:
         self,
         theirs: Sequence[IntermediateResult],
         ours: Sequence[IntermediateResult],
-        tolerance: Tolerance = everywhere,
     ) -> None:
-        self._theirs, self._ours, self._tolerance = theirs, ours, tolerance
-        types = {item.value.dtype for item in (*theirs, *ours)}
-        most = max((max(tolerance(kind, kind)) for kind in types), default=0.0)
-        self._similar = _similar(_prints(theirs), _prints(ours), most)
+        self._theirs, self._ours = theirs, ours
+        self._similar = _similar(_prints(theirs), _prints(ours), TOLERANCE)
         self._known: dict[tuple[int, int], Kinship] = {}
 
     def similar(self, ours: int) -> list[int]:
@@ -124,7 +121,7 @@ class Kinships:
         if theirs not in self._similar[ours]:
             return ""
         if pair not in self._known:
-            self._known[pair] = kinship(self._theirs[theirs].value, self._ours[ours].value, self._tolerance)
+            self._known[pair] = kinship(self._theirs[theirs].value, self._ours[ours].value)
         return self._known[pair]
 
     def is_equal(self, theirs: int, ours: int) -> bool:

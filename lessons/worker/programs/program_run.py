@@ -20,6 +20,7 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from lessons.results.code_unit import PROGRAM
+from lessons.results.run_comparison import Gaps
 from lessons.texts.wording import Wording
 from lessons.worker import channel
 from lessons.worker.comparing import program_comparison, traced_result
@@ -204,19 +205,19 @@ def find_nonfinite(run: RunState, question: FindNonfinite) -> NonfiniteFound:
 
 def trace_part(run: RunState, question: TraceProgram) -> TracePart:
     """Return a part of the intermediate results of a run."""
-    cut, parts = _parts(run)
+    gaps, parts = _parts(run)
     if not 0 <= question.part < len(parts):
         raise tensor_questions.QuestionRefused(say("no-part", "no such part"))
     tree, blob = parts[question.part]
-    return TracePart(tree, question.part == len(parts) - 1, blob, cut)
+    return TracePart(tree, question.part == len(parts) - 1, blob, gaps)
 
 
 @functools.lru_cache(maxsize=1)
-def _parts(run: RunState) -> tuple[bool, list[tuple[Any, bytes]]]:
-    """Return whether the trace of a run was cut, and the trace in encoded parts."""
+def _parts(run: RunState) -> tuple[Gaps, list[tuple[Any, bytes]]]:
+    """Return what is missing in the trace of a run, and the trace in encoded parts."""
     recorder = run.recorder
     trace = recorder.trace() if isinstance(recorder, TracingRecorder) else program_comparison.trace(run.explainer)
-    return trace.cut, [values.encode(traced_result.plain(part)) for part in traced_result.parts(trace)]
+    return trace.gaps, [values.encode(traced_result.plain(part)) for part in traced_result.parts(trace)]
 
 
 HANDLERS: tensor_questions.Handlers = {
@@ -269,7 +270,7 @@ def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt
         if isinstance(recorder, HuntingRecorder):
 
             def found() -> None:
-                recorder.name_all(state.namespace)
+                recorder.naming.name_all(state.namespace)
                 stopper.soon(Ended)
 
             recorder.on_end = found

@@ -54,7 +54,7 @@ def test_a_saved_trace_takes_the_place_of_a_program(command: Command, files: tup
     assert data["difference"]["other"]["line"] == 5
     assert [item["one"]["name"] for item in data["agreed"]][:2] == ["x", "x.T"]
     content = trace.read_bytes()
-    for damaged, why in ((content[:-3], "damaged"), (content.replace(b"trace 2", b"trace 9"), "version")):
+    for damaged, why in ((content[:-3], "damaged"), (content.replace(b"trace 3", b"trace 9"), "version")):
         trace.write_bytes(damaged)
         status, _, err = command("diff", trace, files[1])
         assert status == 2
@@ -98,13 +98,26 @@ def test_the_tensors_of_a_file_are_given_to_both_programs(
 def test_a_program_that_fails_does_not_agree(command: Command, files: tuple[Path, Path]) -> None:
     files[1].write_text(ONE + "raise SystemExit(3)\n")
     status, out, err = command("diff", *files)
-    assert status == 1
-    assert out.startswith("other.py did not come to its end. What it had computed by then was compared.\n\n")
-    assert "The two programs agree." in out
+    assert status == 5
+    text = " ".join(out.split())
+    assert text.startswith("No difference was found, but not everything was compared.")
+    assert "other.py did not come to its end. What it had computed by then is compared." in text
     assert "line 6" in err
     files[0].write_text("")
     files[1].write_text("")
-    assert command("diff", *files)[1].startswith("There is nothing to compare")
+    status, out, _ = command("diff", *files)
+    assert (status, out[:27]) == (5, "There is nothing to compare")
+
+
+def test_a_saved_trace_remembers_that_it_is_not_whole(
+    command: Command, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    trace = tmp_path / "one.trace"
+    files[1].write_text(ONE + "raise SystemExit(3)\n")
+    status, out, _ = command("diff", files[1], "--save", trace)
+    assert (status, "did not come to its end" in out) == (5, True)
+    data = document(command("diff", trace, files[0], "--json"), 5)
+    assert (data["agree"], data["unfinished"]) == (None, ["one.trace"])
 
 
 def test_the_trace_of_a_long_run_may_be_larger_than_other_files(

@@ -16,7 +16,7 @@ def compare(one: str, other: str, rtol: float | None = None, atol: float | None 
         trace = program_comparison.trace(Traced(source).explainer)
         # As between two processes.
         encoded = [values.encode(traced_result.plain(part)) for part in traced_result.parts(trace)]
-        traces.append(ResultTrace(traced_result.joined(values.decode(*part) for part in encoded), trace.cut))
+        traces.append(ResultTrace(traced_result.joined(values.decode(*part) for part in encoded), trace.gaps))
     return program_comparison.compare(traces[0], traces[1], rtol, atol)
 
 

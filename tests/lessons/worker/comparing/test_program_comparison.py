@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lessons.render import run_comparison_text
-from lessons.results.run_comparison import RunComparison
+from lessons.results.run_comparison import Gaps, RunComparison
 from lessons.worker.comparing import program_comparison, traced_result
 from lessons.worker.comparing.traced_result import ResultTrace
 from lessons.worker.comparing.tracing_recorder import TracingRecorder
@@ -204,7 +204,7 @@ def test_a_difference_late_in_a_long_run_is_found() -> None:
     assert comparison.difference is not None
     assert comparison.difference.one is not None
     assert comparison.difference.one.name == "h"
-    assert not comparison.cut
+    assert comparison.gaps_of_one == comparison.gaps_of_other == Gaps()
 
 
 PIECES = f"""{START}
@@ -232,12 +232,12 @@ def test_results_are_the_same_whether_they_are_read_from_a_record_or_logged_as_t
     ]
     assert all(torch.equal(one.value, other.value) for one, other in zip(logged.results, read.results, strict=True))
     assert program_comparison.compare(logged, read).difference is None
-    assert not logged.cut
+    assert not logged.gaps
 
 
 def test_a_record_that_is_not_complete_is_not_compared_to_its_end() -> None:
     trace = program_comparison.trace(Traced(f"{START}\ny = x @ w", most=2).explainer)
-    assert program_comparison.compare(trace, trace).cut
+    assert program_comparison.compare(trace, trace).agree is None
 
 
 HEADS = f"""
@@ -334,7 +334,7 @@ optimizer.step()
 
 def test_a_trace_that_ends_early_leaves_out_nothing_that_the_other_one_goes_on_with() -> None:
     trace = program_comparison.trace(Traced(f"{START}\ny = x @ w\nz = y.tanh()\nend = z * 2").explainer)
-    early = ResultTrace(trace.results[:3], cut=True)
+    early = ResultTrace(trace.results[:3], Gaps(many=True))
     assert program_comparison.compare(early, trace).difference is None
     assert program_comparison.compare(trace, early).difference is None
     assert program_comparison.compare(trace, ResultTrace(trace.results[:3])).difference is not None
@@ -496,3 +496,72 @@ def test_rows_of_results_keep_their_shapes_and_lines_whatever_the_width() -> Non
         assert max(map(len, lines)) <= width
         assert sum(line.count("4×6, line 9") for line in lines) == 2
         assert any("the_cont" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("torch.tensor([70000, 3])", "torch.tensor([70001, 3])"),
+        ("torch.tensor([2**60, 3])", "torch.tensor([2**60 + 1, 3])"),
+        ("torch.tensor([1e6, 3.0])", "torch.tensor([1e6 + 1, 3.0])"),
+        ("torch.tensor([256.0, 3.0], dtype=torch.bfloat16)", "torch.tensor([257.0, 3.0])"),
+        ("torch.tensor([1000, 3])", "torch.tensor([1000.001, 3.0])"),
+        ("torch.tensor([True, False])", "torch.tensor([True, True])"),
+    ],
+)
+def test_whole_numbers_are_the_same_or_they_are_not(one: str, other: str) -> None:
+    for left, right in ((one, other), (other, one)):
+        found = compare(f"x = {left}", f"x = {right}")
+        assert found.agree is False
+        assert found.agreed == ()
+
+
+def test_numbers_that_are_whole_by_rounding_may_be_apart_by_rounding() -> None:
+    kind = "dtype=torch.bfloat16"
+    assert compare(f"x = torch.tensor([1000.0, 300.0], {kind})", f"x = torch.tensor([1004.0, 300.0], {kind})").agree
+    assert compare("x = torch.tensor([3e9, 2e9])", "x = torch.tensor([3000000256.0, 2e9])").agree
+
+
+def test_given_tolerances_hold_for_whole_numbers_too() -> None:
+    one, other = (program_comparison.trace(Traced(f"x = torch.tensor([{number}, 3])").explainer) for number in (5, 6))
+    assert program_comparison.compare(one, other, atol=1.0).agree
+    assert not program_comparison.compare(one, other).agree
+
+
+TARGETS = """
+torch.manual_seed(0)
+scores = torch.randn(6, 10)
+words = torch.tensor([1, 2, 3, 4, 5, 6])
+targets = {}
+loss = torch.nn.functional.cross_entropy(scores, targets)
+"""
+
+
+def test_whole_numbers_that_stand_in_place_of_others_are_the_difference() -> None:
+    same, moved = TARGETS.format("words"), TARGETS.format("words.roll(-1)")
+    first, second = different(same, moved)
+    assert (first.name, second.name) == ("words", "targets")
+    second, first = different(moved, same)
+    assert (first.name, second.name) == ("words", "targets")
+
+
+def test_positions_that_their_type_cannot_hold_are_the_difference() -> None:
+    code = """
+torch.manual_seed(0)
+speed = torch.rand(4)
+places = torch.arange(300).to({})
+angle = places[:, None] * speed
+turned = angle.cos()
+"""
+    for one, other in (("torch.bfloat16", "torch.float32"), ("torch.float32", "torch.bfloat16")):
+        first, second = different(code.format(one), "\n" + code.format(other))
+        assert (first.name, second.name) == ("places", "places")
+
+
+def test_what_is_not_recorded_leaves_a_comparison_open() -> None:
+    code = "x = torch.eye(3).to_sparse() * {}\ny = torch.ones(3) + 1"
+    found = compare(code.format(2), code.format(3))
+    assert (found.agree, found.gaps_of_one.unread > 0) == (None, True)
+    text = run_comparison_text.summary(found, ("one.py", "other.py"))
+    assert text.startswith("No difference was found, but not everything was compared.")
+    assert "operations of one.py computed is not compared, because their numbers are not kept." in text

@@ -72,6 +72,8 @@ def digits(explanation: Explanation, most: int = 8, unicode: bool = True) -> Dig
     Operands get as few decimals as make the result come out to its last shown digit.
     """
     e = explanation
+    if e.value is None:
+        return Digits("", "=", readable(e.value))
     short = _shortened(_taken(_short_softmax(e), e.values), e.values, most)
     # A result that lies between two roundings may need more decimals too.
     for decimals in range(DECIMALS, DECIMALS + 3):
@@ -100,6 +102,8 @@ def rounding_remark(explanation: Explanation) -> str:
     Where large numbers cancel, as in the logarithm of a sum near 1, the roundings of a kernel are most of what is left.
     """
     e = explanation
+    if e.value is None:
+        return ""
     got = f.evaluate(e.formula, e.values) if e.operands else e.value
     near = MANY_ROUNDINGS * EPSILON.get(e.dtype, 0.0) * abs(e.value)
     if e.dtype not in EPSILON or not (math.isfinite(got) and math.isfinite(e.value)) or abs(got - e.value) <= near:
@@ -201,7 +205,7 @@ def _write(
         equal = shown == numbers and _number(result) == exactly
     sign = "=" if equal else "≈" if unicode else "~"
     text = f.text(formula, shown, repr, "people" if unicode else "python")
-    return _Written(Digits(text, sign, result), got, exactly, type(e.value) is int and exactly is not None)
+    return _Written(Digits(text, sign, result), got, exactly, type(e.value) in (int,) and exactly is not None)
 
 
 def _rest(count: int, number: str) -> str:

@@ -47,7 +47,7 @@ def lines(
         for item in report.reached:
             # They were not looked at as they were made.
             yield from _wrapped(say("is-not-finite", "In the end, {what}.", what=_not_finite(item)), width)
-    yield from _wrapped(_looked_at(report, failed), width)
+    yield from _wrapped(looked_at(report, failed=failed), width)
     for item in () if report.origins else report.large:
         yield from _wrapped(_large(item, here, steps), width)
 
@@ -185,16 +185,18 @@ def _not_finite(item: NotableTensor) -> str:
     )
 
 
-def _looked_at(report: NonfiniteReport, failed: bool) -> str:
+def looked_at(report: NonfiniteReport, *, failed: bool = False) -> str:
+    """Say how much was looked at, and what was not."""
     if not report.operations and failed:
         return say("nothing-computed", "No number was computed before the program stopped.")
-    if not report.operations and not report.origins and not report.reached:
+    is_empty = not (report.operations or report.origins or report.reached or report.stopped or report.unseen)
+    if is_empty:
         return say("nothing-at-all", "The program computed nothing with PyTorch, so nothing was looked at.")
     parts = []
     if not report.origins:
         parts.append(
-            say("all-finite-until", "Everything that was recorded is finite.")
-            if report.stopped
+            say("all-seen-finite", "Everything that was looked at is finite.")
+            if not report.is_complete
             else say("all-finite-until-failure", "Everything is finite up to where the program stopped.")
             if failed
             else say("none-computed", "No operation computed a number that is not finite.")
@@ -246,8 +248,26 @@ def _looked_at(report: NonfiniteReport, failed: bool) -> str:
             say.count(
                 "lost",
                 report.lost,
-                "Not looked at: {count:,} number that was overwritten without a copy.",
-                "Not looked at: {count:,} numbers that were overwritten without a copy.",
+                "Not looked at: {count:,} number of which no copy was kept.",
+                "Not looked at: {count:,} numbers of which no copy was kept.",
+            )
+        )
+    if report.unseen:
+        parts.append(
+            say.count(
+                "unseen",
+                report.unseen,
+                "{count:,} sparse or nested tensor may hold numbers that are not finite: they are not recorded.",
+                "{count:,} sparse or nested tensors may hold numbers that are not finite: they are not recorded.",
+            )
+        )
+    if report.unjudged:
+        parts.append(
+            say.count(
+                "unjudged",
+                report.unjudged,
+                "Of {count:,} tensor with infinities it was not looked at whether the code had set them.",
+                "Of {count:,} tensors with infinities it was not looked at whether the code had set them.",
             )
         )
     return " ".join(parts)

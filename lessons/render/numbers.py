@@ -13,6 +13,9 @@ from rich.cells import cell_len, set_cell_size
 
 from lessons.results.clean_text import clean
 from lessons.results.floats import DECIMALS, shortest
+from lessons.texts.wording import Wording
+
+say = Wording("explanation/numbers")
 
 LARGEST_FIXED, SMALLEST_FIXED = 1e6, 1e-4
 LARGEST_WHOLE = 2.0**64
@@ -109,8 +112,15 @@ def fewer_digits(
     return two, replace(two, width=min(two.width, max(4 if special or low < 0 else 3, whole)), tight=True)
 
 
-def nonfinite(value: float) -> str:
-    """Return `nan`, `inf` or `-inf`."""
+def unknown() -> str:
+    """Return what stands for a number that nobody knows any more."""
+    return say("unknown", "unknown")
+
+
+def nonfinite(value: float | None) -> str:
+    """Return `nan`, `inf` or `-inf`; of a number that is not known, that."""
+    if value is None:
+        return unknown()
     if isnan(value):
         return "nan"
     return "inf" if value > 0 else "-inf"
@@ -141,8 +151,10 @@ def exact(value: float, dtype: str) -> str:
     return plain if "." in plain else plain + ".0"
 
 
-def readable(value: float, dtype: str = "float32", decimals: int = DECIMALS) -> str:
-    """Format a number for people: exactly if `decimals` decimals suffice, otherwise rounded to them."""
+def readable(value: float | None, dtype: str = "float32", decimals: int = DECIMALS) -> str:
+    """Format a number for people: exactly if `decimals` decimals suffice, otherwise rounded; None as unknown."""
+    if value is None:
+        return unknown()
     if type(value) is int:
         return str(value)
     if not isfinite(value):

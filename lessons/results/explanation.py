@@ -80,7 +80,7 @@ class Explanation:
     """The explanation of one number.
 
     Attributes:
-        name, index, value, dtype: the number and its cell.
+        name, index, value, dtype: the number and its cell; the value is None if nobody knows it any more.
         op: the operation that computed it: `matmul`, `softmax`, `masked_fill`, `dropout`, `draw`, `literal`, ...
         code: the piece of code that computed it, at `line` of `file`.
         file: the form for people of a unit of code, the path of a module of the `attention` package, or "".
@@ -93,7 +93,7 @@ class Explanation:
 
     name: str
     index: Index
-    value: float
+    value: float | None
     dtype: str
     op: str
     code: str
@@ -151,7 +151,7 @@ def of_json(data: Any) -> Explanation:
     return Explanation(
         name=_text(data["name"]),
         index=_index(data["index"]),
-        value=_number(data["value"]),
+        value=None if data["value"] is None else _number(data["value"]),
         dtype=_text(data["dtype"]),
         op=_text(data["op"]),
         code=_text(data["code"]),
@@ -193,7 +193,12 @@ def line_of_json(given: Any) -> int | None:
 
 
 def python(explanation: Explanation) -> str:
-    """Write the formula in Python's notation with the labels of the operands; for a leaf, the number itself."""
+    """Write the formula in Python's notation with the labels of the operands; for a leaf, the number itself.
+
+    "" for a number that nobody knows.
+    """
+    if explanation.value is None:
+        return ""
     if explanation.leaf:
         return repr(shortest(explanation.value, explanation.dtype))
     # With a float in between, Python would round whole numbers that are greater than a float can hold.

@@ -91,6 +91,8 @@ class NonfiniteReport:
         is_over: whether the run was ended soon after the first NaN, when enough was known.
         has_marks: whether some variables hold NaN in the end from which nothing was computed.
         lost: how many numbers were not, because they were overwritten and there was no room for a copy.
+        unseen: how many sparse or nested tensors were made whose numbers are not finite, or were not looked at.
+        unjudged: of how many tensors with infinities it was not looked at whether the code has set these.
         stopped: why recording stopped before the end of the run; "" if it did not.
         stopped_line: the line at which it stopped.
     """
@@ -108,11 +110,26 @@ class NonfiniteReport:
     skipped: int = 0
     is_over: bool = False
     has_marks: bool = False
+    unseen: int = 0
+    unjudged: int = 0
 
     @property
     def first(self) -> Origin | None:
-        """Where the first number that is not finite came from; None if all are finite."""
+        """Where the first number that is not finite came from; None if none was found."""
         return self.origins[0] if self.origins else None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether something was looked at, and nothing was not."""
+        left_out = self.stopped or self.forgotten or self.lost or self.unseen or self.unjudged
+        return self.operations > 0 and not left_out
+
+    @property
+    def is_finite(self) -> bool | None:
+        """Whether all numbers are finite; None if none was found that is not, but not all were looked at."""
+        if self.origins or self.reached:
+            return False
+        return True if self.is_complete else None
 
 
 MOST_CHAIN = 10_000
@@ -135,6 +152,8 @@ def of_json(data: Any) -> NonfiniteReport:
         skipped=whole(data["skipped"]),
         is_over=_truth(data["is_over"]),
         has_marks=_truth(data["has_marks"]),
+        unseen=whole(data["unseen"]),
+        unjudged=whole(data["unjudged"]),
     )
 
 

@@ -21,7 +21,7 @@ class ExplainedLinks:
     def __init__(self, document: Document) -> None:
         self._numbers: dict[int, int] = {}
         self._chapters: dict[int, int] = {}
-        self._cells: dict[tuple[int, str, float], int] = {}
+        self._cells: dict[tuple[int, str, float | None], int] = {}
         for chapter_number, chapter in enumerate(document.chapters):
             for found in _explanations(chapter):
                 number = self._numbers[id(found)] = len(self._numbers) + 1

@@ -12,6 +12,7 @@ from lessons.render.numbers import readable
 from lessons.results.nonfinite import NonfiniteReport, Origin
 from lessons.texts.wording import Wording
 from lessons.trace.harmless_text import harmless
+from lessons.trace.trace_errors import Incomplete
 from lessons.trace.traced_number import TracedNumber
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ say = Wording("trace/nonfinite")
 class TracedNonfinite:
     """What a search for numbers that are not finite has found; false if all numbers are finite.
 
+    Where none was found, but not all were looked at, it is neither true nor false: `bool` raises `Incomplete`.
+
     >>> if found := trace.first_nan():
     ...     print(found.first.code, *found.cures)
 
@@ -36,11 +39,13 @@ class TracedNonfinite:
     _questions: RecordQuestions
 
     def __bool__(self) -> bool:
-        return self.report.first is not None
+        if (is_finite := self.report.is_finite) is None:
+            raise Incomplete(nonfinite_text.looked_at(self.report))
+        return not is_finite
 
     @property
     def first(self) -> TracedNumber | None:
-        """The first number that is not finite, with its explanation; None if all are finite."""
+        """The first number that is not finite, with its explanation; None if none was found."""
         origin = self.report.first
         return TracedNumber(origin.first, self._questions) if origin is not None else None
 
@@ -60,7 +65,12 @@ class TracedNonfinite:
     def __repr__(self) -> str:
         found = self.report.first.first if self.report.first is not None else None
         if found is None:
-            return f"<{type(self).__name__}: {say('none', 'all numbers are finite')}>"
+            said = (
+                say("none", "all numbers are finite")
+                if self.report.is_finite
+                else nonfinite_text.looked_at(self.report)
+            )
+            return f"<{type(self).__name__}: {said}>"
         at = ": ".join(filter(None, (explanation_text.where(found), found.code)))
         value = readable(found.value, found.dtype)
         return f"<{type(self).__name__}: {found.label} = {value}{f' ({at})' if at else ''}>"

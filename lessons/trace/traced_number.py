@@ -75,8 +75,8 @@ class TracedNumber:
         return self._explanation.label
 
     @property
-    def value(self) -> float:
-        """The number."""
+    def value(self) -> float | None:
+        """The number; None if the record no longer has it."""
         return self._explanation.value
 
     @property
@@ -91,7 +91,10 @@ class TracedNumber:
 
     @property
     def formula(self) -> str:
-        """The formula in Python's notation, over the labels of the operands; for a leaf the number itself."""
+        """The formula in Python's notation, over the labels of the operands; a leaf is the number itself.
+
+        "" for a number that is unknown.
+        """
         return e.python(self._explanation)
 
     @property

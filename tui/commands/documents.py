@@ -120,23 +120,24 @@ def knob(spec: Lesson, item: Knob) -> Json:
 def explanation(node: Node, exactly: bool = False) -> Json:
     """Return how a number was computed, and in `operands` the same for each of its operands.
 
-    `formula` is Python over the labels of the operands (`exp`, `sqrt`, `max`, ... are functions, `float32` rounds to
-    that type); for a leaf it is the value. `more` says that the operands of a number are left out, because the tree is
-    cut off at that depth. Values have as few digits as identify them in their type, or all (`exactly`) where the
-    formula above depends on them.
+    The value and the formula of a number that nobody knows any more are None. `formula` is Python over the labels of
+    the operands (`exp`, `sqrt`, `max`, ... are functions, `float32` rounds to that type); for a leaf it is the value.
+    `more` says that the operands of a number are left out, because the tree is cut off at that depth. Values have as
+    few digits as identify them in their type, or all (`exactly`) where the formula above depends on them.
     """
     value = node.explanation
-    shown = value.value if exactly else shortest(value.value, value.dtype)
+    known = value.value
+    shown = known if exactly or known is None else shortest(known, value.dtype)
     short = [shortest(operand.value, operand.dtype) for operand in value.operands]
     below = exact_formula.needs_exact_operands(value.formula, short, value.values, value.dtype)
     remark = formula_digits.digits(value).remark or formula_digits.rounding_remark(value)
     return {
         "tensor": value.name,
         "index": list(value.index),
-        "value": number(shown),
+        "value": None if shown is None else number(shown),
         "dtype": value.dtype,
         "op": value.op,
-        "formula": repr(shown) if value.leaf else python(value),
+        "formula": None if shown is None else repr(shown) if value.leaf else python(value),
         "line": value.line,
         "file": value.file,
         "code": value.code,

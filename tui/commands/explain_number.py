@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         print_json(documents.explanation(found))
     else:
         print_lines(explanation_lines.lines(found, most, step, steps))
-    return ExitCode.NOT_PASSED if own and run.steps[0].error is not None else ExitCode.OK
+    return own_program.status(run.steps[0]) if own else ExitCode.OK
 
 
 def _index(text: str) -> tuple[int, ...]:

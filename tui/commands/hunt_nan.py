@@ -54,12 +54,14 @@ def run(options: argparse.Namespace) -> ExitCode:
         failed = result.error is not None
         width = max(NARROWEST, min(nonfinite_text.WIDTH, shutil.get_terminal_size().columns))
         print_lines(nonfinite_text.lines(report, PROGRAM.name, names, width, failed=failed))
-    return ExitCode.NOT_PASSED if report.origins or report.reached or result.error is not None else ExitCode.OK
+    if report.is_finite is False or result.error is not None:
+        return ExitCode.NOT_PASSED
+    return ExitCode.OK if report.is_finite else ExitCode.UNDECIDED
 
 
 def _document(report: NonfiniteReport) -> Json:
     return {
-        "finite": not report.origins and not report.reached,
+        "finite": report.is_finite,
         "origins": [_origin(item) for item in report.origins],
         "reached": [_tensor(item) for item in report.reached],
         "large": [_tensor(item) for item in report.large],
@@ -71,6 +73,8 @@ def _document(report: NonfiniteReport) -> Json:
         "ended": report.is_over,
         "marks": report.has_marks,
         "lost": report.lost,
+        "unseen": report.unseen,
+        "unjudged": report.unjudged,
         "stopped": report.stopped,
         "stopped_line": report.stopped_line,
     }

@@ -18,7 +18,6 @@ from tui.commands import output, own_program
 from tui.commands.errors import CommandError, UsageError
 from tui.commands.interrupted_run import interruptible
 from tui.render import linear_text
-from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import Terminal, prepare, this_terminal
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def talk(terminal: Terminal, session: ProgramSession, columns: int | None, name:
 
     open_dialogue.converse(lambda console: ProgramDialogue(session, console, name), columns, unicode=terminal.unicode)
     assert session.opened is not None
-    return ExitCode.NOT_PASSED if session.opened.whole.error else ExitCode.OK
+    return own_program.status(session.opened.whole)
 
 
 def open_pages(terminal: Terminal, session: ProgramSession, *, watch: bool = False) -> int:
@@ -125,4 +124,4 @@ def _print(session: ProgramSession) -> int:
     left = len(pages) - MOST_PAGES
     if left > 0:
         output.print_lines([say("more", "(and {count} more pages of tensors)", count=left)])
-    return ExitCode.NOT_PASSED if opened.whole.error else ExitCode.OK
+    return own_program.status(opened.whole)

@@ -22,6 +22,7 @@ from tui.commands.files import read_code
 from tui.commands.output import print_error
 from tui.render import linear_text
 from tui.state.typed_names import listed, typed
+from tui.tty.exit_codes import ExitCode
 
 say = Wording("command/program")
 
@@ -84,10 +85,33 @@ def _check_kind(file: str) -> None:
 
 
 def run_program(session: Session, program: OwnProgram) -> Run:
-    """Run a program. If it fails, say so on standard error: what it did before can be asked about."""
+    """Run a program. If it fails, or its record does not reach its end, say so on standard error."""
     run = session.run_program(program)
-    say_failure(program, run.steps[0])
+    (result,) = run.steps
+    say_failure(program, result)
+    if stopped := why_stopped(result):
+        print_error(
+            say(
+                "stopped",
+                "The record of {file} ended before the program did, because {why}. What was computed after that is not "
+                "known here.",
+                file=program.name,
+                why=stopped.rstrip("."),
+            )
+        )
     return run
+
+
+def why_stopped(result: StepResult) -> str:
+    """Return why the record of a program ended before the program did; "" if it did not."""
+    return result.stopped if isinstance(result, ProgramResult) else ""
+
+
+def status(result: StepResult) -> ExitCode:
+    """Return the exit code of a verb that has shown what a program computed."""
+    if result.error is not None:
+        return ExitCode.NOT_PASSED
+    return ExitCode.UNDECIDED if why_stopped(result) else ExitCode.OK
 
 
 def say_failure(program: OwnProgram, result: StepResult) -> None:

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         print_json(documents.flow(flow))
     else:
         print_lines(flow_graph.dot(flow) if options.dot else flow_text.lines(flow, linear_text.WIDTH, step, names))
-    return ExitCode.NOT_PASSED if own and run.steps[0].error is not None else ExitCode.OK
+    return own_program.status(run.steps[0]) if own else ExitCode.OK
 
 
 def _opened(lesson_run: Run, unit: CodeUnit, names: list[str]) -> Flow:

@@ -162,7 +162,10 @@ class ProgramRun(Run):
                 notes.append(reply.reason)
         if self.whole.stopped:
             notes.append(
-                say("stopped-before", "The record ended before the program did: these are the numbers of then.")
+                say(
+                    "stopped-before",
+                    "The record ended before the program did. What was computed after that is not explained.",
+                )
             )
         if forgotten := self._forgotten.get(function):
             notes.append(

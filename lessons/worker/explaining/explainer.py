@@ -175,17 +175,20 @@ class Explainer:
     ) -> dict[str, Any]:
         """Explain an element under the name of a cell, as plain data; see `lessons.results.explanation.Explanation`."""
         self.names.update()
+        value: float | None = None
         try:
             value = self.history.value(element)
         except ValueLost as lost:
-            value, derived = float("nan"), accounting.unexplained(str(lost))
+            derived = accounting.unexplained(str(lost))
         else:
             derived = self._checked(element, value)
         result, operands = derived.result, derived.operands
-        formula = f.Number(value) if result.formula is None else result.formula
+        formula = f.Number(math.nan if value is None else value) if result.formula is None else result.formula
         location = source_location.locate(self.names.positions, derived.event)
         named = labels.name_all(operands, derived.code_names)
-        notes = [*result.notes, *nonfinite_origin.notes(self, labels, element, value, derived)]
+        notes = list(result.notes)
+        if value is not None:
+            notes += nonfinite_origin.notes(self, labels, element, value, derived)
         if any("#" in operand.name for operand in named):
             notes.append(counts_note(partly=self.record.since > 1))
         values = self.history.values(operands)

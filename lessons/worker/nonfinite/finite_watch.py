@@ -72,7 +72,7 @@ class FiniteWatch:
     def scan(self) -> Scan:
         """Return what was found in the operations that the record still has."""
         found = [written for written in self._scan.found if written.time > self._record.since]
-        return Scan(found, self._scan.operations, self._scan.numbers, self._scan.lost, self._scan.peaks)
+        return replace(self._scan, found=found)
 
     def scaled_steps(self) -> list[ScaledStep]:
         """Return the steps of a `GradScaler` that ended in the record, and the one that has begun."""

@@ -48,7 +48,7 @@ MOST_SHOWN = 8
 MOST_OPERANDS = 4
 """Operands of the first number whose own explanation is given."""
 
-MOST_TENSORS = 256
+MOST_TENSORS = 2048
 """Tensors with infinities that are looked at to find one that the code did not set."""
 
 MOST_LOSSES = 1000
@@ -111,13 +111,14 @@ class _Search:
         self.left_out: set[int] = set()
         """Storages with NaN that whatever reads them leaves out."""
         self.has_marks = False
+        self.unjudged = 0
+        """Tensors with infinities of which it was not looked at whether the code has set them."""
         # What is explained on the way adds to the record.
         self.last = run.record.time if until is None else until
         if watched is not None:
             self.unkept = run.record.since - 1
         else:
-            before = run.record.events.after(self.last)
-            self.unkept = max(0, self.last - 1 - before) if not run.record.stopped else 0
+            self.unkept = run.record.forgotten
         self.found = scan(self.record, self.last) if watched is None else watched.scan
         left = without_hidden(run, self.found.found)
         steps = watched.steps if watched is not None else scaled_gradients.steps_of(run, self.last, left)
@@ -146,6 +147,8 @@ class _Search:
             "is_over": is_over,
             "has_marks": self.has_marks,
             "lost": found.lost,
+            "unseen": self.record.hidden,
+            "unjudged": self.unjudged,
             "stopped": "" if is_over else self.record.stopped,
             "stopped_line": self.run.names.positions.line(site) if site and not is_over else None,
         }
@@ -186,7 +189,7 @@ class _Search:
             if not written.indices:
                 continue
             if written.kind == "nan":
-                chain = self.ways.back(written.region, written.indices[0], written.time)
+                chain = self.ways.back(written.region, written.indices[0], written.time, is_nan=True)
                 if self.ways.is_mark(chain) or self._is_left_out(written):
                     # As long as nothing is computed from it, it may mark what is missing.
                     continue
@@ -196,10 +199,13 @@ class _Search:
                     # The chain of the NaN tells more than that of the infinity which it came from.
                     return [(written, chain)]
                 return [infinity, (written, chain)]
-            if infinity is None and tensors < MOST_TENSORS:
+            if infinity is None and tensors >= MOST_TENSORS:
+                self.unjudged += 1
+            elif infinity is None:
                 tensors += 1
-                chains = (self.ways.back(written.region, index, written.time) for index in written.indices)
-                computed = next((chain for chain in chains if not self.ways.is_on_purpose(chain[0])), None)
+                chains = [self.ways.back(written.region, index, written.time) for index in written.indices]
+                self.unjudged += not all(chains)
+                computed = next((one for one in chains if one and not self.ways.is_on_purpose(one[0])), None)
                 infinity = None if computed is None else (written, computed)
         return [] if infinity is None else [infinity]
 
@@ -394,7 +400,7 @@ class _Search:
         """Return whether NaN in a tensor marks what is missing, because the code put it there, or later left it out."""
         if region.storage in self.left_out:
             return True
-        chain = self.ways.back(region, tuple(tensor.isnan().nonzero()[0].tolist()), self.last)
+        chain = self.ways.back(region, tuple(tensor.isnan().nonzero()[0].tolist()), self.last, is_nan=True)
         event = chain[0].derived.event
         return event is not None and event.op != "lift_fresh" and self.ways.is_mark(chain)
 
@@ -402,7 +408,7 @@ class _Search:
         """Return whether one of the first infinities of a tensor was computed, and not set by the code."""
         indices = (~finite).nonzero()[:MOST_INDICES].tolist()
         chains = (self.ways.back(region, tuple(index), self.last) for index in indices)
-        return any(not self.ways.is_on_purpose(chain[0]) for chain in chains)
+        return any(chain and not self.ways.is_on_purpose(chain[0]) for chain in chains)
 
     def _peak(self, peak: Peak) -> list[Any]:
         location = source_location.locate(self.run.names.positions, peak.event)

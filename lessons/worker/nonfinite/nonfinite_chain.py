@@ -48,12 +48,19 @@ class WaysBack:
     def __init__(self, run: Explainer) -> None:
         self._run = run
 
-    def back(self, region: Region, index: Index, time: int) -> list[Link]:
+    def back(self, region: Region, index: Index, time: int, *, is_nan: bool = False) -> list[Link]:
         """Return the chain from the first number that is not finite to an element, which is not finite either.
+
+        The chain is empty if nobody knows the element any more, unless it was seen that it `is_nan`.
 
         An infinity that the code set itself does not begin a chain, unless it is all there is.
         """
-        links = [self._link(Element.of(region, index, time))]
+        element = Element.of(region, index, time)
+        try:
+            links = [self._link(element)]
+        except ValueLost as lost:
+            # It was seen when it was written.
+            return [Link(element, math.nan, _unknown(lost))] if is_nan else []
         for _ in range(LONGEST):
             link = links[-1]
             found = self._nonfinite_operands(link)
@@ -115,11 +122,11 @@ class WaysBack:
         return []
 
     def _link(self, element: Element) -> Link:
+        value = self._run.history.value(element)
         try:
-            return Link(element, self._run.history.value(element), self._run.derive(element))
+            return Link(element, value, self._run.derive(element))
         except ValueLost as lost:
-            unknown = DerivedCell(None, "", [], frozenset(), RuleResult("unrecorded", notes=[str(lost)]))
-            return Link(element, math.nan, unknown)
+            return Link(element, value, _unknown(lost))
 
     def is_mark(self, chain: list[Link]) -> bool:
         """Return whether a chain begins with a NaN that the code set or was given, and nothing is computed from it."""
@@ -178,6 +185,10 @@ class WaysBack:
         except ValueLost:
             found = None
         return found or Reason("unknown", "")
+
+
+def _unknown(lost: ValueLost) -> DerivedCell:
+    return DerivedCell(None, "", [], frozenset(), RuleResult("unrecorded", notes=[str(lost)]))
 
 
 def _is_data(link: Link) -> bool:

@@ -79,6 +79,7 @@ def test_an_equal_sign_means_exactly_equal(e: Explanation, most: int) -> None:
 @given(sums(st.one_of(tidy, small), 40), st.integers(1, 8))
 def test_written_digits_evaluate_to_the_written_result(e: Explanation, most: int) -> None:
     """The written arithmetic, rounded to the digits of the written result, gives that result."""
+    assert e.value is not None
     assume(e.value == 0 or abs(e.value) >= 0.001)
     # If the exact number lies halfway between two roundings, no number of digits decides.
     assume(abs(abs(e.value * 10_000) % 1 - 0.5) > 0.05)

@@ -244,7 +244,12 @@ def test_memory_is_bounded() -> None:
     assert "64 KiB" in trace.stopped or "bytes" in trace.stopped
     assert "Recording had stopped" in str(trace)
     assert trace.tensors["first"].value.shape == (4,)
-    assert "Recording had stopped" in str(trace.explain("first", 0))
+    assert "Uniform draw" in str(trace.explain("first", 0))
+    unknown = trace.explain("last", 0)
+    assert unknown.value is None
+    assert "last[0] = unknown" in str(unknown)
+    with pytest.raises(NotKept, match="no room"):
+        _ = trace.tensors["last"].value
     assert first.shape == (4,)
     assert last.shape == (1 << 14,)
     with record(keep=1 << 12) as trace:

@@ -288,7 +288,9 @@ def searches(draw: st.DrawFn) -> dict[str, Any]:
             "grown": st.none() | explanations(),
         }
     )
-    counts = dict.fromkeys(("operations", "numbers", "forgotten", "lost", "unkept", "skipped"), count)
+    counts = dict.fromkeys(
+        ("operations", "numbers", "forgotten", "lost", "unkept", "skipped", "unseen", "unjudged"), count
+    )
     return draw(
         st.fixed_dictionaries(
             {

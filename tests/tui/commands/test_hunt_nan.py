@@ -100,7 +100,7 @@ def test_what_is_no_program_is_refused(command: Command, tmp_path: Path) -> None
     assert command("nan", tmp_path / "empty.py")[0] == 2
     assert command("nan", tmp_path / "model.pt")[0] == 2
     status, out, _ = command("nan", tmp_path / "idle.py")
-    assert (status, out) == (0, "The program computed nothing with PyTorch, so nothing was looked at.\n")
+    assert (status, out) == (5, "The program computed nothing with PyTorch, so nothing was looked at.\n")
 
 
 TRAINER = """\

@@ -96,7 +96,8 @@ def test_pages_show_variables_then_those_of_functions_callers_first(worker: Sess
         assert (explanation.file, explanation.line, explanation.lesson_line) == (page.id, 5, 12)
         run.whole = replace(run.whole, stopped="it is long")
         run.steps = [run.whole]
-        assert run.show(page).notes == ("The record ended before the program did: these are the numbers of then.",)
+        (note,) = run.show(page).notes
+        assert note == "The record ended before the program did. What was computed after that is not explained."
 
 
 def test_a_literal_and_a_cell_of_a_function_can_be_changed(worker: Session, tmp_path: Path) -> None:

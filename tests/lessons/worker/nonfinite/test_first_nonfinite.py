@@ -63,7 +63,7 @@ def test_a_classic_failure_is_named(program: Path) -> None:
     # What a fused kernel computes inside is on no line: then the line is that of the number where it was noticed.
     lines = [item.line for item in origin.chain if item.line is not None]
     assert (origin.first.op, lines[0]) == (expected["op"], int(expected["line"]))
-    assert not math.isfinite(origin.first.value)
+    assert not math.isfinite(origin.first.value or 0.0)
     assert origin.reason
     assert origin.cures
     assert report.reached
@@ -78,7 +78,7 @@ def test_infinities_that_lead_to_nan_are_where_it_came_from() -> None:
     report = _search((FOLDER / "half_exp.py").read_text())
     first = report.origins[0].first
     assert (first.label, first.value) == ("weights#1[1]", math.inf)
-    assert math.isnan(report.origins[0].chain[-1].value)
+    assert repr(report.origins[0].chain[-1].value) == "nan"
     assert len(report.origins) == 1
 
 

@@ -256,5 +256,6 @@ def test_composite_operations_are_explained_in_inference_mode_too() -> None:
     for name in ("normed", "projected", "pooled", "joined"):
         assert torch.equal(traced.namespace[name], plain[name])
         explanation = traced.explain(name, 1, 0)
+        assert explanation.value is not None
         assert is_close(explanation.value, plain[name][1, 0].item())
         assert not [note for note in explanation.notes if "no rule" in note], name

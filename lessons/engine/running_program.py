@@ -116,6 +116,7 @@ def run(
         limited=program.limited,
         purpose=purpose,
         sources=dict(program.sources),
+        is_data=bool(program.data),
     )
     deadline = None if program.wall is None else time.monotonic() + program.wall + GRACE
     try:

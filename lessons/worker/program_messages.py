@@ -85,6 +85,7 @@ class RunProgram:
         purpose: what will be asked about it: questions about its tensors; where a number came from that is not
             finite; what it has computed, to compare it.
         sources: the source of each other file that was changed, by its path from the folder of the program on.
+        is_data: whether the file is not the program, but what the code reads.
     """
 
     path: str
@@ -97,6 +98,7 @@ class RunProgram:
     limited: bool
     purpose: Purpose
     sources: dict[str, str] = field(default_factory=dict)
+    is_data: bool = False
 
 
 @message

@@ -44,7 +44,7 @@ from lessons.worker.program_messages import (
     TracePart,
     TraceProgram,
 )
-from lessons.worker.programs import loaded_batches
+from lessons.worker.programs import loaded_batches, own_packages
 from lessons.worker.programs.edited_files import EditedFiles
 from lessons.worker.programs.named_report import (
     SHARE,
@@ -120,7 +120,7 @@ class Ended(BaseException):
 
 def run_program(job: RunProgram, talk: socket.socket) -> None:
     """Run a program, report it with all tensors that its source names, then answer questions until the peer is gone."""
-    before, began, known, process = lesson_run.out_size(), time.perf_counter(), set(sys.modules), os.getpid()
+    before, began, process = lesson_run.out_size(), time.perf_counter(), os.getpid()
     own = tuple(cell for cell in job.cells if not cell.file)
     state = RunState(own, "__main__", RECORDERS[job.purpose]())
     others = [cell for cell in job.cells if cell.file]
@@ -133,6 +133,7 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         _as_own(job, state),
         edited.imported(),
     ):
+        known = set(sys.modules)
         failure, place = _run(job, state)
         if os.getpid() != process:
             _end_copy(failure)
@@ -292,6 +293,8 @@ def _as_own(job: RunProgram, state: RunState) -> Iterator[None]:
     os.chdir(job.folder)
     sys.argv[:] = [job.path, *job.arguments]
     sys.path.insert(0, str(Path(job.path).parent))
+    if not job.is_data:
+        own_packages.make_way()
     state.namespace["__file__"] = job.path
     # Generators start anywhere in each process: two runs would differ by more than a change between them.
     lesson_run.seed(0)

@@ -6,20 +6,25 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, TypedDict
 
 from lessons.engine import child_failures, replies
 from lessons.engine.launching.launchers import ChildProcess, output
+from lessons.engine.launching.reinstalling import install_command
 from lessons.format.lesson import Limits
 from lessons.results import line_shapes
 from lessons.results.clean_text import clean, printable
 from lessons.results.code_unit import PROGRAM, with_file, without_frames
 from lessons.results.program_result import FailedAt, Named, ProgramResult
+from lessons.results.result import Failure
+from lessons.texts.wording import Wording
 from lessons.worker import channel, wire
 from lessons.worker.message_parts import CellWrite
 from lessons.worker.program_messages import CallReport, Inner, NamedReport, ProgramReport, Purpose, RunProgram
+
+say = Wording("engine/running-program")
 
 
 class ProgramLimits(Limits):
@@ -136,7 +141,7 @@ def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResul
     return ProgramResult(
         PROGRAM.name,
         stdout=_printed(job, file, *report.stdout),
-        error=replies.failure_of(report.error),
+        error=_failure(report),
         seconds=report.seconds,
         notes=report.notes,
         shapes=line_shapes.of_worker(report.shapes, lambda name, axes: ()),
@@ -149,6 +154,16 @@ def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResul
         written=tuple(map(clean, report.written)),
         unlisted=tuple(map(clean, report.unlisted)),
     )
+
+
+def _failure(report: ProgramReport) -> Failure | None:
+    """Return how a program failed; where a package is missing, with the command that installs it."""
+    failure = replies.failure_of(report.error)
+    if failure is None or not report.missing:
+        return failure
+    command = install_command(clean(report.missing))
+    said = say("install", "To add it to the tutor's environment: {command}", command=command)
+    return replace(failure, message=f"{failure.message.rstrip('.')}. {said}")
 
 
 def _sources(blob: bytes) -> dict[str, str]:

@@ -168,6 +168,7 @@ class ProgramReport:
         failed_at: where the program failed; None if it did not, or not in a file of its own.
         written: the files that it wrote as copies in its temporary folder, as paths that it would call them.
         unlisted: the variables that are tensors of another kind, such as sparse ones, which have no page.
+        missing: the module that it failed for, because it is not installed; "" if it did not.
     """
 
     error: ErrorReport | None
@@ -184,6 +185,7 @@ class ProgramReport:
     failed_at: FailedAt | None = None
     written: Paths = ()
     unlisted: Paths = ()
+    missing: Name = ""
 
     def check(self) -> None:
         """Raise `ValueError` if it printed less than nothing."""

@@ -18,6 +18,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 PROJECT = "attn-tutor"
+CALLED = {
+    "PIL": "pillow",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python-headless",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "PyYAML",
+}
+"""What well-known packages are called whose modules have another name."""
+
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
@@ -41,6 +51,25 @@ def reinstall_command(package: str, root: Path = ROOT, prefix: Path | None = Non
     if package == "torch" and sys.platform == "linux":
         command += ["--index-url", CPU_INDEX]
     return shlex.join(command)
+
+
+def install_command(module: str, prefix: Path | None = None) -> str:
+    """Return the command line that adds a package for a program of the user's to this environment, whose torch stays.
+
+    `module` is what imports call it, `prefix` the folder of the Python environment (None: of this one).
+    """
+    package = CALLED.get(module, module)
+    try:
+        kept = [f"torch=={importlib.metadata.version('torch')}"]
+    except importlib.metadata.PackageNotFoundError:
+        kept = []
+    prefix = prefix or Path(sys.prefix)
+    if (prefix / "uv-receipt.toml").exists():
+        # Such an environment has no pip.
+        return shlex.join(["uv", "pip", "install", "--python", sys.executable, package, *kept])
+    if (prefix / "pipx_metadata.json").exists():
+        return shlex.join(["pipx", "runpip", PROJECT, "install", package, *kept])
+    return shlex.join([sys.executable, "-m", "pip", "install", package, *kept])
 
 
 def missing_package(error: ImportError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import importlib.util
 import itertools
 import json
 import os
@@ -134,7 +135,7 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         edited.imported(),
     ):
         known = set(sys.modules)
-        failure, place = _run(job, state)
+        failure, place, missing = _run(job, state)
         if os.getpid() != process:
             _end_copy(failure)
         # Now there is nothing left to interrupt.
@@ -171,6 +172,7 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         operations=len(record.events),
         failed_at=None if place is None else replace(place, file=positions.file_of(place.file)),
         unlisted=fitting(unlisted(record), SHARE // 2),
+        missing=missing,
         written=fitting(
             (os.path.relpath(path, job.folder) for path in itertools.islice(files.written, MOST_WRITTEN)), SHARE // 2
         ),
@@ -248,16 +250,22 @@ def _packed(sources: dict[str, str]) -> bytes:
     return json.dumps(kept).encode()
 
 
-def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt | None]:
-    """Run the code until it ends, fails, or has run for as long as it may. Returns the failure, and where that was."""
+def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt | None, str]:
+    """Run the code until it ends, fails, or has run for as long as it may.
+
+    Returns the failure, where that was, and which module is missing, "" if none is.
+    """
     recorder = state.recorder
     recorder.watch_below(str(root_of(Path(job.path))))
     ended: list[ErrorReport | None] = []
     places: list[FailedAt] = []
+    missing: list[str] = []
 
     def described(error: BaseException, filename: str) -> ErrorReport:
         if isinstance(error, Ended) or (isinstance(error, SystemExit) and error.code in (None, 0)):
             ended.append(None)
+        if module := _missing_module(error):
+            missing.append(module)
         if (place := _innermost(error.__traceback__, filename, str(root_of(Path(job.path))))) is not None:
             places.append(place)
         failed_statement.note(recorder, state.explainer.names.positions, error.__traceback__)
@@ -278,7 +286,21 @@ def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt
         failure = state.run(job.code, PROGRAM, described)
         if asks:
             local_variables.name_items(state.namespace)
-    return (None, None) if ended or failure is None else (failure, next(iter(places), None))
+    if ended or failure is None:
+        return None, None, ""
+    return failure, next(iter(places), None), next(iter(missing), "")
+
+
+def _missing_module(error: BaseException) -> str:
+    """Return the module of the top level that is not installed, if a program has failed for that; else ""."""
+    if isinstance(error, RuntimeError) and str(error) == "Numpy is not available":
+        return "numpy"
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if not name.isidentifier() or name in sys.stdlib_module_names:
+        return ""
+    with suppress(ImportError, ValueError):
+        return "" if importlib.util.find_spec(name) is not None else name
+    return ""
 
 
 @contextmanager

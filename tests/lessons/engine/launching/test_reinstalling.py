@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from lessons.engine.launching import reinstalling
-from lessons.engine.launching.reinstalling import CPU_INDEX, changed_package, missing_package, reinstall_command
+from lessons.engine.launching.reinstalling import (
+    CPU_INDEX,
+    changed_package,
+    install_command,
+    missing_package,
+    reinstall_command,
+)
 
 
 @pytest.fixture
@@ -56,6 +62,22 @@ def test_pip_installs_the_package_in_versions_that_work(tmp_path: Path, monkeypa
         ("typing_extensions", "typing-extensions"),
     ]:
         assert reinstall_command(package, tmp_path, tmp_path) == start + rest
+
+
+@pytest.mark.parametrize(
+    ("receipt", "command"),
+    [
+        ("uv-receipt.toml", f"uv pip install --python {sys.executable} pillow torch==2.9.1"),
+        ("pipx_metadata.json", "pipx runpip attn-tutor install pillow torch==2.9.1"),
+        ("pyvenv.cfg", f"{sys.executable} -m pip install pillow torch==2.9.1"),
+    ],
+)
+def test_a_package_for_a_program_leaves_torch_as_it_is(
+    receipt: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.metadata, "version", {"torch": "2.9.1"}.__getitem__)
+    (tmp_path / receipt).touch()
+    assert install_command("PIL", tmp_path) == command
 
 
 @pytest.mark.parametrize(

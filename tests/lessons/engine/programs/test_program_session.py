@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 import os
 import sys
 import textwrap
@@ -570,3 +572,24 @@ def test_a_package_that_is_not_installed_is_not_said_to_be_forbidden(worker: Ses
             "ModuleNotFoundError: No module named 'no_such_package'. The tutor runs programs"
         )
         assert sys.executable in error.message
+        version = importlib.metadata.version("torch")
+        assert f"-m pip install no_such_package torch=={version}" in error.message.replace("'", "")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numpy") is not None, reason="numpy is there")
+@pytest.mark.parametrize("line", ["import numpy", "from numpy.linalg import norm", "torch.ones(2).numpy()"])
+def test_what_installs_a_missing_package_is_said(worker: Session, tmp_path: Path, line: str) -> None:
+    with opened(worker, tmp_path, f"import torch\n{line}\n") as (_, run):
+        assert run.whole.error is not None
+        assert "To add it to the tutor's environment: " in run.whole.error.message
+        assert " install numpy torch==" in run.whole.error.message.replace("'", "")
+
+
+def test_a_missing_part_of_a_package_that_is_there_is_not_to_be_installed(worker: Session, tmp_path: Path) -> None:
+    for line in ("import torch.no_such_part", "from lessons.trace import record"):
+        (tmp_path / "lessons").mkdir(exist_ok=True)
+        (tmp_path / "lessons/__init__.py").touch()
+        with opened(worker, tmp_path, f"import torch\n{line}\n") as (_, run):
+            assert run.whole.error is not None
+            assert "No module named" in run.whole.error.message
+            assert "install" not in run.whole.error.message.replace("installed", "")

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from lessons.worker.recording.regions import Layout, layout
+from lessons.worker.recording.regions import OPAQUE, Layout, as_noted
 
 NodeNote = tuple[int, int, str, bool, Layout | None, tuple[tuple[int, str], ...]]
 """The fields of a `GradientNode`, but with a layout for the leaf."""
@@ -31,7 +31,8 @@ class NodeNotes:
         leaf = getattr(node, "variable", None) if number == OF_LEAVES else None
         if number == last[1] and run == last[0] and leaf is None:
             return last
-        place = layout(leaf) if leaf is not None and leaf.layout == torch.strided else None
+        place = as_noted(leaf) if leaf is not None and leaf.layout == torch.strided else None
+        place = None if place is OPAQUE else place
         targets = tuple([(to._sequence_nr(), to.name()) for to, _ in node.next_functions if to is not None])
         self._last = run, number, node.name(), not _is_grad_enabled(), place, targets
         return self._last

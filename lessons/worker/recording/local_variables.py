@@ -19,6 +19,7 @@ import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 
 from lessons.results.code_unit import PROGRAM
+from lessons.worker.recording import beside_compiler
 from lessons.worker.recording.record import Variables
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.regions import Region, plain_region, unlisted_kind
@@ -155,6 +156,9 @@ class LocalVariables:
                         self._recorder.naming.name_module(name, found)
                         self._named.update(found.modules())
         self._named.update(module.modules())
+
+
+beside_compiler.leave_alone(LocalVariables._profile.__code__)
 
 
 def _layout(region: Region) -> tuple[object, ...]:

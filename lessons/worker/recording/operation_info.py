@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch._ops import HigherOrderOperator
 
 from lessons.worker.recording import composites
 from lessons.worker.recording.event import IN_PLACE, PLAIN, SPECIAL, Info
@@ -55,6 +56,8 @@ def read(func: Any) -> Info:
 
 
 def _read(func: Any) -> Info:
+    if isinstance(func, HigherOrderOperator):
+        return Info(func, func.name(), {}, {}, (), False, runs_code=True)
     schema = func._schema
     op = schema.name.partition("::")[2]
     undeclared = UNDECLARED_WRITES.get(op, ())

@@ -23,9 +23,10 @@ from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from lessons.texts.wording import Wording
-from lessons.worker.recording import composites, operation_info, reachability
+from lessons.worker.recording import beside_compiler, composites, operation_info, reachability
 from lessons.worker.recording.autograd_nodes import NodeNotes
 from lessons.worker.recording.call_sites import SiteFinder
 from lessons.worker.recording.draw import Draws
@@ -36,7 +37,7 @@ from lessons.worker.recording.noted_values import NUMBERS, PACKED, SharedDims
 from lessons.worker.recording.operation_info import DATA
 from lessons.worker.recording.optimizer_steps import OptimizerSteps
 from lessons.worker.recording.record import Record
-from lessons.worker.recording.regions import OPAQUE, Region, as_noted, is_finite_inside
+from lessons.worker.recording.regions import OPAQUE, Region, as_noted, is_finite_inside, plain_region
 from lessons.worker.recording.rematerialization import Rematerializer
 from lessons.worker.recording.variable_names import VariableNames
 
@@ -108,6 +109,8 @@ class Recorder(TorchDispatchMode):
         self._nodes = NodeNotes()
         self._dims = SharedDims()
 
+    supports_higher_order_operators = True
+
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         # True, the default, wraps every call in a function of torch._dynamo, which takes a second to import.
@@ -117,6 +120,9 @@ class Recorder(TorchDispatchMode):
         stack = contextlib.ExitStack()
         if not self._entered:
             stack.enter_context(self.optimizers.watching())
+            stack.enter_context(beside_compiler.as_written())
+            stack.enter_context(beside_compiler.with_code_inside())
+            stack.enter_context(beside_compiler.biases_allowed())
         self._entered.append(stack)
         super().__enter__()  # type: ignore[no-untyped-call]
         return self
@@ -179,6 +185,8 @@ class Recorder(TorchDispatchMode):
         record = self.record
         # By identity: the hash of an operation is a function in Python.
         info = _known_infos.get(id(func)) or self._info(func)
+        if info.runs_code:
+            return self._run_code(info, args, kwargs or NO_KWARGS)
         if info.composite is not None and composites.is_plain((*args, *(kwargs or NO_KWARGS).values())):
             with self:
                 return info.composite(*args, **(kwargs or NO_KWARGS))
@@ -279,6 +287,35 @@ class Recorder(TorchDispatchMode):
             self._stop(f"{type(error).__name__}: {error}", ())
         return out
 
+    def _run_code(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run an operation that runs functions of the program, and record what it took and gave."""
+        out = info.func(*args, **kwargs)
+        sites = None if self.record.stopped else self._sites.find(_getframe(2))
+        if sites is None:
+            return out
+        try:
+            taken, made = (
+                [item for item in tree_leaves(tree) if isinstance(item, _TENSOR)] for tree in ((args, kwargs), out)
+            )
+            regions = tuple(filter(None, map(plain_region, taken)))
+            outs = tuple(filter(None, map(plain_region, made)))
+            known = {region.storage for region in regions}
+            written = tuple(region for region in outs if region.storage not in known)
+            time = self.record.time
+            self.record.events.add(Event(time, info, regions, {}, outs, *sites, written=written, opaque=True))
+            self.record.time = time + 1
+            self.kept += self._lent.add_all(list(map(as_noted, taken)), self._storages)
+            for region in written:
+                if region.memory not in self._storages:
+                    self._storages[region.memory] = None
+                    self.kept += region.memory.nbytes()
+            if self._observe is not None:
+                self._observe(Noted(time, info, sites, list(map(as_noted, taken))), made)
+        except Exception as error:
+            # The learner's program goes on: only its record ends.
+            self._stop(f"{type(error).__name__}: {error}", ())
+        return out
+
     def _special(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Special:
         """Note what most operations do not have: several results that are overwritten, a generator, another shape."""
         before = tuple(map(self._copy, info.targets(args, kwargs))) if info.written else ()
@@ -314,7 +351,10 @@ class Recorder(TorchDispatchMode):
     def _note_opaque(self, out: Any) -> None:
         """Count results whose numbers the record does not hold."""
         for item in _several(out):
-            if isinstance(item, _TENSOR) and as_noted(item) is OPAQUE and not item._is_zerotensor():
+            # A tensor of the compiler, on its way through a program, has no numbers.
+            if isinstance(item, _TENSOR) and as_noted(item) is OPAQUE and not hasattr(item, "fake_mode"):
+                if item._is_zerotensor() or item.is_meta:
+                    continue
                 self.record.opaque += 1
                 self.record.hidden += not is_finite_inside(item)
 
@@ -433,6 +473,9 @@ class Recorder(TorchDispatchMode):
     def _stop(self, why: str, sites: tuple[Site, ...]) -> None:
         self.record.stopped = why
         self.record.stopped_site = sites[-1] if sites else None
+
+
+beside_compiler.leave_alone(Recorder.__torch_dispatch__.__code__)
 
 
 def _several(out: Any) -> Sequence[Any]:

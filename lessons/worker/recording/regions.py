@@ -195,16 +195,20 @@ def unlisted_kind(tensor: torch.Tensor) -> str:
 def is_finite_inside(tensor: torch.Tensor) -> bool:
     """Return whether all numbers of a tensor without a storage are finite, as far as they can be looked at."""
     try:
-        numbers = tensor._values() if tensor.layout is torch.sparse_coo else tensor.values()
-        return bool(numbers.isfinite().all())
-    except (RuntimeError, NotImplementedError):
+        if tensor.layout is torch.sparse_coo:
+            tensor = tensor._values()
+        elif tensor.layout is not torch.strided or tensor.is_nested:
+            tensor = tensor.values()
+        return bool(tensor.isfinite().all())
+    except Exception:
+        # Classes of tensors of others may raise anything.
         return False
 
 
 def layout(tensor: torch.Tensor) -> Layout:
     """Return the layout of a tensor that has a storage. Raises `RuntimeError` for any other."""
-    if tensor._is_zerotensor():
-        # Nothing was allocated for them, although their storage has a size.
+    if tensor._is_zerotensor() or type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        # Nothing was allocated for zeros, or for what consists of other tensors, although their storage has a size.
         raise RuntimeError
     plain = tensor.untyped_storage(), tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
     conj, neg = tensor.is_conj(), tensor.is_neg()

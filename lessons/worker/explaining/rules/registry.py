@@ -145,9 +145,21 @@ def named_only(derivation: Derivation) -> RuleResult:
 
 
 def without_storage(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    """Explain an operation that took or made a tensor whose numbers are not recorded, such as a sparse one."""
-    note = say("sparse", "It took a tensor whose numbers are not recorded, such as a sparse one.")
+    """Explain an operation that took or made a tensor whose numbers are not recorded, such as a sparse one.
+
+    Or one that runs functions of the program, of which nothing is recorded.
+    """
     result = unknown(derivation, index, value)
+    note = (
+        say(
+            "runs-code",
+            "PyTorch runs {op} as a single operation. What is computed inside it is not recorded, so there is no "
+            "formula: below are numbers that it took.",
+            op=result.op,
+        )
+        if derivation.event.info.runs_code
+        else say("sparse", "It took a tensor whose numbers are not recorded, such as a sparse one.")
+    )
     return make(result.op, None, note)
 
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
 from types import CodeType, ModuleType
 from typing import Any
@@ -20,13 +23,21 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 _compiler = torch._C._dynamo.eval_frame
 
-IGNORED = "_is_in_any_mode_without_ignore_compile_internals"
+_inside: ContextVar[bool] = ContextVar("_inside", default=False)
+"""Whether an operation compiles functions that it was given."""
+
+IN_MODE = "_is_in_any_mode_without_ignore_compile_internals"
 """The variable by which the compiler knows that a mode sees operations, and compiles nothing then."""
 
 FLEX = "torch.nn.attention.flex_attention"
 
 BIASES = "torch.nn.attention.bias"
-"""The module of masks such as `causal_lower_right`."""
+"""The module of masks such as `causal_lower_right`, whose class calls the constructor of tensors.
+
+That is refused while a mode sees operations.
+"""
+
+COMPILER = "torch._dynamo.eval_frame"
 
 
 def leave_alone(code: CodeType) -> None:
@@ -39,78 +50,89 @@ def leave_alone(code: CodeType) -> None:
 
 @contextmanager
 def as_written() -> Iterator[None]:
-    """Let functions that are to be compiled as a whole run as they are written; else this would be an error."""
-    count = getattr(_compiler, "set_fullgraph_compiled_frame_count", None)
-    before = count(0) if count is not None else 0
-    try:
-        yield
-    finally:
-        if count is not None:
-            count(before)
+    """Let functions that are to be compiled run as they are written, and what PyTorch has to compile be compiled.
 
-
-@contextmanager
-def with_code_inside() -> Iterator[None]:
-    """Let operations that take functions, such as `torch.cond`, compile these for themselves, as they do elsewhere.
-
-    They need no compiler of the machine for it, and run what they have compiled operation by operation.
+    Otherwise the compiler would look at them, see that a mode sees operations, and never compile them again.
     """
-    original = getattr(hops, "setup_compilation_env", None)
-    if original is None or not hasattr(dispatch, IGNORED):
-        yield
-        return
-
-    @contextmanager
-    def set_up() -> Iterator[Any]:
-        before = getattr(dispatch, IGNORED)
-        _ignore(False)
-        try:
-            with original() as backend:
-                yield backend
-        finally:
-            _ignore(before)
-
-    places = [hops, *filter(None, [sys.modules.get(FLEX)])]
-    for place in places:
-        place.setup_compilation_env = set_up
-    try:
-        yield
-    finally:
-        for place in places:
-            place.setup_compilation_env = original
-
-
-def _ignore(is_in_mode: bool) -> None:
-    setattr(dispatch, IGNORED, is_in_mode)
-    dispatch.set_is_in_mode_without_ignore_compile_internals(is_in_mode)
-
-
-@contextmanager
-def biases_allowed() -> Iterator[None]:
-    """Let masks be made whose class calls the constructor of tensors, which is refused while a mode sees operations."""
-    _allow_biases()
     finder = _Finder()
+    finder.begin()
+    original = getattr(hops, "setup_compilation_env", None)
+    places = [hops, *filter(None, [sys.modules.get(FLEX)])] if original is not None else []
+    for place in places:
+        place.setup_compilation_env = partial(_set_up, finder, original)
     sys.meta_path.insert(0, finder)
     try:
         yield
     finally:
         sys.meta_path.remove(finder)
+        for place in places:
+            place.setup_compilation_env = original
+        finder.end()
+
+
+@contextmanager
+def _set_up(finder: _Finder, original: Any) -> Iterator[Any]:
+    """Let an operation that takes functions, such as `torch.cond`, compile these for itself, as it does elsewhere.
+
+    It needs no compiler of the machine for that, and what it has compiled runs operation by operation.
+    """
+    before = getattr(dispatch, IN_MODE, False)
+    finder.end()
+    token = _inside.set(True)
+    if before:
+        _say_in_mode(False)
+    try:
+        with original() as backend:
+            yield backend
+    finally:
+        _inside.reset(token)
+        if before:
+            _say_in_mode(True)
+            finder.begin()
+
+
+def is_ignored() -> bool:
+    """Return whether the compiler is to compile code although a recorder sees its operations."""
+    return _inside.get()
+
+
+def _say_in_mode(value: bool) -> None:
+    setattr(dispatch, IN_MODE, value)
+    torch._C._dynamo.guards.set_is_in_mode_without_ignore_compile_internals(value)
 
 
 class _Finder:
-    """Finds the module of these masks for a program that imports it later."""
+    """Prepares modules of PyTorch that a program may import later: the compiler, and masks whose class is refused."""
+
+    def __init__(self) -> None:
+        self._before: Any = None
+
+    def begin(self) -> None:
+        """Have functions run as they are written."""
+        _allow_biases()
+        compiler = sys.modules.get(COMPILER)
+        stance = getattr(compiler, "_stance", None)
+        if stance is not None and self._before is None:
+            self._before = stance
+            compiler._stance = replace(stance, stance="force_eager")  # type: ignore[union-attr]
+
+    def end(self) -> None:
+        """Have functions compiled again."""
+        if self._before is not None:
+            sys.modules[COMPILER]._stance = self._before  # type: ignore[attr-defined]
+            self._before = None
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        spec = PathFinder.find_spec(name, path, target) if name == BIASES else None
+        spec = PathFinder.find_spec(name, path, target) if name in (BIASES, COMPILER) else None
         if spec is None or spec.loader is None:
             return None
         execute = spec.loader.exec_module
 
         def executed(module: ModuleType) -> None:
             execute(module)
-            _allow_biases()
+            self.begin()
 
         spec.loader.exec_module = executed  # type: ignore[method-assign]
         return spec

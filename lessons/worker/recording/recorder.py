@@ -112,6 +112,11 @@ class Recorder(TorchDispatchMode):
     supports_higher_order_operators = True
 
     @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        """Return whether PyTorch's compiler compiles code now although operations are recorded."""
+        return beside_compiler.is_ignored()
+
+    @classmethod
     def _should_skip_dynamo(cls) -> bool:
         # True, the default, wraps every call in a function of torch._dynamo, which takes a second to import.
         return False
@@ -121,8 +126,6 @@ class Recorder(TorchDispatchMode):
         if not self._entered:
             stack.enter_context(self.optimizers.watching())
             stack.enter_context(beside_compiler.as_written())
-            stack.enter_context(beside_compiler.with_code_inside())
-            stack.enter_context(beside_compiler.biases_allowed())
         self._entered.append(stack)
         super().__enter__()  # type: ignore[no-untyped-call]
         return self

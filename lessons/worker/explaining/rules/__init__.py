@@ -26,6 +26,7 @@ from lessons.worker.explaining.rules import (
     products,
     random_draws,
     reductions,
+    weight_norms,
 )
 from lessons.worker.explaining.rules.constants import LEAVES, set_by_hand
 from lessons.worker.explaining.rules.movement import apply, copied, movement_of
@@ -54,4 +55,5 @@ __all__ = [
     "random_draws",
     "reductions",
     "set_by_hand",
+    "weight_norms",
 ]

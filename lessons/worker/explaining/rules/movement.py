@@ -75,6 +75,7 @@ _MOVES = {
     ),
     **dict.fromkeys(("select_backward", "slice_backward", "diagonal_backward"), ("grad_output",)),
     "embedding": ("weight",),
+    "_pack_padded_sequence": ("input",),
     "index_put": ("self", "values"),
     "_index_put_impl": ("self", "values"),
     "scatter": ("self", "src"),
@@ -124,7 +125,8 @@ def _origin(run: RecordedRun, event: Event, element: Element) -> Element | None:
     if op == "stack":
         axis = int(event.arg("dim") or 0) % len(out.shape)
         return element_at(event.arg("tensors")[index[axis]], (*index[:axis], *index[axis + 1 :]))
-    if op.removesuffix("_") in _MOVES:
+    # Some return more than what they move.
+    if op.removesuffix("_") in _MOVES and output == 0:
         return _before_movement(run.movement(event), index, element_at)
     return None
 
@@ -266,8 +268,9 @@ def _replay(run: RecordedRun, event: Event, stand_ins: dict[str, Any]) -> torch.
     names = {position: name for name, position in event.info.names.items()}
     args = [stand_in(names.get(position, ""), value) for position, value in enumerate(event.args)]
     kwargs = {name: stand_in(name, value) for name, value in event.kwargs.items() if name != "out"}
-    out: torch.Tensor = event.info.func(*args, **kwargs)
-    return out
+    out = event.info.func(*args, **kwargs)
+    moved: torch.Tensor = out[0] if isinstance(out, list | tuple) else out
+    return moved
 
 
 def _before_movement(movement: Movement | None, index: Index, element_at: _ElementAt) -> Element | None:

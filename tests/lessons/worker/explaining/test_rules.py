@@ -368,6 +368,13 @@ EXPRESSIONS = [
 ]
 
 STATEMENTS = [
+    "r = torch._weight_norm(b, a[:, :1], 0)",
+    "r = torch._weight_norm(b, a[:1], 1)",
+    "r = torch._weight_norm_interface(b, a[:, :1], 0)[1]",
+    "r = torch.nn.utils.rnn.pack_padded_sequence(torch.rand(2, 4, 3), [4, 2], batch_first=True).data",
+    "r = torch.nn.utils.rnn.pack_padded_sequence(torch.rand(4, 3, 2), [4, 1, 1]).data",
+    "r = torch.nn.utils.rnn.pack_padded_sequence(torch.rand(4, 3, 2), [1, 4, 2], enforce_sorted=False).data",
+    "r = torch.nn.utils.rnn.pack_padded_sequence(torch.rand(4, 3, 2), [4, 1, 1]).batch_sizes",
     "r = a.clone(); r += b",
     "r = a.clone(); r[1] *= 2",
     "r = a.clone(); r[:, ::2] = 0",
@@ -417,6 +424,9 @@ OPTIMIZERS = [
 """Optimizers of `p` and `q`, of which some take a step for all parameters at once."""
 
 LOSSES = [
+    "(torch._weight_norm(p, b[:, :1], 0) * a).sum()",
+    "(torch._weight_norm(b, p[:, :1], 0) * a).sum()",
+    "(torch._weight_norm(p, b[:1], 1) * a).sum()",
     "F.cross_entropy(p, k[0, :3])",
     "F.cross_entropy(p, k[0, :3], reduction='sum')",
     "F.cross_entropy(p, k[0, :3], weight=v, ignore_index=1)",

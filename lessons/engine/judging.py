@@ -302,7 +302,7 @@ def _judge(
     """Start the judge's child; yields it, and the hidden inputs that it has made."""
     exercise = request.exercise
     checks = tuple(
-        CheckRequest(check.name, check.test, tuple((case.when, case.say) for case in check.fail))
+        CheckRequest(check.name, check.test, tuple((case.when, case.say) for case in check.fail), check.needs)
         for check in exercise.checks
     )
     job = Judge(request.seeds, exercise.defines, exercise.context, exercise.probe, exercise.solution, checks)

@@ -90,11 +90,18 @@ def _as_cases(value: Any) -> Any:
     return [{"say": value}] if isinstance(value, str) else value
 
 
+def _as_names(value: Any) -> Any:
+    """Accept a single name for a list of one."""
+    return [value] if isinstance(value, str) else value
+
+
 class Check(Model):
     """One test of an answer."""
 
     name: Text
     """A few words for what is right if it holds: "the shape"."""
+    needs: Annotated[tuple[Name, ...], BeforeValidator(_as_names)] = ()
+    """The names of earlier checks that this one rests on. If one of them fails, this one is not made, and says nothing."""
     test: Expression
     """An expression over `got` (from the learner's code), `want` (from the model answer) and `context`."""
     fail: Annotated[tuple[MessageCase, ...], BeforeValidator(_as_cases), Field(min_length=1)]
@@ -189,7 +196,11 @@ class ExerciseStep(BaseExercise):
                 yield (field,), f"'{field}' does not set '{name}'", f"Set it to a dict, as in '{name} = {{...}}'."
         if self.form == "line":
             yield from _complaints_of_gap(self.starter, self.solution)
+        earlier: set[str] = set()
         for number, check in enumerate(self.checks):
+            for name in (name for name in check.needs if name not in earlier):
+                yield ("checks", number, "needs"), f"no earlier check is called '{name}'", "Name a check above this one."
+            earlier.add(check.name)
             for position, case in enumerate(check.fail):
                 if bool(case.when) is (position == len(check.fail) - 1):
                     problem = "the last case has a condition" if case.when else "only the last case has no condition"

@@ -94,11 +94,13 @@ class CheckRequest:
     """A check of an exercise: its name, the expression that is true for a right answer, the messages for a wrong one.
 
     `fail` holds a condition and a template for each case; the first case whose condition is true or empty is said.
+    `needs` are the names of the checks that it rests on.
     """
 
     name: str
     test: str
     fail: tuple[tuple[str, str], ...]
+    needs: tuple[str, ...] = ()
 
 
 @message

@@ -312,7 +312,8 @@ def judgement(value: Judgement, more: str = "", width: int = WIDTH, *, in_shell:
     yield from message(value.verdict, _with_line(value.message, value.unmentioned_line), width=width)
     yield from _diagnosis(value, width)
     ran = value.verdict in ("passed", "failed") and any(check.passed or check.message for check in value.checks)
-    for check in value.checks if ran else ():
+    # A check without a message was not made, since it rests on one that failed.
+    for check in (check for check in value.checks if ran and (check.passed or check.message)):
         sign = say("check-passed", "ok") if check.passed else say("check-failed", "no")
         yield f"  {sign}{' ' * (4 - cell_len(sign))} {check.name}"
         if check.message:

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from types import ModuleType, SimpleNamespace
-from typing import Any
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any, NoReturn
 
 from lessons.results.code_unit import CodeUnit
 from lessons.texts.wording import Wording
@@ -145,18 +145,16 @@ class _Refuse(importlib.abc.MetaPathFinder):
         frame = _getframe(1)
         while frame is not None:
             if frame.f_code.co_filename == YOUR_CODE:
-                if _within(fullname, [OURS]):
-                    raise ImportError(
-                        say("tutor", "`{module}` cannot be imported here: it holds the tutor itself.", module=fullname)
-                    )
-                raise ImportError(
-                    say(
-                        "solution",
-                        "`{module}` cannot be imported here: it holds what this exercise asks you to write.",
-                        module=fullname,
-                    )
-                )
+                raise _refusal(fullname)
             frame = frame.f_back  # type: ignore[assignment]
+
+
+def _refusal(name: str) -> ImportError:
+    if _within(name, [OURS]):
+        return ImportError(say("tutor", "`{module}` cannot be imported here: it holds the tutor itself.", module=name))
+    return ImportError(
+        say("solution", "`{module}` cannot be imported here: it holds what this exercise asks you to write.", module=name)
+    )
 
 
 def _within(name: str, packages: Sequence[str]) -> bool:
@@ -164,8 +162,28 @@ def _within(name: str, packages: Sequence[str]) -> bool:
 
 
 def forbid(names: Sequence[str]) -> None:
-    """Forbid the learner's code to import these modules and their submodules."""
+    """Forbid the learner's code to use these modules and their submodules. The tutor's own ones still run."""
     roots = {name.partition(".")[0] for name in names}
     for name in [name for name in sys.modules if name.partition(".")[0] in roots and _within(name, names)]:
-        del sys.modules[name]
+        module = sys.modules.pop(name)
+        if not _within(name, [OURS]):
+            _disarm(module)
     sys.meta_path.insert(0, _Refuse(names))
+
+
+def _disarm(module: ModuleType) -> None:
+    """Let all functions of a module refuse to work: its classes are found without an import, as subclasses of others."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise _refusal(module.__name__)
+
+    own = [(module, name, value) for name, value in vars(module).items() if _is_made_in(module, value)]
+    for holder in [value for _, _, value in own if isinstance(value, type)]:
+        own += [(holder, name, value) for name, value in vars(holder).items() if _is_made_in(module, value)]
+    for holder, name, value in own:
+        if isinstance(value, FunctionType):
+            setattr(holder, name, refuse)
+
+
+def _is_made_in(module: ModuleType, value: object) -> bool:
+    return getattr(value, "__module__", None) == module.__name__

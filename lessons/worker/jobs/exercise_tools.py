@@ -157,6 +157,45 @@ def outsiders(model: nn.Module, *inputs: torch.Tensor) -> list[str]:
     return [name for name, found in (("held", watch.held), ("made", watch.made)) if found]
 
 
+def in_all_modes(model: nn.Module, *inputs: torch.Tensor) -> dict[str, torch.Tensor | None]:
+    """Call a module in training and in evaluation, with and without gradients; return the results by these words.
+
+    The keys are `train`, `train_no_grad`, `eval` and `eval_no_grad`. What is not a tensor counts as None.
+    """
+    results: dict[str, torch.Tensor | None] = {}
+    before = model.training
+    for mode in ("train", "eval"):
+        model.train(mode == "train")
+        for ending, graded in (("", True), ("_no_grad", False)):
+            with torch.set_grad_enabled(graded):
+                result = model(*inputs)
+            results[mode + ending] = result.detach() if isinstance(result, torch.Tensor) else None
+    model.train(before)
+    return results
+
+
+def uses_buffer(model: nn.Module, name: str, *inputs: torch.Tensor) -> bool:
+    """Return whether the result of a module depends on the numbers in its buffer of this name."""
+    held = getattr(model, name)
+    with torch.no_grad():
+        before = model(*inputs)
+        setattr(model, name, torch.zeros_like(held))
+        try:
+            after = model(*inputs)
+        except Exception:
+            return True
+        finally:
+            setattr(model, name, held)
+    return not torch.allclose(before, after, equal_nan=True)
+
+
+def in_memory_of(model: nn.Module, other: nn.Module) -> list[str]:
+    """Return the names of the parameters and buffers of a module that lie in the memory of another module."""
+    places = {item.untyped_storage().data_ptr() for item in (*other.parameters(), *other.buffers()) if item.numel()}
+    held = (*model.named_parameters(), *model.named_buffers())
+    return [name for name, item in held if item.numel() and item.untyped_storage().data_ptr() in places]
+
+
 MOST_NUMBERS = 6
 
 
@@ -316,6 +355,9 @@ def tools() -> dict[str, Any]:
         "backward": backward,
         "uses": uses,
         "outsiders": outsiders,
+        "in_all_modes": in_all_modes,
+        "uses_buffer": uses_buffer,
+        "in_memory_of": in_memory_of,
     }
 
 

@@ -151,8 +151,14 @@ def decide(case: _Case, question: Decide) -> Decision | Refusal:
     case.actual = actual
     scopes = [case.scope(index) for index in range(len(case.seeds))]
     results: list[CheckResult] = []
+    passed: set[str] = set()
     for check in case.exercise.checks:
-        failed = next((message for scope in scopes if (message := _failed(check, scope)) is not None), None)
+        failed: str | None = ""
+        # What rests on something wrong tells nothing, so it is not said.
+        if passed.issuperset(check.needs):
+            failed = next((message for scope in scopes if (message := _failed(check, scope)) is not None), None)
+        if failed is None:
+            passed.add(check.name)
         results.append(CheckResult(check.name, failed is None, failed or ""))
     return Decision(tuple(results))
 

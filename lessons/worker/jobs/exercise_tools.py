@@ -175,18 +175,20 @@ def in_all_modes(model: nn.Module, *inputs: torch.Tensor) -> dict[str, torch.Ten
 
 
 def uses_buffer(model: nn.Module, name: str, *inputs: torch.Tensor) -> bool:
-    """Return whether the result of a module depends on the numbers in its buffer of this name."""
+    """Return whether the result of a module changes when all numbers of its buffer of this name become 0, or 1."""
     held = getattr(model, name)
     with torch.no_grad():
         before = model(*inputs)
-        setattr(model, name, torch.zeros_like(held))
         try:
-            after = model(*inputs)
+            for other in (torch.zeros_like(held), torch.ones_like(held)):
+                setattr(model, name, other)
+                if not torch.allclose(before, model(*inputs), equal_nan=True):
+                    return True
         except Exception:
             return True
         finally:
             setattr(model, name, held)
-    return not torch.allclose(before, after, equal_nan=True)
+    return False
 
 
 def in_memory_of(model: nn.Module, other: nn.Module) -> list[str]:

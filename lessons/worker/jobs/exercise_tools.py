@@ -160,16 +160,21 @@ def outsiders(model: nn.Module, *inputs: torch.Tensor) -> list[str]:
 def in_all_modes(model: nn.Module, *inputs: torch.Tensor) -> dict[str, torch.Tensor | None]:
     """Call a module in training and in evaluation, with and without gradients; return the results by these words.
 
-    The keys are `train`, `train_no_grad`, `eval` and `eval_no_grad`. What is not a tensor counts as None.
+    The keys are `train`, `train_no_grad`, `eval` and `eval_no_grad`; `again` is a second call in the mode that the module
+    is in. What is not a tensor counts as None.
     """
-    results: dict[str, torch.Tensor | None] = {}
+
+    def called(graded: bool = True) -> torch.Tensor | None:
+        with torch.set_grad_enabled(graded):
+            result = model(*inputs)
+        return result.detach() if isinstance(result, torch.Tensor) else None
+
     before = model.training
+    called()
+    results = {"again": called()}
     for mode in ("train", "eval"):
         model.train(mode == "train")
-        for ending, graded in (("", True), ("_no_grad", False)):
-            with torch.set_grad_enabled(graded):
-                result = model(*inputs)
-            results[mode + ending] = result.detach() if isinstance(result, torch.Tensor) else None
+        results |= {mode: called(), f"{mode}_no_grad": called(graded=False)}
     model.train(before)
     return results
 

@@ -39,6 +39,7 @@ class Answer:
         mistakes: each mistake with its lines, none if something is missing.
         true: the names that say what is wrong with it, each the ids of one or two mistakes joined by `+`.
         general: the names that are true and say less.
+        fair: lines that are as good as the author's, such as the one beside which something is missing.
     """
 
     label: str
@@ -48,11 +49,12 @@ class Answer:
     mistakes: tuple[tuple[str, tuple[int, ...]], ...] = ()
     true: tuple[str, ...] = ()
     general: tuple[str, ...] = ()
+    fair: tuple[int, ...] = ()
 
     @property
     def lines(self) -> tuple[int, ...]:
         """The lines that a verdict may point at."""
-        return tuple(line for _, lines in self.mistakes for line in lines)
+        return (*(line for _, lines in self.mistakes for line in lines), *self.fair)
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ def answers(file: Path) -> Iterator[Answer]:
             tuple((each["mistake"], _lines(each.get("line"))) for each in said),
             tuple(read.get("true", ())),
             tuple(read.get("general", ())),
+            tuple(read.get("lines", ())),
         )
 
 
@@ -121,11 +124,12 @@ def _lines(value: Any) -> tuple[int, ...]:
 
 def mark(answer: Answer, judgement: Judgement) -> Marks:
     """Say what a verdict is worth. A name that no reader has read is `unread`, and should be taken for false."""
-    given = "+".join(sorted(mistake.id for mistake in judgement.mistakes))
+    # What a repair has found may have no name that is shown.
+    given = "+".join(sorted(mistake.id for mistake in judgement.mistakes if mistake.name))
     names = {"": "none"} | _sorted(answer.general, "general") | _sorted(answer.true, "true")
     named = next((mistake.line for mistake in judgement.mistakes if mistake.line is not None), None)
     line = judgement.line if named is None else named
-    where = "none" if line is None else "right" if line in answer.lines else "wrong" if answer.lines else "no line is right"
+    where = "none" if line is None else "right" if line in answer.lines else "wrong"
     return Marks(judgement.passed, names.get(given, f"unread ({given})"), where)
 
 

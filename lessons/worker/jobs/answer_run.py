@@ -167,23 +167,18 @@ def forbid(names: Sequence[str]) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in roots and _within(name, names)]:
         module = sys.modules.pop(name)
         if not _within(name, [OURS]):
-            _disarm(module)
+            _disarm(module, names)
     sys.meta_path.insert(0, _Refuse(names))
 
 
-def _disarm(module: ModuleType) -> None:
-    """Let all functions of a module refuse to work: its classes are found without an import, as subclasses of others."""
+def _disarm(module: ModuleType, names: Sequence[str]) -> None:
+    """Let the functions of a module refuse to work: its classes are found without an import, as subclasses of others."""
 
     def refuse(*_: object, **__: object) -> NoReturn:
         raise _refusal(module.__name__)
 
-    own = [(module, name, value) for name, value in vars(module).items() if _is_made_in(module, value)]
-    for holder in [value for _, _, value in own if isinstance(value, type)]:
-        own += [(holder, name, value) for name, value in vars(holder).items() if _is_made_in(module, value)]
-    for holder, name, value in own:
-        if isinstance(value, FunctionType):
-            setattr(holder, name, refuse)
-
-
-def _is_made_in(module: ModuleType, value: object) -> bool:
-    return getattr(value, "__module__", None) == module.__name__
+    holders = [module, *(value for value in vars(module).values() if isinstance(value, type))]
+    for holder in holders:
+        for name, value in list(vars(holder).items()):
+            if isinstance(value, FunctionType) and _within(value.__module__, names):
+                setattr(holder, name, refuse)

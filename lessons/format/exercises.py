@@ -101,7 +101,7 @@ class Check(Model):
     name: Text
     """A few words for what is right if it holds: "the shape"."""
     needs: Annotated[tuple[Name, ...], BeforeValidator(_as_names)] = ()
-    """The names of earlier checks that this one rests on. If one of them fails, this one is not made, and says nothing."""
+    """The names of earlier checks that this one rests on. If one of them fails, it is not made, and says nothing."""
     test: Expression
     """An expression over `got` (from the learner's code), `want` (from the model answer) and `context`."""
     fail: Annotated[tuple[MessageCase, ...], BeforeValidator(_as_cases), Field(min_length=1)]
@@ -199,7 +199,11 @@ class ExerciseStep(BaseExercise):
         earlier: set[str] = set()
         for number, check in enumerate(self.checks):
             for name in (name for name in check.needs if name not in earlier):
-                yield ("checks", number, "needs"), f"no earlier check is called '{name}'", "Name a check above this one."
+                yield (
+                    ("checks", number, "needs"),
+                    f"no earlier check is called '{name}'",
+                    "Name a check above this one.",
+                )
             earlier.add(check.name)
             for position, case in enumerate(check.fail):
                 if bool(case.when) is (position == len(check.fail) - 1):

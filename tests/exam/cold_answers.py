@@ -1,7 +1,8 @@
 """The exam of the judge on cold answers, written by authors who knew neither the judge nor the mistakes that it knows.
 
-`cold/*.yaml` holds answers with what their authors say about them: whether an answer is right, and else its mistakes and
-their lines. `read` beside a wrong answer says which names a reader found to be true for it, or true but general.
+`cold/*.yaml` holds answers with what their authors say about them: whether an answer is right, and else its mistakes
+and their lines. `read` beside a wrong answer says which names a reader found to be true for it, or true but general.
+`once_passed.yaml` is not cold: its answers are of kinds that the judge once let pass.
 
     python -m tests.exam.cold_answers [FILE...] [--only ID...] [--table OUT.md]
 
@@ -127,8 +128,7 @@ def mark(answer: Answer, judgement: Judgement) -> Marks:
     # What a repair has found may have no name that is shown.
     given = "+".join(sorted(mistake.id for mistake in judgement.mistakes if mistake.name))
     names = {"": "none"} | _sorted(answer.general, "general") | _sorted(answer.true, "true")
-    named = next((mistake.line for mistake in judgement.mistakes if mistake.line is not None), None)
-    line = judgement.line if named is None else named
+    line = _blamed(judgement)
     where = "none" if line is None else "right" if line in answer.lines else "wrong"
     return Marks(judgement.passed, names.get(given, f"unread ({given})"), where)
 
@@ -142,14 +142,20 @@ def told(answer: Answer, judgement: Judgement, marks: Marks) -> str:
     kind = "right" if answer.right else "wrong"
     code = "\n".join(f"{number:3} {line}" for number, line in enumerate(answer.code.rstrip().splitlines(), 1))
     said = "".join(f"- {what} (line {', '.join(map(str, lines)) or 'none'})\n" for what, lines in answer.mistakes)
-    ids = "+".join(f"{mistake.id}" for mistake in judgement.mistakes) or "no name"
-    line = next((mistake.line for mistake in judgement.mistakes if mistake.line is not None), judgement.line)
+    verdict = "PASSED" if marks.passed else judgement.verdict
+    ids = "+".join(mistake.id for mistake in judgement.mistakes) or "no name"
     text = verdict_text.verdict(judgement).plain
     return (
         f"## {answer.label}: {answer.step.exercise}, {kind}\n\n```python\n{code}\n```\n{said}\n"
-        f"**{'PASSED' if marks.passed else judgement.verdict}**, {ids}, line {line}: name {marks.name}, line {marks.line}\n"
-        f"\n```text\n{text}\n```\n"
+        f"**{verdict}**, {ids}, line {_blamed(judgement)}: name {marks.name}, line {marks.line}\n\n"
+        f"```text\n{text}\n```\n"
     )
+
+
+def _blamed(judgement: Judgement) -> int | None:
+    """Return the line that a verdict blames: of the first mistake that it names, or else of what it says."""
+    named = next((mistake.line for mistake in judgement.mistakes if mistake.line is not None), None)
+    return judgement.line if named is None else named
 
 
 def main() -> int:
@@ -169,7 +175,7 @@ def main() -> int:
             marks = mark(answer, judgement)
             totals.add(answer, marks)
             parts.append(told(answer, judgement, marks))
-            if marks.passed != answer.right or not answer.right and (marks.name, marks.line) != ("true", "right"):
+            if marks.passed != answer.right or (not answer.right and (marks.name, marks.line) != ("true", "right")):
                 print(f"{answer.label} {answer.step.exercise}: {marks}", flush=True)
             if options.table:
                 options.table.write_text("\n".join(parts), encoding="utf-8")

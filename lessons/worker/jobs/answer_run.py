@@ -153,7 +153,11 @@ def _refusal(name: str) -> ImportError:
     if _within(name, [OURS]):
         return ImportError(say("tutor", "`{module}` cannot be imported here: it holds the tutor itself.", module=name))
     return ImportError(
-        say("solution", "`{module}` cannot be imported here: it holds what this exercise asks you to write.", module=name)
+        say(
+            "solution",
+            "`{module}` cannot be imported here: it holds what this exercise asks you to write.",
+            module=name,
+        )
     )
 
 
@@ -172,7 +176,7 @@ def forbid(names: Sequence[str]) -> None:
 
 
 def _disarm(module: ModuleType, names: Sequence[str]) -> None:
-    """Let the functions of a module refuse to work: its classes are found without an import, as subclasses of others."""
+    """Let the functions of a module refuse to work, since its classes are found without an import: as subclasses."""
 
     def refuse(*_: object, **__: object) -> NoReturn:
         raise _refusal(module.__name__)

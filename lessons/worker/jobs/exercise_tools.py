@@ -160,8 +160,8 @@ def outsiders(model: nn.Module, *inputs: torch.Tensor) -> list[str]:
 def in_all_modes(model: nn.Module, *inputs: torch.Tensor) -> dict[str, torch.Tensor | None]:
     """Call a module in training and in evaluation, with and without gradients; return the results by these words.
 
-    The keys are `train`, `train_no_grad`, `eval` and `eval_no_grad`; `again` is a second call in the mode that the module
-    is in. What is not a tensor counts as None.
+    The keys are `train`, `train_no_grad`, `eval` and `eval_no_grad`; `again` is a second call in the mode that the
+    module is in. What is not a tensor counts as None.
     """
 
     def called(graded: bool = True) -> torch.Tensor | None:

@@ -137,6 +137,15 @@ def test_the_tutor_itself_cannot_be_imported(worker: Session, name: str) -> None
     assert "cannot be imported here" in judgement.message
 
 
+@pytest.mark.parametrize("use", ["found(2, 2)", "type('Mine', (found,), {})(2, 2)", "found.forward(found, q)"])
+def test_a_class_with_the_solution_does_not_work_where_it_is_found_without_an_import(worker: Session, use: str) -> None:
+    found = "next(kind for kind in nn.Module.__subclasses__() if kind.__name__ == 'SelfAttention_v1')"
+    answer = f"from torch import nn\n\n\ndef attention(q, k, v):\n    found = {found}\n    return {use}\n"
+    judgement = worker.check(attention_exercise(without=["attention"]), answer, diagnosis="none")
+    assert (judgement.verdict, judgement.line) == ("error", 6)
+    assert "cannot be imported here: it holds what this exercise asks" in judgement.message
+
+
 def test_a_module_with_the_solution_cannot_be_imported(worker: Session) -> None:
     code = f"from attention.causal import causal_mask\n{ATTENTION}"
     assert worker.check(attention_exercise(), code).passed

@@ -76,7 +76,9 @@ def test_starter_fails_with_a_reason(worker: Session, course: Course, number: st
         assert judgement.verdict == "failed"
         wrong = [check for check in judgement.checks if not check.passed]
         assert judgement.message == f"{wrong[0].name}: {wrong[0].message}"
-        assert all(check.message for check in wrong)
+        needs = {check.name: check.needs for check in exercise.checks}
+        failed = {check.name for check in wrong}
+        assert all(check.message or failed.intersection(needs[check.name]) for check in wrong)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -585,6 +587,28 @@ def test_python_finds_the_module_of_the_program(worker: Session) -> None:
     """
     judgement = worker.check(doubling_exercise(), dedent(source))
     assert judgement.passed, judgement
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (DOUBLED, ["the shape", "twice", "again"]),
+        ("def double(x):\n    return x\n", ["the shape", "twice: The sum"]),
+        ("def double(x):\n    return 2 * x.T\n", ["the shape: It is turned."]),
+    ],
+)
+def test_a_check_says_nothing_if_one_that_it_rests_on_fails(worker: Session, answer: str, told: list[str]) -> None:
+    (twice,) = doubling_exercise().checks
+    turned = (MessageCase(say="It is turned."),)
+    shape = twice.model_copy(update={"name": "the shape", "test": "got.out.shape == want.out.shape", "fail": turned})
+    # The last one could not be made on a wrong answer.
+    again = twice.model_copy(update={"name": "again", "needs": ("twice",), "test": f"{twice.test} or got.missing"})
+    checks = (shape, twice.model_copy(update={"needs": ("the shape",)}), again)
+    judgement = worker.check(doubling_exercise().model_copy(update={"checks": checks}), answer, diagnosis="none")
+    spoken = [check for check in judgement.checks if check.passed or check.message]
+    assert len(spoken) == len(told)
+    for check, start in zip(spoken, told, strict=True):
+        assert (check.name if check.passed else f"{check.name}: {check.message}").startswith(start)
 
 
 def test_check_that_raises_does_not_pass(worker: Session) -> None:

@@ -389,6 +389,11 @@ def test_failed() -> None:
     """)
 
 
+def test_a_check_that_was_not_made_is_left_out() -> None:
+    value = Judgement("one", "failed", "values: They differ.", checks=(*CHECKS, CheckResult("gradients", False)))
+    assert "gradients" not in text(linear_text.judgement(value))
+
+
 def test_mistakes_are_named() -> None:
     named = (
         NamedMistake("two", "two instead of one", "It is one. " * 10),

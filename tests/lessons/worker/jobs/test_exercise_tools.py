@@ -114,3 +114,63 @@ def test_two_tensors_are_told_where_they_begin_to_differ() -> None:
     batch[1, 1, 0] = torch.nan
     told = "Row 1 of your result in sentence 1, counted from 0, begins with nan, 0.000. There it should be 0.000, 0.000"
     assert exercise_tools.beside(batch, torch.zeros(2, 3, 2), "result") == told
+
+
+class Moody(nn.Module):
+    """A layer that gives other numbers in some modes."""
+
+    def __init__(self, when: str) -> None:
+        super().__init__()
+        self.when, self.calls = when, 0
+        self.layer = nn.Linear(2, 2)
+        self.register_buffer("used", torch.ones(2))
+        self.register_buffer("unused", torch.ones(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        moods = {
+            "train": self.training,
+            "eval": not self.training,
+            "no_grad": not torch.is_grad_enabled(),
+            "again": self.calls > 1,
+        }
+        assert isinstance(self.used, torch.Tensor)
+        result: torch.Tensor = self.layer(x) * self.used
+        return -result if moods.get(self.when) else result
+
+
+@pytest.mark.parametrize(
+    ("when", "wrong"),
+    [
+        ("never", set()),
+        ("train", {"train", "train_no_grad", "again"}),
+        ("eval", {"eval", "eval_no_grad"}),
+        ("no_grad", {"train_no_grad", "eval_no_grad"}),
+        ("again", {"again", "train", "train_no_grad", "eval", "eval_no_grad"}),
+    ],
+)
+def test_results_of_all_modes(when: str, wrong: set[str]) -> None:
+    x, model = torch.randn(3, 2), Moody(when)
+    results = exercise_tools.in_all_modes(model, x)
+    right = model.layer(x)
+    assert {mode for mode, result in results.items() if not exercise_tools.close(result, right)} == wrong
+    assert model.training
+
+
+def test_a_buffer_that_is_there_for_show() -> None:
+    model, x = Moody("never"), torch.randn(3, 2)
+    assert exercise_tools.uses_buffer(model, "used", x)
+    assert not exercise_tools.uses_buffer(model, "unused", x)
+    assert (model.used == 1).all()
+    assert exercise_tools.uses_buffer(Masked("buffer"), "mask", torch.randn(5, 3))
+    assert not exercise_tools.uses_buffer(Masked("list"), "mask", torch.randn(5, 3))
+
+
+def test_tensors_in_the_memory_of_another_module() -> None:
+    one, other = nn.Linear(3, 3), nn.Linear(3, 3)
+    one.load_state_dict(other.state_dict())
+    assert exercise_tools.in_memory_of(one, other) == []
+    one.weight = nn.Parameter(other.weight.T)
+    assert exercise_tools.in_memory_of(one, other) == ["weight"]
+    one.load_state_dict(other.state_dict(), assign=True)
+    assert exercise_tools.in_memory_of(one, other) == ["weight", "bias"]

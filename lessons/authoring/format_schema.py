@@ -157,6 +157,8 @@ def _in_variant(definition: Schema, fields: Schema) -> None:
 
 
 def _in_check(definition: Schema, fields: Schema) -> None:
+    needs = fields["needs"]
+    fields["needs"] = {"description": needs.pop("description"), **_one_or_more(needs)}
     cases = fields["fail"]
     fields["fail"] = {"description": cases.pop("description"), "anyOf": [{"type": "string", "minLength": 1}, cases]}
 

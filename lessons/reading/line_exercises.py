@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 from typing import Any
 
@@ -10,8 +11,8 @@ from lessons.reading import yaml_nodes
 from lessons.reading.folders import MISTAKES
 
 FILE = MISTAKES / "checks" / "line.yaml"
-FUNCTION = "FUNCTION"
-"""The name in the probe that stands for the function of the exercise."""
+FUNCTION, ARGUMENTS = "FUNCTION", "ARGUMENTS"
+"""The names in the probe that stand for the function of the exercise and for the hidden inputs that it is given."""
 
 
 def fill_in(step: Any) -> None:
@@ -21,13 +22,12 @@ def fill_in(step: Any) -> None:
         return
     defined = step.get("defines")
     if isinstance(defined, list) and defined and str(defined[0]).isidentifier():
-        judged: dict[str, Any] = _read()
-        step.update(probe=judged["probe"].replace(FUNCTION, str(defined[0])), checks=judged["checks"])
+        step.update(probe=_probe(str(defined[0]), str(step.get("solution"))), checks=_read()["checks"])
 
 
 def has_shared_probe(step: ExerciseStep) -> bool:
     """Return whether an exercise is judged by what `fill_in` has given it."""
-    return bool(step.form == "line" and step.probe == _read()["probe"].replace(FUNCTION, step.defines[0]))
+    return step.form == "line" and step.probe == _probe(step.defines[0], step.solution)
 
 
 def gap_line(starter: str, answer: str) -> int | None:
@@ -43,6 +43,23 @@ def shared_checks() -> list[dict[str, Any]]:
     """Return the data of the checks that exercises in one line have if they give none. Raises `LessonError`."""
     checks: list[dict[str, Any]] = _read()["checks"]
     return checks
+
+
+def _probe(function: str, solution: str) -> str:
+    """Return the probe of a function, which it gives the hidden inputs that the model answer takes, in their order."""
+    probe: str = _read()["probe"]
+    arguments = ", ".join(f"context.{name}" for name in _arguments(function, solution))
+    return probe.replace(FUNCTION, function).replace(ARGUMENTS, arguments)
+
+
+def _arguments(function: str, solution: str) -> list[str]:
+    """Return the names of what a function takes; none if the program has no such function."""
+    try:
+        tree = ast.parse(solution)
+    except SyntaxError:
+        return []
+    found = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function)
+    return [argument.arg for node in found for argument in node.args.args]
 
 
 @functools.cache

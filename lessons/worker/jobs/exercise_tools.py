@@ -158,7 +158,7 @@ def outsiders(model: nn.Module, *inputs: torch.Tensor) -> list[str]:
 
 
 def in_all_modes(model: nn.Module, *inputs: torch.Tensor) -> dict[str, torch.Tensor | None]:
-    """Call a module in training and in evaluation, with and without gradients; return the results by these words.
+    """Call a module in training and in evaluation, with and without gradients, and return its results by mode.
 
     The keys are `train`, `train_no_grad`, `eval` and `eval_no_grad`; `again` is a second call in the mode that the
     module is in. What is not a tensor counts as None.

@@ -83,6 +83,30 @@ def uses(name: str, call: Callable[[], torch.Tensor]) -> bool:
         return not torch.allclose(call(), whole, rtol=0, atol=0, equal_nan=True)
 
 
+class _Counting(TorchFunctionMode):
+    """Counts the calls of one function of PyTorch."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+        self.calls = 0
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Call a function of PyTorch, and count the one with the name."""
+        self.calls += getattr(func, "__name__", "") == self._name
+        return func(*args, **(kwargs or {}))
+
+
+def calls(name: str, call: Callable[[], object]) -> int:
+    """Return how often the function of PyTorch with this name is called in a call."""
+    counting = _Counting(name)
+    with counting:
+        call()
+    return counting.calls
+
+
 class _Outsiders(TorchFunctionMode):
     """Notes tensors that meet those of a module, though they do not move with it to another device.
 
@@ -361,6 +385,7 @@ def tools() -> dict[str, Any]:
         "beside": beside,
         "backward": backward,
         "uses": uses,
+        "calls": calls,
         "outsiders": outsiders,
         "in_all_modes": in_all_modes,
         "uses_buffer": uses_buffer,

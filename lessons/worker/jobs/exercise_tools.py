@@ -309,7 +309,7 @@ def _in_vector(column: int, said: dict[str, Any]) -> str:
     if column:
         return say(
             "vector-from-column",
-            "Your {what}, counted from 0, is, from column {column} on, {mine}. There it should be {right}",
+            "From place {column} on, counted from 0, your {what} are {mine}. They should be {right}",
             column=column,
             **said,
         )

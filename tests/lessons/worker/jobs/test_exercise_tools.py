@@ -174,3 +174,10 @@ def test_tensors_in_the_memory_of_another_module() -> None:
     assert exercise_tools.in_memory_of(one, other) == ["weight"]
     one.load_state_dict(other.state_dict(), assign=True)
     assert exercise_tools.in_memory_of(one, other) == ["weight", "bias"]
+
+
+def test_a_vector_that_differs_late_is_told_from_there_on() -> None:
+    got = torch.zeros(6)
+    got[4] = 1
+    told = "From place 4 on, counted from 0, your weights are 1.000, 0.000. They should be 0.000, 0.000"
+    assert exercise_tools.beside(got, torch.zeros(6), "weights") == told

@@ -20,6 +20,7 @@ from lessons.engine.launching.launchers import ChildProcess, output
 from lessons.engine.replies import failure_of
 from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
 from lessons.reading import line_exercises, mistake_edits
+from lessons.reading.operations import words_of
 from lessons.results.result import (
     AnswerComparison,
     AnswerDifference,
@@ -217,7 +218,8 @@ def _check(
         message = tried or answer.untried
         answer = replace(answer, failure=answer.failure and replace(answer.failure, message=message))
     judgement = _judge_answer(
-        judge, request.exercise, answer, diagnosis, lambda: _difference(judge, request, child, hidden, cancelled)
+        *(judge, request.exercise, answer, words_of(request.code.decode(errors="replace")), diagnosis),
+        lambda: _difference(judge, request, child, hidden, cancelled),
     )
     if diagnosis == "line" and _is_open(judgement, answer) and not cancelled():
         judgement = _with_repair(judgement, judge, hidden, request, child)
@@ -231,8 +233,8 @@ def _check(
 
 
 def _is_open(judgement: Judgement, answer: _Answer) -> bool:
-    """Return whether a wrong answer has no name yet for its mistake, and gave values or raised an exception."""
-    if judgement.passed or judgement.mistakes or answer.missing or not answer.reported:
+    """Return whether one edit may undo what is wrong with an answer, which gave values or raised an exception."""
+    if judgement.passed or len(judgement.mistakes) > 1 or answer.missing or not answer.reported:
         return False
     return judgement.verdict == "failed" if answer.failure is None else answer.failure.kind == "error"
 
@@ -240,7 +242,7 @@ def _is_open(judgement: Judgement, answer: _Answer) -> bool:
 def _with_repair(
     judgement: Judgement, judge: ChildProcess, hidden: HiddenInputs, request: Request, child: Child
 ) -> Judgement:
-    """Name the mistake in a wrong answer if the answer passes with an edit that undoes it."""
+    """Tell the line and, unless it has one, the name of a mistake if the answer passes with an edit that undoes it."""
 
     def passes(answer: _Answer) -> bool:
         return not answer.failure and not answer.missing and _decide(judge, request.exercise, answer).passed
@@ -248,6 +250,7 @@ def _with_repair(
     found = repairing.find(
         *(request.exercise, request.code, request.own_seed, hidden, child),
         lambda report: passes(_Answer(report.actual, report.blob)),
+        judgement.line,
     )
     if found is None:
         return judgement
@@ -257,17 +260,19 @@ def _with_repair(
         return judgement
     # An exception has a line of its own, where it was raised.
     line = judgement.line if judgement.verdict == "error" and judgement.line else repair.lines[0]
-    return replace(judgement, mistakes=(repair.mistake,), line=line)
+    named = tuple(replace(item, line=repair.lines[0]) for item in judgement.mistakes) or (repair.mistake,)
+    return replace(judgement, mistakes=named, line=line)
 
 
 def _judge_answer(
     judge: ChildProcess,
     exercise: ExerciseStep,
     answer: _Answer,
+    words: frozenset[str],
     diagnosis: Diagnosis,
     find_difference: Callable[[], tuple[int | None, AnswerDifference | None]],
 ) -> Judgement:
-    """Judge the outcome of an answer. `find_difference` runs a wrong one once more, recorded."""
+    """Judge the outcome of an answer whose code has these words. `find_difference` runs it once more, recorded."""
     if answer.missing:
         return _unjudged(exercise, "failed", verdict_words.undefined(answer.missing), stdout=answer.printed)
     if answer.failure is not None:
@@ -277,14 +282,14 @@ def _judge_answer(
         if diagnosis == "line":
             # For the lines of mistakes alone: a program that fails has not come to all of its results.
             find_difference()
-        named = _diagnose(judge, exercise, failed.message, answer.operation)
+        named = _diagnose(judge, exercise, words, failed.message, answer.operation)
         return replace(failed, mistakes=tuple(replace(item, line=item.line or failed.line) for item in named))
     judgement = _decide(judge, exercise, answer)
     if judgement.verdict != "failed" or diagnosis == "none":
         return judgement
     # The recorded run comes first: a mistake whose intermediate results are not the answer's has not been made.
     line, difference = find_difference() if diagnosis == "line" else (None, None)
-    named = _diagnose(judge, exercise, None)
+    named = _diagnose(judge, exercise, words)
     if named:
         line = named[0].line or line
         named = (replace(named[0], line=line), *named[1:])
@@ -397,7 +402,11 @@ def _decide(judge: ChildProcess, exercise: ExerciseStep, answer: _Answer) -> Jud
 
 
 def _diagnose(
-    judge: ChildProcess, exercise: ExerciseStep, error: str | None, operation: str = ""
+    judge: ChildProcess,
+    exercise: ExerciseStep,
+    words: frozenset[str],
+    error: str | None = None,
+    operation: str = "",
 ) -> tuple[NamedMistake, ...]:
     """Find the known mistakes with the same outcome as the answer: its values, or an exception of this operation."""
     mistakes = tuple(
@@ -405,7 +414,7 @@ def _diagnose(
     )
     names = {item.id: item.name for item in exercise.mistakes}
     try:
-        report = _ask(judge, Diagnose(error, operation, mistakes), DiagnosisReport)
+        report = _ask(judge, Diagnose(error, operation, mistakes, tuple(sorted(words))), DiagnosisReport)
     except WorkerError:
         # The verdict stands without a diagnosis.
         return ()

@@ -31,6 +31,7 @@ class Repair:
         whole: whether it edits all of the statement that differs.
         code: the answer after the edit, as Python writes it.
         silent: whether nothing is said of it, because the learner knows as much.
+        rank: of an edit that no right answer tells, how far it is from what learners usually get wrong.
     """
 
     kind: str
@@ -40,6 +41,7 @@ class Repair:
     whole: bool
     code: str
     silent: bool = False
+    rank: int = 0
 
     @property
     def mistake(self) -> NamedMistake:

@@ -150,11 +150,13 @@ class Diagnose:
     Attributes:
         error: the message of the exception that the answer ended with, None if it gave values.
         operation: the operation that raised it, empty if that is not known.
+        words: the words of the answer's code (`lessons.reading.operations`), none if they are not known.
     """
 
     error: str | None
     operation: str
     mistakes: tuple[MistakeRequest, ...]
+    words: tuple[str, ...]
 
 
 @message

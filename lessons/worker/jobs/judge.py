@@ -21,6 +21,7 @@ import torch
 from lessons.format import template
 from lessons.reading import mistake_edits
 from lessons.reading.mistake_edits import KnownMistake
+from lessons.reading.operations import may_make
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import CheckResult, Intermediate
 from lessons.results.tensor_questions import Refusal
@@ -201,8 +202,12 @@ def _filled(text: str, scope: Values) -> dict[str, str] | None:
 def diagnose(case: _Case, question: Diagnose) -> DiagnosisReport:
     """Find the known mistakes with the same outcome as the learner's code: the same values, or the same exception."""
     texts = {item.mistake.id: item for item in question.mistakes}
-    mistakes = [item.mistake for item in texts.values()]
-    error = question.error
+    solution, error = case.exercise.solution, question.error
+    mistakes = [
+        item.mistake
+        for item in texts.values()
+        if (code := item.mistake.apply_to(solution)) is None or may_make(question.words, code, solution)
+    ]
     found = (
         _same_values(case, mistakes)
         if error is None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import socket
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -16,6 +19,9 @@ from lessons.worker.judging_messages import (
     RepairReport,
     RunRepairs,
 )
+
+LONGEST = 0.7
+"""Seconds of the processor after which a copy counts as one that does not end."""
 
 
 def run_repairs(job: RunRepairs, talk: socket.socket) -> None:
@@ -37,13 +43,30 @@ def _values(
     """Return the values of one copy on all hidden inputs; None if it fails."""
     namespace = new_namespace(MODULE)
     seed_generators(job.seed)
-    if execute(source, YOUR_CODE, namespace) or not set(job.defines) <= set(namespace):
-        return None
+    with _limited():
+        if execute(source, YOUR_CODE, namespace) or not set(job.defines) <= set(namespace):
+            return None
     defined = {name: namespace[name] for name in job.defines}
     actual = []
     for number, context in zip(seeds, contexts, strict=True):
-        got, _ = run_probe(defined, job.probe, deepcopy(context), number)
+        with _limited():
+            got, _ = run_probe(defined, job.probe, deepcopy(context), number)
         if got is None:
             return None
         actual.append(got)
     return actual
+
+
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    """Stop Python code that takes too long; the functions that run it make a failure of the exception."""
+    signal.signal(signal.SIGVTALRM, _stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def _stop(*_: object) -> None:
+    raise TimeoutError

@@ -1,0 +1,303 @@
+"""Repairs of a wrong answer without a right one: small edits of the learner's own code, likelier ones first.
+
+An edit takes a line out, chooses another axis, exchanges two sides, keeps a tensor in another way. Each may make the
+answer pass, which only a run tells; so an answer in a style of its own can be repaired as well as one in ours.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lessons.reading.code_differences import parse
+from lessons.reading.expression_edits import changes_of
+from lessons.reading.repair_kinds import BUILTINS, LIBRARIES, shortened
+from lessons.reading.repairs import Repair
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert)
+MOST_NAMES = 8
+LAST_RANK = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a node is in a tree, and the statement and the function that it is in."""
+
+    parent: ast.AST
+    field: str
+    index: int | None
+    statement: ast.stmt
+    function: ast.AST | None
+    owner: ast.ClassDef | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """An edit that is not written out yet: `new` in place of `count` nodes from a place on."""
+
+    rank: int
+    kind: str
+    about: str
+    line: int
+    place: _Place
+    new: Sequence[ast.AST]
+    count: int = 1
+
+
+def own_edits(source: str, most: int) -> list[Repair]:
+    """Return edits of a program, at most `most`, likelier ones first; none if it cannot be parsed.
+
+    The same program gives the same edits.
+    """
+    try:
+        tree = parse(source)
+        drafts = sorted(_drafts(tree), key=lambda item: item.rank)
+        found: dict[str, Repair] = {}
+        before = ast.unparse(tree)
+        for item in drafts:
+            if len(found) >= most:
+                break
+            code = _with(tree, item)
+            if code != before:
+                repair = Repair(item.kind, shortened(item.about), (item.line,), None, True, code, rank=item.rank)
+                found.setdefault(code, repair)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
+        return []
+    return [*found.values()]
+
+
+def _with(tree: ast.Module, draft: _Draft) -> str:
+    """Return the code of a program with an edit in it; the tree is left as it is."""
+    place = draft.place
+    # `ast.unparse` asks every statement for its line.
+    new = [_located(item, place.statement) for item in draft.new]
+    old = getattr(place.parent, place.field)
+    if place.index is None:
+        setattr(place.parent, place.field, new[0])
+    else:
+        setattr(place.parent, place.field, [*old[: place.index], *new, *old[place.index + draft.count :]])
+    try:
+        return ast.unparse(tree)
+    finally:
+        setattr(place.parent, place.field, old)
+
+
+def _located(node: ast.AST, beside: ast.stmt) -> ast.AST:
+    return ast.fix_missing_locations(node if hasattr(node, "lineno") else ast.copy_location(node, beside))
+
+
+def _drafts(tree: ast.Module) -> Iterator[_Draft]:
+    names = _Names(tree)
+    for node, place in _places(tree, None, None, None):
+        line = getattr(node, "lineno", place.statement.lineno)
+        if isinstance(node, ast.stmt):
+            yield from _of_statement(node, place)
+        elif isinstance(node, ast.expr):
+            for change in changes_of(node, place.parent):
+                yield _Draft(change.rank, change.kind, ast.unparse(change.about), line, place, [change.new])
+            for kind, other in names.instead_of(node, place):
+                yield _Draft(LAST_RANK - 1, kind, ast.unparse(node), line, place, [other])
+
+
+def _places(
+    node: ast.AST, statement: ast.stmt | None, function: ast.AST | None, owner: ast.ClassDef | None
+) -> Iterator[tuple[ast.AST, _Place]]:
+    """Yield all statements and expressions of a program, each with its place."""
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "decorator_list", "bases", "ctx"):
+            continue
+        for index, child in enumerate(value) if isinstance(value, list) else ((None, value),):
+            if not isinstance(child, ast.AST) or isinstance(child, ast.Import | ast.ImportFrom):
+                continue
+            inside = child if isinstance(child, ast.stmt) else statement
+            if inside is not None and isinstance(child, ast.stmt | ast.expr):
+                yield child, _Place(node, field, index, inside, function, owner)
+            yield from _places(
+                child,
+                inside,
+                child if isinstance(child, FUNCTIONS) else function,
+                child if isinstance(child, ast.ClassDef) else owner,
+            )
+
+
+# Statements ----------------------------------------------------------------------------------------------------------
+
+
+def _of_statement(node: ast.stmt, place: _Place) -> Iterator[_Draft]:
+    """Yield the edits of a statement."""
+    if place.index is None:
+        return
+
+    def draft(rank: int, kind: str, about: ast.AST | str, *new: ast.AST, count: int = 1) -> _Draft:
+        code = about if isinstance(about, str) else ast.unparse(about)
+        return _Draft(rank, kind, code, node.lineno, place, new, count)
+
+    match node:
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self")) as target], value=value):
+            for new in _kept(target.attr, value):
+                yield draft(1, "kept", target, new)
+        case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
+            if not isinstance(value, ast.Constant):
+                yield draft(3, "added-up", target, ast.AugAssign(target, ast.Add(), value))
+                for method in ("clone()", "contiguous()", "softmax(-1)", "exp()"):
+                    yield draft(LAST_RANK, "too-little", value, ast.Assign([target], _call_of(value, method)))
+        case ast.AugAssign(target=target, op=op, value=value):
+            both = ast.BinOp(_expression(ast.unparse(target)), op, value)
+            yield draft(1, "in-place", node, ast.Assign([target], both))
+            yield draft(2, "added-up", node, ast.Assign([target], value))
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="register_buffer"), args=[name, value]) as call):
+            kept = f"self.{ast.literal_eval(name)}"
+            yield draft(1, "kept", kept, _assigned(kept, _call("torch.nn.Parameter", value)))
+            unsaved = ast.keyword("persistent", ast.Constant(False))
+            yield draft(1, "kept", kept, ast.Expr(ast.Call(call.func, call.args, [unsaved])))
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=target), attr=name)) as call):
+            if name.endswith("_") and not name.endswith("__"):
+                pure = ast.Call(
+                    ast.Attribute(ast.Name(target, ast.Load()), name[:-1], ast.Load()), call.args, call.keywords
+                )
+                yield draft(1, "in-place", node, _assigned(target, pure))
+        case ast.Return(value=value) if value is not None and not isinstance(value, ast.Tuple | ast.Constant):
+            for method in ("clone()", "contiguous()", "transpose(-2, -1)"):
+                yield draft(LAST_RANK, "too-little", value, ast.Return(_call_of(value, method)))
+        case ast.If():
+            opposite = ast.If(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)
+            yield draft(1, "opposite", node.test, opposite)
+            yield draft(2, "condition-extra", node.test, *node.body)
+        case ast.With():
+            code = "with " + ", ".join(ast.unparse(item) for item in node.items)
+            yield draft(1, "block-extra", code, *node.body)
+        case ast.For():
+            yield from _of_loop(node, place)
+        case ast.FunctionDef():
+            yield from _of_function(node, place)
+    if isinstance(node, SIMPLE):
+        yield draft(2, "statement-extra", "", ast.Pass())
+        body = getattr(place.parent, place.field)
+        after = body[place.index + 1] if place.index + 1 < len(body) else None
+        if isinstance(after, SIMPLE):
+            yield draft(3, "statement-moved", "", after, node, count=2)
+
+
+def _of_loop(node: ast.For, place: _Place) -> Iterator[_Draft]:
+    """Yield a loop with its last statement after it, or its first one before it."""
+    first, *rest = node.body
+    if rest and isinstance(first, ast.Assign):
+        loop = ast.For(node.target, node.iter, rest, node.orelse)
+        yield _Draft(2, "statement-moved", "", first.lineno, place, [first, loop])
+    *rest, last = node.body
+    if rest:
+        kind = "return-in-loop" if isinstance(last, ast.Return) else "statement-moved"
+        loop = ast.For(node.target, node.iter, rest, node.orelse)
+        yield _Draft(1, kind, "", last.lineno, place, [loop, last])
+
+
+def _of_function(node: ast.FunctionDef, place: _Place) -> Iterator[_Draft]:
+    """Yield a function with a statement more at its beginning."""
+    if node.name == "__init__" and "super().__init__" not in ast.unparse(node):
+        yield _Draft(0, "super-missing", "", node.lineno, place, [_beginning_with("super().__init__()", node)])
+    for item in node.args.args:
+        if item.arg != "self":
+            copied = _beginning_with(f"{item.arg} = {item.arg}.clone()", node)
+            yield _Draft(LAST_RANK, "not-copied", item.arg, node.lineno, place, [copied])
+
+
+def _beginning_with(code: str, node: ast.FunctionDef) -> ast.FunctionDef:
+    found = copy.copy(node)
+    found.body = [*ast.parse(code).body, *node.body]
+    return found
+
+
+def _kept(name: str, value: ast.expr) -> Iterator[ast.stmt]:
+    """Yield the other ways in which a module can keep what a line assigns to an attribute."""
+    function = ast.unparse(value.func) if isinstance(value, ast.Call) else ""
+    tensor = value
+    if function.endswith("Parameter") and isinstance(value, ast.Call) and value.args:
+        tensor = value.args[0]
+        yield _assigned(f"self.{name}", tensor)
+    elif function.startswith(("nn.", "torch.nn.")):
+        return
+    elif isinstance(value, ast.List | ast.ListComp):
+        yield _assigned(f"self.{name}", _call("torch.nn.ModuleList", value))
+        return
+    else:
+        yield _assigned(f"self.{name}", _call("torch.nn.Parameter", value))
+    tensor = _call("torch.tensor", tensor) if isinstance(tensor, ast.Constant) else tensor
+    for rest in ("", ", persistent=False"):
+        yield from ast.parse(f"self.register_buffer({name!r}, {ast.unparse(tensor)}{rest})").body
+
+
+def _assigned(target: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.parse(f"{target} = 0").body[0].targets[0]], value)  # type: ignore[attr-defined]
+
+
+def _call(function: str, value: ast.expr) -> ast.expr:
+    return ast.Call(_expression(function), [value], [])
+
+
+def _call_of(value: ast.expr, method: str) -> ast.expr:
+    return _expression(f"({ast.unparse(value)}).{method}")
+
+
+def _expression(code: str) -> ast.expr:
+    return ast.parse(code, mode="eval").body
+
+
+# Names ---------------------------------------------------------------------------------------------------------------
+
+
+class _Names:
+    """The names of a program that a learner may have meant by another one."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._locals: dict[ast.AST, list[str]] = {}
+        self._attributes: dict[ast.ClassDef, list[str]] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, FUNCTIONS):
+                self._locals[node] = _bound_in(node)
+            elif isinstance(node, ast.ClassDef):
+                self._attributes[node] = _attributes_of(node)
+
+    def instead_of(self, node: ast.expr, place: _Place) -> Iterator[tuple[str, ast.expr]]:
+        """Yield what a name, an attribute of the module, or a fixed size may stand for, each with the kind."""
+        if place.function is None:
+            return
+        known = self._locals[place.function]
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()) if name not in LIBRARIES | BUILTINS and name != "self":
+                for other in known[:MOST_NAMES]:
+                    if other != name:
+                        yield "other-name", ast.Name(other, ast.Load())
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()) if place.owner is not None:
+                for other in self._attributes[place.owner][:MOST_NAMES]:
+                    if other != name:
+                        yield "other-attribute", ast.Attribute(node.value, other, ast.Load())
+            case ast.Constant(value=value) if type(value) in (int, float) and value not in (0, 1):
+                for other in known[:MOST_NAMES]:
+                    yield "fixed-value", ast.Name(other, ast.Load())
+
+
+def _bound_in(function: ast.AST) -> list[str]:
+    """Return the names that a function binds: its arguments, then the others in the order of the code."""
+    found: dict[str, None] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.arg) and node.arg != "self":
+            found.setdefault(node.arg)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.setdefault(node.id)
+    return [*found]
+
+
+def _attributes_of(owner: ast.ClassDef) -> list[str]:
+    """Return the attributes that the methods of a class set."""
+    found: dict[str, None] = {}
+    for node in ast.walk(owner):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                found.setdefault(name)
+            case ast.Call(func=ast.Attribute(attr="register_buffer"), args=[ast.Constant(value=str(name)), *_]):
+                found.setdefault(name)
+    return [*found]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
@@ -18,9 +18,10 @@ from typing import Literal, Protocol, TypeVar
 from lessons.engine import child_failures, repairing, replies, verdict_words
 from lessons.engine.launching.launchers import ChildProcess, output
 from lessons.engine.replies import failure_of
+from lessons.format.exercises import Mistake
 from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
 from lessons.reading import line_exercises, mistake_edits
-from lessons.reading.operations import words_of
+from lessons.reading.operations import may_make, words_of
 from lessons.results.result import (
     AnswerComparison,
     AnswerDifference,
@@ -49,6 +50,9 @@ from lessons.worker.judging_messages import (
     HiddenInputs,
     Judge,
     MistakeRequest,
+    Recognition,
+    Recognize,
+    RepairReport,
     RunAnswer,
 )
 from lessons.worker.message_parts import ErrorReport, SuggestionReport, TensorReport
@@ -222,7 +226,7 @@ def _check(
         lambda: _difference(judge, request, child, hidden, cancelled),
     )
     if diagnosis == "line" and _is_open(judgement, answer) and not cancelled():
-        judgement = _with_repair(judgement, judge, hidden, request, child)
+        judgement = _with_repair(judgement, judge, hidden, request, child, answer)
     gap = line_exercises.gap_line(request.exercise.starter, request.code.decode(errors="replace"))
     if request.exercise.form == "line" and judgement.verdict == "failed" and judgement.line and gap:
         # Nothing else is the learner's own, and a line such as `pass` computes nothing that would tell.
@@ -234,34 +238,70 @@ def _check(
 
 def _is_open(judgement: Judgement, answer: _Answer) -> bool:
     """Return whether one edit may undo what is wrong with an answer, which gave values or raised an exception."""
-    if judgement.passed or len(judgement.mistakes) > 1 or answer.missing or not answer.reported:
+    if judgement.passed or answer.missing or not answer.reported:
         return False
     return judgement.verdict == "failed" if answer.failure is None else answer.failure.kind == "error"
 
 
 def _with_repair(
-    judgement: Judgement, judge: ChildProcess, hidden: HiddenInputs, request: Request, child: Child
+    judgement: Judgement,
+    judge: ChildProcess,
+    hidden: HiddenInputs,
+    request: Request,
+    child: Child,
+    answer: _Answer,
 ) -> Judgement:
-    """Tell the line and, unless it has one, the name of a mistake if the answer passes with an edit that undoes it."""
+    """Tell the lines and, unless it has one, the name of a mistake that an edit of the answer undoes."""
+    exercise, words = request.exercise, words_of(request.code.decode(errors="replace"))
+    known = {
+        item.id: (item, mistake)
+        for item in exercise.mistakes
+        if (code := (mistake := mistake_edits.KnownMistake.of(item)).apply_to(exercise.solution))
+        and may_make(words, code, exercise.solution)
+    }
 
-    def passes(answer: _Answer) -> bool:
-        return not answer.failure and not answer.missing and _decide(judge, request.exercise, answer).passed
+    def weigh(report: RepairReport) -> repairing.Judged:
+        if _decide(judge, exercise, _Answer(report.actual, report.blob)).passed:
+            return True, ()
+        mistakes = tuple(mistake for _, mistake in known.values())
+        return False, _ask(judge, Recognize(report.actual, report.blob, mistakes), Recognition).found
 
-    found = repairing.find(
-        *(request.exercise, request.code, request.own_seed, hidden, child),
-        lambda report: passes(_Answer(report.actual, report.blob)),
-        judgement.line,
-    )
-    if found is None:
-        return judgement
-    repair, is_later = found
-    # A copy may disturb later ones in the same process, so what is said has been tried alone.
-    if is_later and not passes(_run(replace(request, code=repair.code.encode()), child, hidden, lambda: False)):
-        return judgement
+    values = None if answer.failure else RepairReport(answer.actual, answer.blob)
+    names = frozenset(item.id for item in judgement.mistakes)
+    copies = repairing.Copies(exercise, request.own_seed, hidden, child, weigh, values, names)
+    found = repairing.find(request.code.decode(errors="replace"), copies, judgement.line)
+    if found.repairs and found.is_later:
+        # A copy may disturb later ones in the same process, so what is said has been tried alone.
+        alone = _run(replace(request, code=found.repairs[0].code.encode()), child, hidden, lambda: False)
+        if alone.failure or alone.missing or not _decide(judge, exercise, alone).passed:
+            return judgement
+    named = _named(judgement.mistakes, found, {name: item for name, (item, _) in known.items()})
+    lines = [item.line for item in named if item.line]
     # An exception has a line of its own, where it was raised.
-    line = judgement.line if judgement.verdict == "error" and judgement.line else repair.lines[0]
-    named = tuple(replace(item, line=repair.lines[0]) for item in judgement.mistakes) or (repair.mistake,)
+    line = judgement.line if judgement.verdict == "error" and judgement.line else next(iter(lines), judgement.line)
     return replace(judgement, mistakes=named, line=line)
+
+
+def _named(
+    given: tuple[NamedMistake, ...], found: repairing.Found, known: Mapping[str, Mistake]
+) -> tuple[NamedMistake, ...]:
+    """Return the mistakes to name, with their lines, after edits have been tried; `given` are those named already."""
+    if len(given) == 2:
+        # What is left after an edit is one of the two, so the edit is on the line of the other.
+        lines = [found.left[other.id].lines[0] if other.id in found.left else None for other in reversed(given)]
+        return tuple(replace(item, line=line or item.line) for item, line in zip(given, lines, strict=True))
+    if len(found.repairs) == 1:
+        [repair] = found.repairs
+        return tuple(replace(item, line=repair.lines[0]) for item in given) or (repair.mistake(),)
+    if given:
+        return given
+    if not found.repairs:
+        return ()
+    one, other = found.repairs
+    if found.rest:
+        item = known[found.rest]
+        return one.mistake(alone=False), NamedMistake(item.id, item.name, item.why, other.lines[0])
+    return one.mistake(alone=False), other.mistake(alone=False)
 
 
 def _judge_answer(

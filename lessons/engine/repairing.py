@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 
 from lessons.engine.launching.launchers import ChildProcess
 from lessons.format.lesson import ExerciseStep, Limits
 from lessons.reading.mistake_edits import variant_code
-from lessons.reading.own_edits import own_edits
+from lessons.reading.own_edits import OwnEdits
 from lessons.reading.repairs import Repair, choose, repairs
 from lessons.worker import channel, wire
 from lessons.worker.judging_messages import (
@@ -21,67 +23,162 @@ from lessons.worker.judging_messages import (
 MOST = 16
 """The largest number of copies of an answer with pieces of right ones. It decides, and not the time that they take."""
 
-MOST_OWN = 240
-"""The largest number of copies with small edits of the answer's own."""
+MOST_OWN, MOST_PAIRS = 240, 160
+"""The largest numbers of copies with one small edit of the answer's own, and with two."""
+
+MOST_LEAVING = 400
+"""The largest number of copies with two edits of which one leaves a known mistake."""
+
+MOST_PARTNERS = 30
+"""The most edits of which pairs are tried."""
 
 CPU, WALL = 6.0, 15.0
 """Limits in seconds for all copies of an answer together. An answer whose copies do not keep them gets no name."""
 
-Passes = Callable[[RepairReport], bool]
+Judged = tuple[bool, Sequence[str]]
+"""Whether the values of a copy pass, and else the ids of the known mistakes that give the same values."""
 
 
-def find(
-    exercise: ExerciseStep,
-    code: bytes,
-    seed: int,
-    hidden: HiddenInputs,
-    child: Callable[[Limits], AbstractContextManager[ChildProcess]],
-    passes: Passes,
-    blamed: int | None,
-) -> tuple[Repair, bool] | None:
-    """Find the repair with which a wrong answer passes; None if there is none.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the copies of a wrong answer have shown.
 
-    `seed` is for the random numbers of the answer; `passes` judges values. Of several small edits, one of the `blamed`
-    line is preferred. Returns the repair, and whether its copy has run in a process where another one has run before.
+    Attributes:
+        repairs: the edits with which the answer passes, none, one, or two together.
+        is_later: whether the copy with them has run in a process where another one has run before.
+        left: the edits with which a single known mistake is left, by the id of that mistake.
+        rest: of two edits with which the answer passes, the mistake that the first one leaves, if it is a known one.
     """
-    try:
-        source = code.decode()
-    except UnicodeDecodeError:
-        return None
-    models = [exercise.solution, *filter(None, (variant_code(exercise, item) for item in exercise.accepted))]
-    tried = repairs(source, models, MOST, gap=exercise.form == "line")
-    own = own_edits(source, MOST_OWN)
-    copies = [item for group in (*tried, own) for item in group]
-    if not copies:
-        return None
-    limits = exercise.limits
-    limits = limits.model_copy(update={"cpu": min(limits.cpu, CPU), "wall": min(limits.wall, WALL)})
-    job = RunRepairs(exercise.probe, seed, exercise.defines, exercise.without, tuple(item.code for item in copies))
-    with child(limits) as process:
-        try:
+
+    repairs: tuple[Repair, ...] = ()
+    is_later: bool = True
+    left: dict[str, Repair] = field(default_factory=dict)
+    rest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """How copies of an answer are run and judged.
+
+    Attributes:
+        seed: the seed for the random numbers of the answer.
+        judge: judges the values of a copy.
+        values: the values that the answer itself gives, None if it raises an exception.
+        named: the known mistakes that the answer is known to make.
+    """
+
+    exercise: ExerciseStep
+    seed: int
+    hidden: HiddenInputs
+    child: Callable[[Limits], AbstractContextManager[ChildProcess]]
+    judge: Callable[[RepairReport], Judged]
+    values: RepairReport | None
+    named: frozenset[str]
+
+    @contextmanager
+    def running(self, sources: Sequence[str]) -> Iterator[Callable[[], RepairReport | None]]:
+        """Run copies in one child, one after the other; yields a function that returns the report of the next one.
+
+        It returns None for a copy that fails or changes nothing. Raises what `channel.receive` raises.
+        """
+        limits = self.exercise.limits
+        limits = limits.model_copy(update={"cpu": min(limits.cpu, CPU), "wall": min(limits.wall, WALL)})
+        job = RunRepairs(self.exercise.probe, self.seed, self.exercise.defines, self.exercise.without, tuple(sources))
+        deadline = time.monotonic() + limits.wall
+        with self.child(limits) as process:
             channel.send(process.talk, job)
-            channel.send(process.talk, hidden)
-            deadline = time.monotonic() + limits.wall
-            for group in tried:
-                if (repair := choose(_passing(process, group, passes, deadline))) is not None:
-                    return repair, repair is not copies[0]
-            repair = likeliest(_passing(process, own, passes, deadline), blamed)
-            return None if repair is None else (repair, repair is not copies[0])
-        except (wire.WireError, TimeoutError):
-            # A copy has crashed the child, or does not end.
-            return None
+            channel.send(process.talk, self.hidden)
+
+            def receive() -> RepairReport | None:
+                report = channel.receive(process.talk, RepairReport, deadline=deadline)
+                return None if report.actual is None or self._is_same(report) else report
+
+            yield receive
+
+    def _is_same(self, report: RepairReport) -> bool:
+        same = self.values
+        return same is not None and (same.actual, same.blob) == (report.actual, report.blob)
+
+
+def find(source: str, copies: Copies, blamed: int | None) -> Found:
+    """Try edits of a wrong answer. Of several with which it passes, one of the `blamed` line is preferred."""
+    exercise = copies.exercise
+    models = [exercise.solution, *filter(None, (variant_code(exercise, item) for item in exercise.accepted))]
+    groups = repairs(source, models, MOST, gap=exercise.form == "line")
+    own = OwnEdits(source, MOST_OWN)
+    every = [item for group in (*groups, own.repairs) for item in group]
+    if not every:
+        return Found()
+    silent: Repair | None = None
+    left: dict[str, Repair] = {}
+    leaving: dict[int, str] = {}
+    distinct: dict[bytes | str, int] = {}
+    try:
+        with copies.running([item.code for item in every]) as receive:
+            for group in groups:
+                passing = []
+                for item in group:
+                    report = receive()
+                    passes, names = (False, ()) if report is None else copies.judge(report)
+                    passing += [item] if passes else []
+                    for name in names:
+                        left.setdefault(name, item)
+                chosen = choose(passing)
+                if chosen is not None and not chosen.silent:
+                    return Found((chosen,), chosen is not every[0])
+                silent = silent or chosen
+            passing = []
+            for index, item in enumerate(own.repairs):
+                report = receive()
+                if report is None or (key := f"{report.actual}".encode() + report.blob) in distinct:
+                    # Edits of one effect are one, except that each has its line.
+                    continue
+                passes, names = copies.judge(report)
+                if passes:
+                    passing.append(item)
+                    continue
+                distinct[key] = index
+                for name in names:
+                    left.setdefault(name, item)
+                    leaving.setdefault(index, name)
+            if (best := likeliest(passing, blamed)) is not None:
+                return Found((best,), best is not every[0])
+            if silent is not None:
+                return Found((silent,), silent is not every[0])
+        if solved := left.keys() & copies.named:
+            return Found(left={name: left[name] for name in solved})
+        return _pair(own, leaving, [*distinct.values()], copies)
+    except (wire.WireError, TimeoutError):
+        # A copy has crashed the child, or does not end.
+        return Found()
+
+
+def _pair(own: OwnEdits, leaving: Mapping[int, str], chosen: Sequence[int], copies: Copies) -> Found:
+    """Try pairs of edits, first those in which one leaves a known mistake. Raises what `channel.receive` raises."""
+    first = [(index, other) for index in leaving for other in range(len(own.repairs)) if other != index]
+    second = sorted(itertools.combinations(chosen[:MOST_PARTNERS], 2), key=sum)
+    indices = first[:MOST_LEAVING] + second[:MOST_PAIRS]
+    pairs = own.pairs(indices)
+    if not pairs:
+        return Found()
+    with copies.running([one.code for one, _ in pairs]) as receive:
+        for pair in pairs:
+            report = receive()
+            if report is not None and copies.judge(report)[0]:
+                name = next(
+                    (
+                        leaving[index]
+                        for index in leaving
+                        if own.repairs[index].kind == pair[0].kind
+                        and own.repairs[index].lines == pair[0].lines
+                        and own.repairs[index].about == pair[0].about
+                    ),
+                    "",
+                )
+                return Found(pair, rest=name)
+    return Found()
 
 
 def likeliest(found: Sequence[Repair], blamed: int | None) -> Repair | None:
     """Choose from small edits with which an answer passes: one of the blamed line, then the likeliest kind."""
     return min(found, key=lambda item: (item.lines[0] != blamed, item.rank), default=None)
-
-
-def _passing(process: ChildProcess, group: Sequence[Repair], passes: Passes, deadline: float) -> list[Repair]:
-    """Return the repairs of a group with which the answer passes. Raises what `channel.receive` raises."""
-    found = []
-    for repair in group:
-        report = channel.receive(process.talk, RepairReport, deadline=deadline)
-        if report.actual is not None and passes(report):
-            found.append(repair)
-    return found

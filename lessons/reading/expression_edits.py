@@ -43,7 +43,8 @@ RIVALS = (
     ("stack", "cat"),
     ("tensor", "stack"),
     ("exp", "log"),
-    ("sqrt", "square"),
+    ("sqrt", "square", "rsqrt"),
+    ("isqrt", "sqrt"),
     ("ceil", "floor", "round"),
     ("argmax", "argmin"),
     ("cumsum", "cumprod"),
@@ -55,8 +56,7 @@ RIVALS = (
 
 PRODUCTS = ("matmul", "mm", "bmm", "einsum", "dot", "mv")
 VIEWS = ("view", "reshape")
-FILLS = ("masked_fill", "masked_fill_", "where", "full")
-CHANCES = ("Dropout", "dropout", "bernoulli", "Bernoulli")
+SIZES = ("in_features", "out_features")
 MAKERS = frozenset(("rand", "randn", "zeros", "ones", "full", "arange", "empty", "eye", "Parameter", "Linear"))
 OPERATORS: dict[type[ast.operator], tuple[ast.operator, ...]] = {
     ast.Mult: (ast.MatMult(), ast.Div()),
@@ -85,12 +85,14 @@ class Change:
         kind: the id of its kind (`repair_kinds`).
         about: the code that a sentence about it quotes.
         new: the new expression.
+        at: the part of the expression in whose place it goes; None for all of it.
     """
 
     rank: int
     kind: str
     about: ast.AST
     new: ast.expr
+    at: ast.expr | None = None
 
 
 def changes_of(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
@@ -108,6 +110,10 @@ def changes_of(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
             yield Change(1, "opposite", node, node.operand)
         case ast.Attribute(attr=name) if name in TURNING and isinstance(node.ctx, ast.Load):
             yield Change(0, "transpose-extra", node.value, node.value)
+        case ast.Attribute(attr=name) if name in SIZES:
+            for size in SIZES:
+                if size != name:
+                    yield Change(1, "other-attribute", node, _attribute(node.value, size))
         case ast.Attribute(attr="data"):
             yield Change(1, "too-much", ast.Attribute(ELSEWHERE, "data", ast.Load()), node.value)
         case ast.Subscript():
@@ -135,13 +141,12 @@ def _of_call(node: ast.Call) -> Iterator[Change]:
         rest = [*node.keywords[:position], *node.keywords[position + 1 :]]
         yield Change(2, "argument-extra", node, ast.Call(node.func, node.args, rest))
         if isinstance(word.value, ast.Constant) and isinstance(word.value.value, bool):
-            flipped = ast.keyword(word.arg, ast.Constant(not word.value.value))
-            yield Change(1, "other-value", node, ast.Call(node.func, node.args, [*rest, flipped]))
+            yield Change(1, "other-value", word, ast.Constant(not word.value.value), word.value)
     for group in RIVALS:
         if name in group:
             for other in group:
                 if other != name:
-                    yield Change(1, "other-function", node.func, _called(node, other))
+                    yield Change(1, "other-function", node.func, _called(node, other).func, node.func)
     if name == "einsum":
         yield from _of_subscripts(node)
     if name.endswith("_") and not name.startswith("_") and receiver is not None:
@@ -149,6 +154,14 @@ def _of_call(node: ast.Call) -> Iterator[Change]:
     if name == "dropout" and receiver is None:
         trained = ast.keyword("training", _code("self.training"))
         yield Change(1, "argument-missing", node, ast.Call(node.func, node.args, [*node.keywords, trained]))
+    if name == "scaled_dot_product_attention":
+        for option, value in (("scale", 1.0), ("is_causal", True)):
+            if option not in {item.arg for item in node.keywords}:
+                more = [*node.keywords, ast.keyword(option, ast.Constant(value))]
+                yield Change(1, "argument-missing", node, ast.Call(node.func, node.args, more))
+    if name == "linear" and len(node.args) == 2 and isinstance(node.args[1], ast.Attribute):
+        bias = _attribute(node.args[1].value, "bias")
+        yield Change(1, "argument-missing", node, ast.Call(node.func, [*node.args, bias], node.keywords))
     if name in VIEWS and receiver is not None:
         yield from _of_view(node, receiver)
     for values in _exchanged(node.args) if len(node.args) > 1 and name not in ON_AXES | {"einsum"} else ():
@@ -164,9 +177,8 @@ def _of_call(node: ast.Call) -> Iterator[Change]:
     if name in ("masked_fill", "masked_fill_", "where"):
         at = 1 if receiver is None and name != "where" else 0
         if at < len(node.args):
-            args = [*node.args]
-            args[at] = ast.UnaryOp(ast.Invert(), args[at])
-            yield Change(0, "opposite", node.args[at], ast.Call(node.func, args, node.keywords))
+            inverted = ast.UnaryOp(ast.Invert(), node.args[at])
+            yield Change(0, "opposite", node.args[at], inverted, node.args[at])
 
 
 def _left(node: ast.Call, inner: ast.expr) -> tuple[ast.AST, ast.expr]:
@@ -197,21 +209,11 @@ def _of_axes(node: ast.Call, name: str) -> Iterator[Change]:
             args = [*node.args[: len(node.args) - len(given)], *map(_number, order)]
             yield Change(0, "axis", node, ast.Call(node.func, args, node.keywords))
         return
-    for position, item in enumerate(node.args):
-        if (now_at := _integer(item)) is None:
-            continue
-        for axis in (-1, 0, 1, -2, 2):
-            if axis != now_at:
-                args = [*node.args[:position], _number(axis), *node.args[position + 1 :]]
-                yield Change(0, "axis", node, ast.Call(node.func, args, node.keywords))
-    for position, word in enumerate(node.keywords):
-        if word.arg not in AXES or (now_at := _integer(word.value)) is None:
-            continue
-        for axis in (-1, 0, 1, -2, 2):
-            if axis != now_at:
-                words = [*node.keywords]
-                words[position] = ast.keyword(word.arg, _number(axis))
-                yield Change(0, "axis", node, ast.Call(node.func, node.args, words))
+    for item in (*node.args, *(word.value for word in node.keywords if word.arg in AXES)):
+        if (now_at := _integer(item)) is not None:
+            for axis in (-1, 0, 1, -2, 2):
+                if axis != now_at:
+                    yield Change(0, "axis", node, _number(axis), item)
 
 
 def _of_reduction(node: ast.Call) -> Iterator[Change]:
@@ -230,7 +232,7 @@ def _of_reduction(node: ast.Call) -> Iterator[Change]:
 def _of_subscripts(node: ast.Call) -> Iterator[Change]:
     """Yield calls of `einsum` with two letters of one term exchanged."""
     match node.args:
-        case [ast.Constant(value=str(text)), *rest]:
+        case [ast.Constant(value=str(text)), *_]:
             terms = text.replace(" ", "")
             for one, other in itertools.combinations(range(len(terms)), 2):
                 between = terms[one : other + 1]
@@ -238,9 +240,7 @@ def _of_subscripts(node: ast.Call) -> Iterator[Change]:
                     continue
                 letters = [*terms]
                 letters[one], letters[other] = letters[other], letters[one]
-                yield Change(
-                    0, "subscripts", node, ast.Call(node.func, [ast.Constant("".join(letters)), *rest], node.keywords)
-                )
+                yield Change(0, "subscripts", node, ast.Constant("".join(letters)), node.args[0])
 
 
 def _of_view(node: ast.Call, receiver: ast.expr) -> Iterator[Change]:
@@ -304,6 +304,11 @@ def _in_product(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
     """Yield changes of a matrix product, and of a part of one."""
     product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
     product = product or (isinstance(node, ast.Call) and _name(node.func) in PRODUCTS)
+    match node:
+        case ast.BinOp(
+            left=given, right=ast.Attribute(value=ast.Attribute(attr="weight", value=layer), attr="T" | "mT")
+        ):
+            yield Change(1, "too-little", node, ast.Call(layer, [given], []))
     if product:
         operands = [node.left, node.right] if isinstance(node, ast.BinOp) else _operands(node)
         for operand in operands[:1]:

@@ -7,6 +7,7 @@ answer pass, which only a run tells; so an answer in a style of its own can be r
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,43 +47,67 @@ class _Draft:
     new: Sequence[ast.AST]
     count: int = 1
 
+    def repair(self, code: str) -> Repair:
+        """Return the edit with the program that has it."""
+        return Repair(self.kind, shortened(self.about), (self.line,), None, True, code, rank=self.rank)
 
-def own_edits(source: str, most: int) -> list[Repair]:
-    """Return edits of a program, at most `most`, likelier ones first; none if it cannot be parsed.
 
-    The same program gives the same edits.
+class OwnEdits:
+    """The edits of a program, at most `most`, likelier ones first; none if it cannot be parsed.
+
+    The same program has the same edits.
+
+    Attributes:
+        repairs: the program with one edit each.
     """
-    try:
-        tree = parse(source)
-        drafts = sorted(_drafts(tree), key=lambda item: item.rank)
-        found: dict[str, Repair] = {}
-        before = ast.unparse(tree)
-        for item in drafts:
-            if len(found) >= most:
-                break
-            code = _with(tree, item)
-            if code != before:
-                repair = Repair(item.kind, shortened(item.about), (item.line,), None, True, code, rank=item.rank)
-                found.setdefault(code, repair)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
-        return []
-    return [*found.values()]
 
+    def __init__(self, source: str, most: int) -> None:
+        self.repairs: list[Repair] = []
+        self._drafts: list[_Draft] = []
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
+            self._tree = parse(source)
+            known = {ast.unparse(self._tree)}
+            for draft in sorted(_drafts(self._tree), key=lambda item: item.rank):
+                if len(self.repairs) == most:
+                    break
+                code = self._with(draft)
+                if code not in known:
+                    known.add(code)
+                    self._drafts.append(draft)
+                    self.repairs.append(draft.repair(code))
 
-def _with(tree: ast.Module, draft: _Draft) -> str:
-    """Return the code of a program with an edit in it; the tree is left as it is."""
-    place = draft.place
-    # `ast.unparse` asks every statement for its line.
-    new = [_located(item, place.statement) for item in draft.new]
-    old = getattr(place.parent, place.field)
-    if place.index is None:
-        setattr(place.parent, place.field, new[0])
-    else:
-        setattr(place.parent, place.field, [*old[: place.index], *new, *old[place.index + draft.count :]])
-    try:
-        return ast.unparse(tree)
-    finally:
-        setattr(place.parent, place.field, old)
+    def pairs(self, chosen: Sequence[tuple[int, int]]) -> list[tuple[Repair, Repair]]:
+        """Return edits of which two are made together, given by their indices: both have the code with both edits.
+
+        There are none for two edits of which one undoes the other, or that cannot be made together.
+        """
+        found: dict[str, tuple[Repair, Repair]] = {}
+        alone = {item.code for item in self.repairs} | {ast.unparse(self._tree)}
+        for pair in chosen:
+            drafts = [self._drafts[index] for index in pair]
+            if all(draft.count == len(draft.new) for draft in drafts):
+                code = self._with(*drafts)
+                if code not in alone:
+                    one, other = (draft.repair(code) for draft in drafts)
+                    found.setdefault(code, (one, other))
+        return [*found.values()]
+
+    def _with(self, *drafts: _Draft) -> str:
+        """Return the code of the program with edits in it; the tree is left as it is."""
+        undo: list[tuple[_Place, object]] = []
+        try:
+            for draft in drafts:
+                place = draft.place
+                old = getattr(place.parent, place.field)
+                undo.append((place, old))
+                # `ast.unparse` asks every statement for its line.
+                new = [_located(item, place.statement) for item in draft.new]
+                rest = new[0] if place.index is None else [*old[: place.index], *new, *old[place.index + draft.count :]]
+                setattr(place.parent, place.field, rest)
+            return ast.unparse(self._tree)
+        finally:
+            for place, old in reversed(undo):
+                setattr(place.parent, place.field, old)
 
 
 def _located(node: ast.AST, beside: ast.stmt) -> ast.AST:
@@ -91,13 +116,16 @@ def _located(node: ast.AST, beside: ast.stmt) -> ast.AST:
 
 def _drafts(tree: ast.Module) -> Iterator[_Draft]:
     names = _Names(tree)
-    for node, place in _places(tree, None, None, None):
+    found = [*_places(tree, None, None, None)]
+    places = {id(node): place for node, place in found}
+    for node, place in found:
         line = getattr(node, "lineno", place.statement.lineno)
         if isinstance(node, ast.stmt):
             yield from _of_statement(node, place)
         elif isinstance(node, ast.expr):
             for change in changes_of(node, place.parent):
-                yield _Draft(change.rank, change.kind, ast.unparse(change.about), line, place, [change.new])
+                at = place if change.at is None else places[id(change.at)]
+                yield _Draft(change.rank, change.kind, ast.unparse(change.about), line, at, [change.new])
             for kind, other in names.instead_of(node, place):
                 yield _Draft(LAST_RANK - 1, kind, ast.unparse(node), line, place, [other])
 

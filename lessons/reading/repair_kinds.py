@@ -15,6 +15,9 @@ import yaml
 
 from lessons.reading.code_differences import Difference
 from lessons.texts import translations
+from lessons.texts.wording import Wording
+
+say = Wording("reading/repairs")
 
 TEXTS = Path(__file__).parent.parent / "mistakes" / "repairs" / "kinds.yaml"
 GROUP = "repairs"
@@ -40,7 +43,7 @@ BUILTINS = frozenset(dir(builtins))
 
 @dataclass(frozen=True, slots=True)
 class KindText:
-    """What a learner is told about a kind of repair: a name, and a sentence with `{code}` in it."""
+    """What a learner is told about a kind of repair: a name, and a sentence with `{code}` and `{outcome}` in it."""
 
     name: str
     why: str
@@ -58,8 +61,16 @@ def kind_text(kind: str) -> KindText:
     text, into = kind_texts()[kind], translations.current()
     name = into.find(GROUP, f"{GROUP}/{kind}/name", text.name)
     why = into.find(GROUP, f"{GROUP}/{kind}/why", text.why)
-    # A translation that cannot say which code it is about is not used.
-    return KindText(name or text.name, why if why and why.count("{code}") == text.why.count("{code}") else text.why)
+    # A translation that cannot say which code it is about, or what came of it, is not used.
+    same = why and all(why.count(each) == text.why.count(each) for each in ("{code}", "{outcome}"))
+    return KindText(name or text.name, why if why and same else text.why)
+
+
+def outcome(*, alone: bool) -> str:
+    """Say what comes of an edit: that the answer passes, with it `alone` or with a second one."""
+    if alone:
+        return say("passes", "every check passes")
+    return say("passes-together", "every check passes once the other mistake is put right")
 
 
 LAST = frozenset(("expression", "statement", "other-target"))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lessons.reading.code_differences import Difference, differences, parse, replaced, smallest
-from lessons.reading.repair_kinds import LAST, LEAVING, kind_of, kind_text
+from lessons.reading.repair_kinds import LAST, LEAVING, kind_of, kind_text, outcome
 from lessons.reading.statements import argument_names, more_names, statements_of
 from lessons.results.result import NamedMistake
 
@@ -43,13 +43,15 @@ class Repair:
     silent: bool = False
     rank: int = 0
 
-    @property
-    def mistake(self) -> NamedMistake:
-        """What is said of the mistake that it undoes; one of which nothing is said has only an id and a line."""
+    def mistake(self, *, alone: bool = True) -> NamedMistake:
+        """Return what is said of the mistake that it undoes, the one in the answer (`alone`) or one of two.
+
+        One of which nothing is said has only an id and a line.
+        """
         if self.silent:
             return NamedMistake(self.kind, "", "", self.lines[0])
         text = kind_text(self.kind)
-        why = text.why.replace("{code}", self.about)
+        why = text.why.replace("{outcome}", outcome(alone=alone)).replace("{code}", self.about)
         if len(self.lines) > 1:
             listed = ", ".join(map(str, self.lines[:-1]))
             why = f"{why} This is said of lines {listed} and {self.lines[-1]} together."

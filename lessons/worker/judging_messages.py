@@ -144,6 +144,22 @@ class MistakeRequest:
 
 
 @message
+class Recognize:
+    """Find the known mistakes that give the same values as a program gave."""
+
+    actual: Plain
+    blob: bytes
+    mistakes: tuple[KnownMistake, ...]
+
+
+@message
+class Recognition:
+    """The ids of the mistakes."""
+
+    found: Annotated[tuple[Name, ...], Longest(1000)]
+
+
+@message
 class Diagnose:
     """Find the known mistakes that give the same values as the answer, or end with the same exception.
 
@@ -230,6 +246,7 @@ JUDGING_REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     HiddenInputs: (AnswerReport, RepairReport),
     Judge: (HiddenInputs,),
     Decide: (Decision, Refusal),
+    Recognize: (Recognition,),
     Diagnose: (DiagnosisReport,),
     FindDifference: (DifferenceReport,),
     CompareResults: (ComparisonReport,),

@@ -49,6 +49,8 @@ from lessons.worker.judging_messages import (
     HiddenInputs,
     Judge,
     MistakeRequest,
+    Recognition,
+    Recognize,
 )
 from lessons.worker.message_parts import ErrorReport
 
@@ -217,6 +219,22 @@ def diagnose(case: _Case, question: Diagnose) -> DiagnosisReport:
     # The next answer has a trace of its own, or none.
     case.theirs = Trace()
     return DiagnosisReport(reports)
+
+
+def recognize(case: _Case, question: Recognize) -> Recognition:
+    """Find the known mistakes that give the same values as a program gave."""
+    try:
+        actual = values.decode(question.actual, question.blob)
+    except (ValueError, KeyError, TypeError):
+        return Recognition(())
+    if not isinstance(actual, list) or len(actual) != len(case.seeds):
+        return Recognition(())
+    found = (
+        mistake.id
+        for mistake, code in _answers(case, question.mistakes)
+        if all(same(_got(case, code, index), got) for index, got in enumerate(actual))
+    )
+    return Recognition(tuple(found))
 
 
 def _line(case: _Case, mistake: KnownMistake) -> int | None:
@@ -442,6 +460,7 @@ def _trace(case: _Case, code: str) -> Trace:
 
 HANDLERS: dict[type[object], Callable[[_Case, Any], object]] = {
     Decide: decide,
+    Recognize: recognize,
     Diagnose: diagnose,
     FindDifference: find_difference,
     CompareResults: compare,

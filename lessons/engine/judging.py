@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
@@ -18,7 +18,6 @@ from typing import Literal, Protocol, TypeVar
 from lessons.engine import child_failures, repairing, replies, verdict_words
 from lessons.engine.launching.launchers import ChildProcess, output
 from lessons.engine.replies import failure_of
-from lessons.format.exercises import Mistake
 from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
 from lessons.reading import line_exercises, mistake_edits
 from lessons.reading.operations import may_make, words_of
@@ -253,18 +252,16 @@ def _with_repair(
 ) -> Judgement:
     """Tell the lines and, unless it has one, the name of a mistake that an edit of the answer undoes."""
     exercise, words = request.exercise, words_of(request.code.decode(errors="replace"))
-    known = {
-        item.id: (item, mistake)
-        for item in exercise.mistakes
-        if (code := (mistake := mistake_edits.KnownMistake.of(item)).apply_to(exercise.solution))
-        and may_make(words, code, exercise.solution)
-    }
+    known = tuple(
+        mistake
+        for mistake in map(mistake_edits.KnownMistake.of, exercise.mistakes)
+        if (code := mistake.apply_to(exercise.solution)) and may_make(words, code, exercise.solution)
+    )
 
     def weigh(report: RepairReport) -> repairing.Judged:
         if _decide(judge, exercise, _Answer(report.actual, report.blob)).passed:
             return True, ()
-        mistakes = tuple(mistake for _, mistake in known.values())
-        return False, _ask(judge, Recognize(report.actual, report.blob, mistakes), Recognition).found
+        return False, _ask(judge, Recognize(report.actual, report.blob, known), Recognition).found
 
     values = None if answer.failure else RepairReport(answer.actual, answer.blob)
     names = frozenset(item.id for item in judgement.mistakes)
@@ -275,16 +272,14 @@ def _with_repair(
         alone = _run(replace(request, code=found.repairs[0].code.encode()), child, hidden, lambda: False)
         if alone.failure or alone.missing or not _decide(judge, exercise, alone).passed:
             return judgement
-    named = _named(judgement.mistakes, found, {name: item for name, (item, _) in known.items()})
+    named = _named(judgement.mistakes, found)
     lines = [item.line for item in named if item.line]
     # An exception has a line of its own, where it was raised.
     line = judgement.line if judgement.verdict == "error" and judgement.line else next(iter(lines), judgement.line)
     return replace(judgement, mistakes=named, line=line)
 
 
-def _named(
-    given: tuple[NamedMistake, ...], found: repairing.Found, known: Mapping[str, Mistake]
-) -> tuple[NamedMistake, ...]:
+def _named(given: tuple[NamedMistake, ...], found: repairing.Found) -> tuple[NamedMistake, ...]:
     """Return the mistakes to name, with their lines, after edits have been tried; `given` are those named already."""
     if len(given) == 2:
         # What is left after an edit is one of the two, so the edit is on the line of the other.
@@ -295,13 +290,7 @@ def _named(
         return tuple(replace(item, line=repair.lines[0]) for item in given) or (repair.mistake(),)
     if given:
         return given
-    if not found.repairs:
-        return ()
-    one, other = found.repairs
-    if found.rest:
-        item = known[found.rest]
-        return one.mistake(alone=False), NamedMistake(item.id, item.name, item.why, other.lines[0])
-    return one.mistake(alone=False), other.mistake(alone=False)
+    return tuple(repair.mistake(alone=False) for repair in found.repairs)
 
 
 def _judge_answer(

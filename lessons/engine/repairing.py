@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
@@ -32,8 +32,11 @@ MOST_LEAVING = 400
 MOST_PARTNERS = 30
 """The most edits of which pairs are tried."""
 
-CPU, WALL = 6.0, 15.0
+CPU, WALL = 5.0, 15.0
 """Limits in seconds for all copies of an answer together. An answer whose copies do not keep them gets no name."""
+
+CPU_OF_PAIRS = 2.5
+"""The same for copies with two edits."""
 
 Judged = tuple[bool, Sequence[str]]
 """Whether the values of a copy pass, and else the ids of the known mistakes that give the same values."""
@@ -47,13 +50,11 @@ class Found:
         repairs: the edits with which the answer passes, none, one, or two together.
         is_later: whether the copy with them has run in a process where another one has run before.
         left: the edits with which a single known mistake is left, by the id of that mistake.
-        rest: of two edits with which the answer passes, the mistake that the first one leaves, if it is a known one.
     """
 
     repairs: tuple[Repair, ...] = ()
     is_later: bool = True
     left: dict[str, Repair] = field(default_factory=dict)
-    rest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +77,13 @@ class Copies:
     named: frozenset[str]
 
     @contextmanager
-    def running(self, sources: Sequence[str]) -> Iterator[Callable[[], RepairReport | None]]:
+    def running(self, sources: Sequence[str], cpu: float) -> Iterator[Callable[[], RepairReport | None]]:
         """Run copies in one child, one after the other; yields a function that returns the report of the next one.
 
         It returns None for a copy that fails or changes nothing. Raises what `channel.receive` raises.
         """
         limits = self.exercise.limits
-        limits = limits.model_copy(update={"cpu": min(limits.cpu, CPU), "wall": min(limits.wall, WALL)})
+        limits = limits.model_copy(update={"cpu": min(limits.cpu, cpu), "wall": min(limits.wall, WALL)})
         job = RunRepairs(self.exercise.probe, self.seed, self.exercise.defines, self.exercise.without, tuple(sources))
         deadline = time.monotonic() + limits.wall
         with self.child(limits) as process:
@@ -111,10 +112,10 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
         return Found()
     silent: Repair | None = None
     left: dict[str, Repair] = {}
-    leaving: dict[int, str] = {}
+    leaving: list[int] = []
     distinct: dict[bytes | str, int] = {}
     try:
-        with copies.running([item.code for item in every]) as receive:
+        with copies.running([item.code for item in every], CPU) as receive:
             for group in groups:
                 passing = []
                 for item in group:
@@ -138,22 +139,22 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
                     passing.append(item)
                     continue
                 distinct[key] = index
+                leaving += [index] if names else []
                 for name in names:
                     left.setdefault(name, item)
-                    leaving.setdefault(index, name)
             if (best := likeliest(passing, blamed)) is not None:
                 return Found((best,), best is not every[0])
             if silent is not None:
                 return Found((silent,), silent is not every[0])
-        if solved := left.keys() & copies.named:
-            return Found(left={name: left[name] for name in solved})
+        if copies.named:
+            return Found(left={name: left[name] for name in left.keys() & copies.named})
         return _pair(own, leaving, [*distinct.values()], copies)
     except (wire.WireError, TimeoutError):
         # A copy has crashed the child, or does not end.
         return Found()
 
 
-def _pair(own: OwnEdits, leaving: Mapping[int, str], chosen: Sequence[int], copies: Copies) -> Found:
+def _pair(own: OwnEdits, leaving: Sequence[int], chosen: Sequence[int], copies: Copies) -> Found:
     """Try pairs of edits, first those in which one leaves a known mistake. Raises what `channel.receive` raises."""
     first = [(index, other) for index in leaving for other in range(len(own.repairs)) if other != index]
     second = sorted(itertools.combinations(chosen[:MOST_PARTNERS], 2), key=sum)
@@ -161,21 +162,11 @@ def _pair(own: OwnEdits, leaving: Mapping[int, str], chosen: Sequence[int], copi
     pairs = own.pairs(indices)
     if not pairs:
         return Found()
-    with copies.running([one.code for one, _ in pairs]) as receive:
+    with copies.running([one.code for one, _ in pairs], CPU_OF_PAIRS) as receive:
         for pair in pairs:
             report = receive()
             if report is not None and copies.judge(report)[0]:
-                name = next(
-                    (
-                        leaving[index]
-                        for index in leaving
-                        if own.repairs[index].kind == pair[0].kind
-                        and own.repairs[index].lines == pair[0].lines
-                        and own.repairs[index].about == pair[0].about
-                    ),
-                    "",
-                )
-                return Found(pair, rest=name)
+                return Found(pair)
     return Found()
 
 

@@ -56,6 +56,7 @@ RIVALS = (
 
 PRODUCTS = ("matmul", "mm", "bmm", "einsum", "dot", "mv")
 VIEWS = ("view", "reshape")
+FILLS = ("masked_fill", "masked_fill_", "where", "full", "full_like")
 SIZES = ("in_features", "out_features")
 MAKERS = frozenset(("rand", "randn", "zeros", "ones", "full", "arange", "empty", "eye", "Parameter", "Linear"))
 OPERATORS: dict[type[ast.operator], tuple[ast.operator, ...]] = {
@@ -118,7 +119,7 @@ def changes_of(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
             yield Change(1, "too-much", ast.Attribute(ELSEWHERE, "data", ast.Load()), node.value)
         case ast.Subscript():
             yield from _of_subscript(node)
-        case ast.Tuple() if isinstance(node.ctx, ast.Load) and isinstance(parent, ast.Return | ast.Assign):
+        case ast.Tuple() if isinstance(node.ctx, ast.Load) and isinstance(parent, ast.Return | ast.Assign | ast.Call):
             for values in _exchanged(node.elts):
                 yield Change(1, "order", node, ast.Tuple(values, ast.Load()))
         case ast.IfExp():
@@ -174,11 +175,40 @@ def _of_call(node: ast.Call) -> Iterator[Change]:
         yield Change(0 if turned else 2, "transpose-extra" if turned else "too-much", *_left(node, node.args[0]))
     if name == "range":
         yield from _of_range(node)
+    if name in FILLS:
+        for fill in node.args[1 if receiver is not None or name == "full" else 2 :]:
+            yield Change(1, "other-value", fill, _code("float('-inf')"), fill)
+    yield from _moved(node)
     if name in ("masked_fill", "masked_fill_", "where"):
         at = 1 if receiver is None and name != "where" else 0
         if at < len(node.args):
             inverted = ast.UnaryOp(ast.Invert(), node.args[at])
             yield Change(0, "opposite", node.args[at], inverted, node.args[at])
+
+
+def _inner(node: ast.Call) -> ast.expr | None:
+    """Return what a call of a method or of a function of a library computes with, None if it is not known."""
+    receiver = _receiver(node)
+    if receiver is not None:
+        return None if isinstance(receiver, ast.Name) and receiver.id == "self" else receiver
+    return node.args[0] if node.args and isinstance(node.func, ast.Attribute) else None
+
+
+def _around(node: ast.Call, inner: ast.expr) -> ast.Call:
+    """Return the same call, computing with something else."""
+    if _receiver(node) is not None and isinstance(node.func, ast.Attribute):
+        return ast.Call(_attribute(inner, node.func.attr), node.args, node.keywords)
+    return ast.Call(node.func, [inner, *node.args[1:]], node.keywords)
+
+
+def _moved(node: ast.Call) -> Iterator[Change]:
+    """Yield two operations, of which one computes with the result of the other, in the opposite order."""
+    inner = _inner(node)
+    if isinstance(inner, ast.Call) and (innermost := _inner(inner)) is not None:
+        yield Change(2, "operation-moved", _around(node, ELSEWHERE), _around(inner, _around(node, innermost)))
+    elif isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Div | ast.Mult):
+        outside = ast.BinOp(_around(node, inner.left), inner.op, inner.right)
+        yield Change(2, "operation-moved", ast.BinOp(ELSEWHERE, inner.op, inner.right), outside)
 
 
 def _left(node: ast.Call, inner: ast.expr) -> tuple[ast.AST, ast.expr]:
@@ -290,14 +320,18 @@ def _of_operation(node: ast.BinOp) -> Iterator[Change]:
         if not isinstance(node.right, ast.Constant):
             rest = ast.BinOp(ast.Constant(1), ast.Sub(), node.right)
             yield Change(3, "too-little", node.right, ast.BinOp(node.left, node.op, rest))
-    # a / (b * c) and (a / b) * c are taken for one another.
+    for call, factor, turned in ((node.left, node.right, False), (node.right, node.left, True)):
+        if isinstance(call, ast.Call) and isinstance(node.op, ast.Mult if turned else ast.Mult | ast.Div):
+            inner = _inner(call)
+            if inner is not None:
+                about = ast.BinOp(factor, node.op, ELSEWHERE) if turned else ast.BinOp(ELSEWHERE, node.op, factor)
+                yield Change(1, "operation-moved", about, _around(call, ast.BinOp(inner, node.op, factor)))
     match node:
-        case ast.BinOp(ast.BinOp(one, ast.Div() | ast.Mult() as inner, two), ast.Div() | ast.Mult() as outer, three):
-            yield Change(3, "brackets", node, ast.BinOp(one, inner, ast.BinOp(two, outer, three)))
-        case ast.BinOp(ast.BinOp(one, ast.Add() | ast.Sub() as inner, two), ast.Div() | ast.Mult() as outer, three):
-            yield Change(3, "brackets", node, ast.BinOp(one, inner, ast.BinOp(two, outer, three)))
-        case ast.BinOp(one, ast.Add() | ast.Sub() as outer, ast.BinOp(two, ast.Div() | ast.Mult() as inner, three)):
-            yield Change(3, "brackets", node, ast.BinOp(ast.BinOp(one, outer, two), inner, three))
+        case ast.BinOp(ast.BinOp(one, first, two), last, three) if isinstance(last, ast.Div | ast.Mult):
+            if not isinstance(first, ast.MatMult | ast.Pow):
+                yield Change(3, "brackets", node, ast.BinOp(one, first, ast.BinOp(two, last, three)))
+        case ast.BinOp(one, first, ast.BinOp(two, last, three)) if isinstance(first, ast.Add | ast.Sub):
+            yield Change(3, "brackets", node, ast.BinOp(ast.BinOp(one, first, two), last, three))
 
 
 def _in_product(node: ast.expr, parent: ast.AST) -> Iterator[Change]:

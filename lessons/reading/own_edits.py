@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lessons.reading.code_differences import parse
-from lessons.reading.expression_edits import changes_of
+from lessons.reading.expression_edits import Change, changes_of
 from lessons.reading.repair_kinds import BUILTINS, LIBRARIES, shortened
 from lessons.reading.repairs import Repair
 
@@ -125,9 +125,20 @@ def _drafts(tree: ast.Module) -> Iterator[_Draft]:
         elif isinstance(node, ast.expr):
             for change in changes_of(node, place.parent):
                 at = place if change.at is None else places[id(change.at)]
-                yield _Draft(change.rank, change.kind, ast.unparse(change.about), line, at, [change.new])
+                where = _line(node, change)
+                yield _Draft(change.rank, change.kind, ast.unparse(change.about), where, at, [change.new])
             for kind, other in names.instead_of(node, place):
                 yield _Draft(LAST_RANK - 1, kind, ast.unparse(node), line, place, [other])
+
+
+def _line(node: ast.expr, change: Change) -> int:
+    """Return the line of what a change of an expression, which may have several lines, is about."""
+    if change.at is not None:
+        return change.at.lineno
+    if isinstance(node, ast.Call):
+        return node.func.end_lineno or node.lineno
+    apart = isinstance(node, ast.BinOp) and change.kind in ("too-much", "operation-moved")
+    return node.right.lineno if apart and isinstance(node, ast.BinOp) else node.lineno
 
 
 def _places(
@@ -247,7 +258,7 @@ def _kept(name: str, value: ast.expr) -> Iterator[ast.stmt]:
         yield _assigned(f"self.{name}", tensor)
     elif function.startswith(("nn.", "torch.nn.")):
         return
-    elif isinstance(value, ast.List | ast.ListComp):
+    elif isinstance(value, ast.List | ast.ListComp) or function in ("tuple", "list", "map"):
         yield _assigned(f"self.{name}", _call("torch.nn.ModuleList", value))
         return
     else:
@@ -282,6 +293,7 @@ class _Names:
     def __init__(self, tree: ast.Module) -> None:
         self._locals: dict[ast.AST, list[str]] = {}
         self._attributes: dict[ast.ClassDef, list[str]] = {}
+        self._used = [*dict.fromkeys(node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute))]
         for node in ast.walk(tree):
             if isinstance(node, FUNCTIONS):
                 self._locals[node] = _bound_in(node)
@@ -298,9 +310,15 @@ class _Names:
                 for other in known[:MOST_NAMES]:
                     if other != name:
                         yield "other-name", ast.Name(other, ast.Load())
+                if place.owner is not None and name not in known:
+                    yield "self-missing", ast.Attribute(ast.Name("self", ast.Load()), name, ast.Load())
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()) if place.owner is not None:
                 for other in self._attributes[place.owner][:MOST_NAMES]:
                     if other != name:
+                        yield "other-attribute", ast.Attribute(node.value, other, ast.Load())
+            case ast.Attribute(value=ast.Name(id=base), attr=name, ctx=ast.Load()) if base not in LIBRARIES:
+                for other in self._used:
+                    if other != name and other.partition("_")[0] == name.partition("_")[0]:
                         yield "other-attribute", ast.Attribute(node.value, other, ast.Load())
             case ast.Constant(value=value) if type(value) in (int, float) and value not in (0, 1):
                 for other in known[:MOST_NAMES]:

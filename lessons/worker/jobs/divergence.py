@@ -249,7 +249,6 @@ def line_of_edit(answer: Trace, mistaken: Trace, solution: Trace) -> int | None:
     """
     same = aligned(mistaken.statements, solution.statements, {})
     edited = [index for index in range(len(mistaken.statements)) if index not in same]
-    edited = edited or _beside_gaps(mistaken.statements, solution.statements, same)
     made = {index: _made_by(mistaken, mistaken.statements[index]) for index in edited}
     # Where several statements are edited, one that computes numbers tells more than the mask that it will need.
     edited.sort(key=lambda index: all(is_mask(mistaken.results[at].value) for at in made[index]))

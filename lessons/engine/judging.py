@@ -20,6 +20,8 @@ from lessons.engine.launching.launchers import ChildProcess, output
 from lessons.engine.replies import failure_of
 from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
 from lessons.reading import line_exercises, mistake_edits
+from lessons.reading.giving_away import gives_away, is_a_name
+from lessons.reading.mistake_edits import right_answers
 from lessons.reading.operations import may_make, words_of
 from lessons.results.result import (
     AnswerComparison,
@@ -216,16 +218,17 @@ def _check(
         # A crash may be the fault of this machine, so it is said only if a fresh child crashes as well.
         first, answer = answer.crash, _run(request, child, hidden, cancelled)
         crash = "" if answer.crash else first
-    if answer.suggestions:
-        tried = diagnosis == "line" and _try_suggestions(judge, request, child, hidden, cancelled, answer)
-        message = tried or answer.untried
-        answer = replace(answer, failure=answer.failure and replace(answer.failure, message=message))
+    if answer.suggestions and answer.failure:
+        answer = replace(answer, failure=replace(answer.failure, message=answer.untried))
     judgement = _judge_answer(
         *(judge, request.exercise, answer, words_of(request.code.decode(errors="replace")), diagnosis),
         lambda: _difference(judge, request, child, hidden, cancelled),
     )
     if diagnosis == "line" and _is_open(judgement, answer) and not cancelled():
         judgement = _with_repair(judgement, judge, hidden, request, child, answer)
+    if diagnosis == "line" and answer.suggestions and judgement.verdict == "error":
+        message = _try_suggestions(judge, request, child, hidden, cancelled, answer, named=bool(judgement.mistakes))
+        judgement = replace(judgement, message=message or judgement.message)
     gap = line_exercises.gap_line(request.exercise.starter, request.code.decode(errors="replace"))
     if request.exercise.form == "line" and judgement.verdict == "failed" and judgement.line and gap:
         # Nothing else is the learner's own, and a line such as `pass` computes nothing that would tell.
@@ -480,22 +483,31 @@ def _try_suggestions(
     hidden: HiddenInputs,
     cancelled: Callable[[], bool],
     answer: _Answer,
+    *,
+    named: bool,
 ) -> str:
     """Try what the message of a failure suggests. Returns the message with the first suggestion that helps, or "".
 
     It helps if the answer gets further. If it may run and still be wrong, then the line must also compute a result that
-    the model answer has.
+    the model answer has. But it must not be what the exercise asks for; and beside a mistake that is `named`, which
+    may be a different one, only a misspelled name is corrected.
     """
     first, first_input = _short(request, hidden)
+    source, models = request.code.decode(errors="replace"), right_answers(request.exercise)
     for suggestion in answer.suggestions:
         code = suggestion.apply_to(request.code)
-        if code is None or cancelled():
+        corrects = is_a_name(suggestion.code)
+        if code is None or cancelled() or (named and not corrects) or gives_away(suggestion.code, source, models):
             continue
         traced = _run(replace(first, code=code), child, first_input, cancelled, trace=True)
         if traced.missing or traced.actual is None or not answer.failure:
             continue
         if traced.failure and (traced.failure.kind != "error" or traced.failure.line == answer.failure.line):
             continue
+        if not corrects and not traced.failure:
+            completed = _run(replace(request, code=code), child, hidden, cancelled)
+            if not completed.failure and _decide(judge, request.exercise, completed).passed:
+                return ""
         if not suggestion.semantic:
             return suggestion.text
         try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from lessons.engine.launching.launchers import ChildProcess
 from lessons.format.lesson import ExerciseStep, Limits
-from lessons.reading.mistake_edits import variant_code
+from lessons.reading.mistake_edits import right_answers
 from lessons.reading.own_edits import OwnEdits
 from lessons.reading.repairs import Repair, choose, repairs
 from lessons.worker import channel, wire
@@ -104,8 +104,7 @@ class Copies:
 def find(source: str, copies: Copies, blamed: int | None) -> Found:
     """Try edits of a wrong answer. Of several with which it passes, one of the `blamed` line is preferred."""
     exercise = copies.exercise
-    models = [exercise.solution, *filter(None, (variant_code(exercise, item) for item in exercise.accepted))]
-    groups = repairs(source, models, MOST, gap=exercise.form == "line")
+    groups = repairs(source, right_answers(exercise), MOST, gap=exercise.form == "line")
     own = OwnEdits(source, MOST_OWN)
     every = [item for group in (*groups, own.repairs) for item in group]
     if not every:

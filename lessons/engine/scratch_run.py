@@ -16,10 +16,13 @@ from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format import axis_labels
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep
+from lessons.reading import mistake_edits
+from lessons.reading.giving_away import gives_away
 from lessons.results import line_shapes
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Failure, StepResult
 from lessons.texts.wording import Wording
+from lessons.worker.message_parts import ErrorReport
 from lessons.worker.messages import RunScratch, ScratchReport
 
 say = Wording("engine/scratch-run")
@@ -114,13 +117,20 @@ def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -
     with_code = lesson_with(lesson, exercise, source)
     before = with_code.model_copy(update={"steps": with_code.steps[:-1]})
     held = session.run(before)
-    reply = session.run_code(held, request(with_code, exercise.limits.wall)) if held.alive else None
+    reply = session.run_code(held, _request(with_code, exercise, source)) if held.alive else None
     failed = next((step.error for step in held.steps if step.error), None) or gone()
     held.steps.append(_after_gap(reply[0], source) if reply else StepResult(STEP, error=failed))
     return with_code, held
 
 
-def request(lesson: Lesson, wall: float) -> CodeRequest[ScratchReport, StepResult]:
+def _without_answer(error: ErrorReport, exercise: ExerciseStep, source: str) -> ErrorReport:
+    """Return an error without a suggestion that the exercise asks for."""
+    models = mistake_edits.right_answers(exercise)
+    spoils = any(gives_away(item.code, source, models) for item in error.suggestions)
+    return replace(error, message=error.untried) if spoils else error
+
+
+def _request(lesson: Lesson, exercise: ExerciseStep, source: str) -> CodeRequest[ScratchReport, StepResult]:
     """Build the request to run the code of the step `STEP`."""
     step = lesson.step(STEP)
     assert isinstance(step, RunStep)
@@ -129,7 +139,7 @@ def request(lesson: Lesson, wall: float) -> CodeRequest[ScratchReport, StepResul
         return StepResult(
             STEP,
             stdout=output(job.out, 0, report.printed),
-            error=replies.failure_of(report.error),
+            error=replies.failure_of(report.error and _without_answer(report.error, exercise, source)),
             tensors=tensors_of(lesson, STEP, report.tensors, report.blob),
             shapes=line_shapes.of_worker(report.shapes, partial(axis_labels.axes_of, lesson, STEP)),
             seconds=seconds,
@@ -138,4 +148,6 @@ def request(lesson: Lesson, wall: float) -> CodeRequest[ScratchReport, StepResul
     def failed(failure: Failure, job: ChildProcess, seconds: float) -> StepResult:
         return StepResult(STEP, stdout=output(job.out), error=failure, seconds=seconds)
 
-    return CodeRequest(RunScratch(CodeUnit.step(STEP), step.code), ScratchReport, wall, lesson.limits, read, failed)
+    return CodeRequest(
+        RunScratch(CodeUnit.step(STEP), step.code), ScratchReport, exercise.limits.wall, lesson.limits, read, failed
+    )

@@ -72,6 +72,11 @@ def variant_code(exercise: ExerciseStep, variant: Variant) -> str | None:
     return variant.code or apply_edits(exercise.solution, ((edit.find, edit.replace) for edit in variant.edits))
 
 
+def right_answers(exercise: ExerciseStep) -> list[str]:
+    """Return the right answers that an exercise has: the model answer, then the accepted ones."""
+    return [exercise.solution, *filter(None, (variant_code(exercise, item) for item in exercise.accepted))]
+
+
 def with_two_mistakes(
     solution: str, mistakes: Sequence[KnownMistake]
 ) -> Iterator[tuple[KnownMistake, KnownMistake, str]]:

@@ -6,7 +6,7 @@ One that makes it pass shows what was wrong.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lessons.reading.code_differences import Difference, differences, parse, replaced, smallest
@@ -68,7 +68,7 @@ def repairs(source: str, models: Sequence[str], most: int, *, gap: bool = False)
         return []
     try:
         theirs = parse(source)
-        found = [differences(theirs, _renamed(parse(model), _names(source, model))) for model in models]
+        found = [differences(theirs, renamed_model(source, model)) for model in models]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     result: list[list[Repair]] = []
@@ -98,14 +98,12 @@ def _size(found: Sequence[Difference]) -> int:
     return sum(len(item.theirs) + len(item.ours) for item in found)
 
 
-def _names(source: str, model: str) -> dict[str, str]:
-    """Return how a program calls what a model has: our names, and theirs."""
+def renamed_model(source: str, model: str) -> ast.Module:
+    """Return a right answer in the names of a program. Raises what `ast.parse` raises."""
     theirs, ours = statements_of(source), statements_of(model)
-    names = more_names(theirs, ours, argument_names(theirs, ours))
-    return {ours: theirs for theirs, ours in reversed(names.items())}
-
-
-def _renamed(tree: ast.Module, names: Mapping[str, str]) -> ast.Module:
+    found = more_names(theirs, ours, argument_names(theirs, ours))
+    names = {ours: theirs for theirs, ours in reversed(found.items())}
+    tree = parse(model)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             node.id = names.get(node.id, node.id)

@@ -24,7 +24,7 @@ LAST_RANK = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Spot:
     """Where a node is in a tree, and the statement and the function that it is in."""
 
     parent: ast.AST
@@ -37,13 +37,13 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """An edit that is not written out yet: `new` in place of `count` nodes from a place on."""
+    """An edit that is not written out yet: `new` in place of `count` nodes from a spot on."""
 
     rank: int
     kind: str
     about: str
     line: int
-    place: _Place
+    spot: _Spot
     new: Sequence[ast.AST]
     count: int = 1
 
@@ -94,20 +94,20 @@ class OwnEdits:
 
     def _with(self, *drafts: _Draft) -> str:
         """Return the code of the program with edits in it; the tree is left as it is."""
-        undo: list[tuple[_Place, object]] = []
+        undo: list[tuple[_Spot, object]] = []
         try:
             for draft in drafts:
-                place = draft.place
-                old = getattr(place.parent, place.field)
-                undo.append((place, old))
+                spot = draft.spot
+                old = getattr(spot.parent, spot.field)
+                undo.append((spot, old))
                 # `ast.unparse` asks every statement for its line.
-                new = [_located(item, place.statement) for item in draft.new]
-                rest = new[0] if place.index is None else [*old[: place.index], *new, *old[place.index + draft.count :]]
-                setattr(place.parent, place.field, rest)
+                new = [_located(item, spot.statement) for item in draft.new]
+                rest = new[0] if spot.index is None else [*old[: spot.index], *new, *old[spot.index + draft.count :]]
+                setattr(spot.parent, spot.field, rest)
             return ast.unparse(self._tree)
         finally:
-            for place, old in reversed(undo):
-                setattr(place.parent, place.field, old)
+            for spot, old in reversed(undo):
+                setattr(spot.parent, spot.field, old)
 
 
 def _located(node: ast.AST, beside: ast.stmt) -> ast.AST:
@@ -116,19 +116,19 @@ def _located(node: ast.AST, beside: ast.stmt) -> ast.AST:
 
 def _drafts(tree: ast.Module) -> Iterator[_Draft]:
     names = _Names(tree)
-    found = [*_places(tree, None, None, None)]
-    places = {id(node): place for node, place in found}
-    for node, place in found:
-        line = getattr(node, "lineno", place.statement.lineno)
+    found = [*_spots(tree, None, None, None)]
+    spots = {id(node): spot for node, spot in found}
+    for node, spot in found:
+        line = getattr(node, "lineno", spot.statement.lineno)
         if isinstance(node, ast.stmt):
-            yield from _of_statement(node, place)
+            yield from _of_statement(node, spot)
         elif isinstance(node, ast.expr):
-            for change in changes_of(node, place.parent):
-                at = place if change.at is None else places[id(change.at)]
+            for change in changes_of(node, spot.parent):
+                at = spot if change.at is None else spots[id(change.at)]
                 where = _line(node, change)
                 yield _Draft(change.rank, change.kind, ast.unparse(change.about), where, at, [change.new])
-            for kind, other in names.instead_of(node, place):
-                yield _Draft(LAST_RANK - 1, kind, ast.unparse(node), line, place, [other])
+            for kind, other in names.instead_of(node, spot):
+                yield _Draft(LAST_RANK - 1, kind, ast.unparse(node), line, spot, [other])
 
 
 def _line(node: ast.expr, change: Change) -> int:
@@ -141,10 +141,10 @@ def _line(node: ast.expr, change: Change) -> int:
     return node.right.lineno if apart and isinstance(node, ast.BinOp) else node.lineno
 
 
-def _places(
+def _spots(
     node: ast.AST, statement: ast.stmt | None, function: ast.AST | None, owner: ast.ClassDef | None
-) -> Iterator[tuple[ast.AST, _Place]]:
-    """Yield all statements and expressions of a program, each with its place."""
+) -> Iterator[tuple[ast.AST, _Spot]]:
+    """Yield all statements and expressions of a program, each with its spot."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "bases", "ctx"):
             continue
@@ -153,8 +153,8 @@ def _places(
                 continue
             inside = child if isinstance(child, ast.stmt) else statement
             if inside is not None and isinstance(child, ast.stmt | ast.expr):
-                yield child, _Place(node, field, index, inside, function, owner)
-            yield from _places(
+                yield child, _Spot(node, field, index, inside, function, owner)
+            yield from _spots(
                 child,
                 inside,
                 child if isinstance(child, FUNCTIONS) else function,
@@ -165,18 +165,18 @@ def _places(
 # Statements ----------------------------------------------------------------------------------------------------------
 
 
-def _of_statement(node: ast.stmt, place: _Place) -> Iterator[_Draft]:
+def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
     """Yield the edits of a statement."""
-    if place.index is None:
+    if spot.index is None:
         return
 
     def draft(rank: int, kind: str, about: ast.AST | str, *new: ast.AST, count: int = 1) -> _Draft:
         code = about if isinstance(about, str) else ast.unparse(about)
-        return _Draft(rank, kind, code, node.lineno, place, new, count)
+        return _Draft(rank, kind, code, node.lineno, spot, new, count)
 
     match node:
         case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self")) as target], value=value):
-            for new in _kept(target.attr, value):
+            for new in _ways_to_keep(target.attr, value):
                 yield draft(1, "kept", target, new)
         case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
             if not isinstance(value, ast.Constant):
@@ -185,19 +185,19 @@ def _of_statement(node: ast.stmt, place: _Place) -> Iterator[_Draft]:
                     yield draft(LAST_RANK, "too-little", value, ast.Assign([target], _call_of(value, method)))
         case ast.AugAssign(target=target, op=op, value=value):
             both = ast.BinOp(_expression(ast.unparse(target)), op, value)
-            yield draft(1, "in-place", node, ast.Assign([target], both))
+            yield draft(1, "in-spot", node, ast.Assign([target], both))
             yield draft(2, "added-up", node, ast.Assign([target], value))
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="register_buffer"), args=[name, value]) as call):
-            kept = f"self.{ast.literal_eval(name)}"
-            yield draft(1, "kept", kept, _assigned(kept, _call("torch.nn.Parameter", value)))
+            attribute = f"self.{ast.literal_eval(name)}"
+            yield draft(1, "kept", attribute, _assigned(attribute, _call("torch.nn.Parameter", value)))
             unsaved = ast.keyword("persistent", ast.Constant(False))
-            yield draft(1, "kept", kept, ast.Expr(ast.Call(call.func, call.args, [unsaved])))
+            yield draft(1, "kept", attribute, ast.Expr(ast.Call(call.func, call.args, [unsaved])))
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=target), attr=name)) as call):
             if name.endswith("_") and not name.endswith("__"):
                 pure = ast.Call(
                     ast.Attribute(ast.Name(target, ast.Load()), name[:-1], ast.Load()), call.args, call.keywords
                 )
-                yield draft(1, "in-place", node, _assigned(target, pure))
+                yield draft(1, "in-spot", node, _assigned(target, pure))
         case ast.Return(value=value) if value is not None and not isinstance(value, ast.Tuple | ast.Constant):
             for method in ("clone()", "contiguous()", "transpose(-2, -1)"):
                 yield draft(LAST_RANK, "too-little", value, ast.Return(_call_of(value, method)))
@@ -209,38 +209,38 @@ def _of_statement(node: ast.stmt, place: _Place) -> Iterator[_Draft]:
             code = "with " + ", ".join(ast.unparse(item) for item in node.items)
             yield draft(1, "block-extra", code, *node.body)
         case ast.For():
-            yield from _of_loop(node, place)
+            yield from _of_loop(node, spot)
         case ast.FunctionDef():
-            yield from _of_function(node, place)
+            yield from _of_function(node, spot)
     if isinstance(node, SIMPLE):
         yield draft(2, "statement-extra", "", ast.Pass())
-        body = getattr(place.parent, place.field)
-        after = body[place.index + 1] if place.index + 1 < len(body) else None
+        body = getattr(spot.parent, spot.field)
+        after = body[spot.index + 1] if spot.index + 1 < len(body) else None
         if isinstance(after, SIMPLE):
             yield draft(3, "statement-moved", "", after, node, count=2)
 
 
-def _of_loop(node: ast.For, place: _Place) -> Iterator[_Draft]:
+def _of_loop(node: ast.For, spot: _Spot) -> Iterator[_Draft]:
     """Yield a loop with its last statement after it, or its first one before it."""
     first, *rest = node.body
     if rest and isinstance(first, ast.Assign):
         loop = ast.For(node.target, node.iter, rest, node.orelse)
-        yield _Draft(2, "statement-moved", "", first.lineno, place, [first, loop])
+        yield _Draft(2, "statement-moved", "", first.lineno, spot, [first, loop])
     *rest, last = node.body
     if rest:
         kind = "return-in-loop" if isinstance(last, ast.Return) else "statement-moved"
         loop = ast.For(node.target, node.iter, rest, node.orelse)
-        yield _Draft(1, kind, "", last.lineno, place, [loop, last])
+        yield _Draft(1, kind, "", last.lineno, spot, [loop, last])
 
 
-def _of_function(node: ast.FunctionDef, place: _Place) -> Iterator[_Draft]:
+def _of_function(node: ast.FunctionDef, spot: _Spot) -> Iterator[_Draft]:
     """Yield a function with a statement more at its beginning."""
     if node.name == "__init__" and "super().__init__" not in ast.unparse(node):
-        yield _Draft(0, "super-missing", "", node.lineno, place, [_beginning_with("super().__init__()", node)])
+        yield _Draft(0, "super-missing", "", node.lineno, spot, [_beginning_with("super().__init__()", node)])
     for item in node.args.args:
         if item.arg != "self":
             copied = _beginning_with(f"{item.arg} = {item.arg}.clone()", node)
-            yield _Draft(LAST_RANK, "not-copied", item.arg, node.lineno, place, [copied])
+            yield _Draft(LAST_RANK, "not-copied", item.arg, node.lineno, spot, [copied])
 
 
 def _beginning_with(code: str, node: ast.FunctionDef) -> ast.FunctionDef:
@@ -249,7 +249,7 @@ def _beginning_with(code: str, node: ast.FunctionDef) -> ast.FunctionDef:
     return found
 
 
-def _kept(name: str, value: ast.expr) -> Iterator[ast.stmt]:
+def _ways_to_keep(name: str, value: ast.expr) -> Iterator[ast.stmt]:
     """Yield the other ways in which a module can keep what a line assigns to an attribute."""
     function = ast.unparse(value.func) if isinstance(value, ast.Call) else ""
     tensor = value
@@ -300,20 +300,20 @@ class _Names:
             elif isinstance(node, ast.ClassDef):
                 self._attributes[node] = _attributes_of(node)
 
-    def instead_of(self, node: ast.expr, place: _Place) -> Iterator[tuple[str, ast.expr]]:
+    def instead_of(self, node: ast.expr, spot: _Spot) -> Iterator[tuple[str, ast.expr]]:
         """Yield what a name, an attribute of the module, or a fixed size may stand for, each with the kind."""
-        if place.function is None:
+        if spot.function is None:
             return
-        known = self._locals[place.function]
+        known = self._locals[spot.function]
         match node:
             case ast.Name(id=name, ctx=ast.Load()) if name not in LIBRARIES | BUILTINS and name != "self":
                 for other in known[:MOST_NAMES]:
                     if other != name:
                         yield "other-name", ast.Name(other, ast.Load())
-                if place.owner is not None and name not in known:
+                if spot.owner is not None and name not in known:
                     yield "self-missing", ast.Attribute(ast.Name("self", ast.Load()), name, ast.Load())
-            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()) if place.owner is not None:
-                for other in self._attributes[place.owner][:MOST_NAMES]:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()) if spot.owner is not None:
+                for other in self._attributes[spot.owner][:MOST_NAMES]:
                     if other != name:
                         yield "other-attribute", ast.Attribute(node.value, other, ast.Load())
             case ast.Attribute(value=ast.Name(id=base), attr=name, ctx=ast.Load()) if base not in LIBRARIES:

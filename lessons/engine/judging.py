@@ -274,12 +274,16 @@ def _with_repair(
         # A copy may disturb later ones in the same process, so what is said has been tried alone.
         alone = _run(replace(request, code=found.repairs[0].code.encode()), child, hidden, lambda: False)
         if alone.failure or alone.missing or not _decide(judge, exercise, alone).passed:
-            return judgement
+            found = repairing.Found()
     named = _named(judgement.mistakes, found)
     lines = [item.line for item in named if item.line]
     # An exception has a line of its own, where it was raised.
-    line = judgement.line if judgement.verdict == "error" and judgement.line else next(iter(lines), judgement.line)
-    return replace(judgement, mistakes=named, line=line)
+    line = judgement.line if judgement.verdict == "error" else next(iter(lines), None)
+    difference = judgement.difference
+    if found.repairs and difference is not None and difference.line not in lines:
+        # What differs first may be another way, and right.
+        difference = None
+    return replace(judgement, mistakes=named, line=line, difference=difference)
 
 
 def _named(given: tuple[NamedMistake, ...], found: repairing.Found) -> tuple[NamedMistake, ...]:
@@ -315,7 +319,7 @@ def _judge_answer(
             # For the lines of mistakes alone: a program that fails has not come to all of its results.
             find_difference()
         named = _diagnose(judge, exercise, words, failed.message, answer.operation)
-        return replace(failed, mistakes=tuple(replace(item, line=item.line or failed.line) for item in named))
+        return replace(failed, mistakes=named)
     judgement = _decide(judge, exercise, answer)
     if judgement.verdict != "failed" or diagnosis == "none":
         return judgement
@@ -323,8 +327,7 @@ def _judge_answer(
     line, difference = find_difference() if diagnosis == "line" else (None, None)
     named = _diagnose(judge, exercise, words)
     if named:
-        line = named[0].line or line
-        named = (replace(named[0], line=line), *named[1:])
+        line = named[0].line
     # A mistake with a name is explained already; the difference is for one without.
     return replace(judgement, mistakes=named, line=line, difference=None if named else difference)
 
@@ -472,7 +475,7 @@ def _difference(
     if found is None:
         return report.line, None
     yours = _tensor(found.yours, report.blob)
-    expected = _tensor(found.expected, report.blob) if found.expected is not None else None
+    expected = _tensor(found.expected, report.blob)
     return report.line, AnswerDifference(found.name, found.line, yours, expected, found.agreed)
 
 

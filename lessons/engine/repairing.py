@@ -143,11 +143,10 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
                     left.setdefault(name, item)
             if (best := likeliest(passing, blamed)) is not None:
                 return Found((best,), best is not every[0])
-            if silent is not None:
-                return Found((silent,), silent is not every[0])
         if copies.named:
             return Found(left={name: left[name] for name in left.keys() & copies.named})
-        return _pair(own, leaving, [*distinct.values()], copies)
+        found = _pair(own, leaving, [*distinct.values()], copies)
+        return Found((silent,)) if silent is not None and not found.repairs else found
     except (wire.WireError, TimeoutError):
         # A copy has crashed the child, or does not end.
         return Found()

@@ -63,7 +63,7 @@ OPERATORS: dict[type[ast.operator], tuple[ast.operator, ...]] = {
     ast.Mult: (ast.MatMult(), ast.Div()),
     ast.MatMult: (ast.Mult(),),
     ast.Div: (ast.Mult(), ast.FloorDiv()),
-    ast.FloorDiv: (ast.Div(), ast.Mod()),
+    ast.FloorDiv: (ast.Div(),),
     ast.Mod: (ast.FloorDiv(),),
     ast.Add: (ast.Sub(), ast.Mult()),
     ast.Sub: (ast.Add(),),

@@ -8,50 +8,54 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
+from typing import TypeGuard
 
-FAMILIES: Mapping[str, tuple[str, ...]] = {
-    "subtract": ("-", "sub", "sub_", "subtract", "diff"),
-    "minus": ("-", "sub", "neg", "negative", "neg_", "mul", "*", "flip"),
-    "exponential": ("exp", "exp_", "softmax", "log_softmax", "logsumexp", "sigmoid", "softmin"),
-    "logarithm": ("log", "log_softmax", "logsumexp", "log2", "log1p", "logsigmoid"),
-    "largest": ("max", "amax", "argmax", "sort", "topk", "maximum", "sorted", "clamp", "cummax", "aminmax"),
-    "smallest": ("min", "amin", "argmin", "sort", "topk", "minimum", "sorted", "clamp", "cummin", "aminmax"),
-    "size": ("abs", "norm", "vector_norm", "square", "absolute"),
-    "middle": ("mean", "median", "sum"),
-    "limit": ("clamp", "clip", "minimum", "maximum", "min", "max", "clamp_", "where"),
-    "dropout": ("dropout", "dropout_", "bernoulli", "bernoulli_", "alpha_dropout"),
-    "gradient": ("detach", "detach_", "data", "no_grad", "item", "tolist", "numpy", "inference_mode", "requires_grad"),
-    "copy": ("clone", "copy_", "copy", "deepcopy", "detach", "contiguous"),
-    "turn": ("T", "mT", "transpose", "swapaxes", "permute", "t", "movedim", "einsum", "mm", "matmul", "@", "view",
-             "reshape", "for", "H", "transpose_", "swapdims", "dim0"),
-}  # fmt: skip
-"""Words of which one is in all code that does such a thing. What has no family is done in too many ways."""
+FAMILIES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    name: (frozenset(telling.split()), frozenset(others.split()))
+    for name, telling, others in (
+        ("subtract", "- sub sub_ subtract", "diff neg + add"),
+        ("exponential", "exp exp_ softmax", "log_softmax logsumexp sigmoid softmin **"),
+        ("logarithm", "log log_softmax", "logsumexp log2 log10 log1p logsigmoid"),
+        ("largest", "max amax maximum", "argmax sort topk sorted clamp cummax aminmax norm"),
+        ("smallest", "min amin minimum", "argmin sort topk sorted clamp cummin aminmax neg -"),
+        ("size", "abs norm", "vector_norm square absolute ** sqrt cdist dist cosine_similarity normalize"),
+        ("middle", "mean median", "sum / div"),
+        ("limit", "clamp clip clamp_", "minimum maximum min max where"),
+        ("dropout", "dropout", "dropout_ bernoulli bernoulli_ alpha_dropout"),
+        ("gradient", "detach data no_grad item", "detach_ tolist numpy inference_mode requires_grad requires_grad_"),
+        ("copy", "clone", "copy_ copy deepcopy contiguous"),
+        ("turn", "T mT transpose", "swapaxes permute t movedim einsum mm matmul @ linear view reshape for H swapdims stack"),
+    )
+}
+"""Families of words: those that tell what is done, and others with which the same can be done.
 
-MADE = ("dropout", "exponential", "largest", "smallest", "size", "limit")
-"""Families of operations that cannot be left out where they are called."""
+What has no family is done in too many ways.
+"""
 
-SIGNS: Mapping[type[ast.AST], str] = {
+MADE = frozenset(("dropout", "exponential", "largest", "smallest", "size", "limit"))
+"""Families of operations that are not left out where they are called."""
+
+SIGNS: Mapping[type[ast.operator], str] = {
+    ast.Add: "+",
     ast.Sub: "-",
-    ast.USub: "-",
     ast.Mult: "*",
     ast.Div: "/",
     ast.MatMult: "@",
-    ast.For: "for",
-    ast.comprehension: "for",
-    ast.While: "for",
+    ast.Pow: "**",
 }
 
-PLAIN = frozenset((0, 1, -1, 2))
+PLAIN = frozenset((0, 1))
 """Numbers that stand in code for many reasons."""
 
 
 def words_of(source: str) -> frozenset[str]:
-    """Return the names of the functions and attributes that code uses, its operators, and its numbers.
+    """Return the names of the functions and attributes that code uses, its operators, and the numbers beside these.
 
     A layer that a module keeps counts as the function that it computes. Empty if the code cannot be parsed.
     """
     try:
-        nodes = [*ast.walk(ast.parse(source))]
+        # A statement that others belong to may stand alone.
+        nodes = [*ast.walk(ast.parse(f"{source} ..." if source.endswith(":") else source))]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     layers: dict[str, str] = {}
@@ -61,8 +65,14 @@ def words_of(source: str) -> frozenset[str]:
                 layers[name] = _last(made).lower()
     found: set[str] = set()
     for node in nodes:
-        if type(node) in SIGNS:
-            found.add(SIGNS[type(node)])
+        if isinstance(node, ast.BinOp | ast.AugAssign):
+            sides = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.value,)
+            found |= {SIGNS.get(type(node.op), ""), *(str(item.value) for item in sides if _is_telling(item))}
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            # The sign of a number takes nothing away.
+            found |= set() if isinstance(node.operand, ast.Constant) else {"-"}
+        elif isinstance(node, ast.For | ast.While | ast.comprehension):
+            found.add("for")
         elif isinstance(node, ast.Call):
             name = _last(node.func)
             found |= {name, layers.get(name, name)}
@@ -72,19 +82,26 @@ def words_of(source: str) -> frozenset[str]:
             found.add(node.attr)
         elif isinstance(node, ast.keyword) and node.arg:
             found.add(node.arg)
-        elif isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value not in PLAIN:
-            found.add(str(node.value))
     return frozenset(found)
+
+
+def _is_telling(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value not in PLAIN
 
 
 def _last(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def families_of(words: Iterable[str]) -> frozenset[str]:
-    """Return the families of which some code has a word."""
-    held = frozenset(words)
-    return frozenset(name for name, family in FAMILIES.items() if not held.isdisjoint(family))
+def _telling(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(name for name, (telling, _) in FAMILIES.items() if words & telling)
+
+
+def are_akin(one: str, other: str, common: frozenset[str]) -> bool:
+    """Return whether two pieces of code name an operation of one family, or use the same word that is not `common`."""
+    first, second = words_of(one) - common, words_of(other) - common
+    families = (telling | others for telling, others in FAMILIES.values())
+    return bool(first & second) or any(first & words and second & words for words in families)
 
 
 def may_make(answer: Iterable[str], mistaken: str, solution: str) -> bool:
@@ -95,8 +112,9 @@ def may_make(answer: Iterable[str], mistaken: str, solution: str) -> bool:
     held = frozenset(answer)
     if not held:
         return True
-    families = families_of(held)
     wrong, right = words_of(mistaken), words_of(solution)
-    brought = families_of(wrong - right) - families_of(right)
-    left = families_of(right) - families_of(wrong)
-    return brought <= families and not any(name in families for name in left if name in MADE)
+    brought = _telling(wrong - right) - _telling(right)
+    left = _telling(right) - _telling(wrong)
+    lacks = any(held.isdisjoint(telling | others) for telling, others in map(FAMILIES.__getitem__, brought))
+    numbers = {word for word in right - wrong if word[:1].isdigit()}
+    return not lacks and not left & _telling(held) & MADE and not numbers & held

@@ -264,20 +264,20 @@ class NamedMistake:
 
 @dataclass(frozen=True, slots=True)
 class AnswerDifference:
-    """The first intermediate result of an answer that the model answer does not have.
+    """The first intermediate result of an answer that differs from the one in its place in the model answer.
 
     Attributes:
         name: its name in the answer, or the code that computes it.
         line: the line of the answer that computes it.
         yours: the tensor.
-        expected: the corresponding result of the model answer; None if it has none of that shape there.
-        agreed: the earlier results that both have, by their names in the model answer.
+        expected: the corresponding result of the model answer.
+        agreed: the earlier results that both have, by their names in the answer.
     """
 
     name: str
     line: int | None
     yours: Tensor
-    expected: Tensor | None
+    expected: Tensor
     agreed: tuple[str, ...] = ()
 
 

@@ -206,7 +206,7 @@ class Difference:
     name: Name
     line: Line | None
     yours: TensorReport
-    expected: TensorReport | None
+    expected: TensorReport
     agreed: Annotated[tuple[Name, ...], Longest(MOST_RESULTS)]
 
 
@@ -221,7 +221,7 @@ class DifferenceReport:
     def check(self) -> None:
         """Raise `ValueError` if the numbers of the tensors are not there, or a tensor is too large."""
         if self.difference is not None:
-            check_shown(filter(None, (self.difference.yours, self.difference.expected)), self.blob)
+            check_shown((self.difference.yours, self.difference.expected), self.blob)
 
 
 @message

@@ -213,7 +213,7 @@ def difference(value: AnswerDifference | None) -> Json | None:
         "name": value.name,
         "line": value.line,
         "yours": tensor(value.yours),
-        "expected": None if value.expected is None else tensor(value.expected),
+        "expected": tensor(value.expected),
         "agreed": list(value.agreed),
     }
 

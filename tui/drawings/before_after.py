@@ -52,9 +52,7 @@ def comparable(shown: Sequence[MatrixContent]) -> bool:
 
 
 def answered(found: AnswerDifference) -> tuple[MatrixContent, ...]:
-    """Return the learner's result, the expected result, and their difference, as far as they exist."""
-    if found.expected is None:
-        return (MatrixContent(found.yours, say("yours", "yours")),)
+    """Return the learner's result, the expected result, and their difference if the two can be subtracted."""
     minus = comparison.difference(found.expected, found.yours)
     if minus is None:
         return (

@@ -304,9 +304,8 @@ class ExerciseDialogue(StepDialogue):
         difference = judgement.difference
         yield say("yours", "Yours:")
         yield from drawn(self._console, difference.yours)
-        if difference.expected is not None:
-            yield say("expected", "Expected:")
-            yield from drawn(self._console, difference.expected)
+        yield say("expected", "Expected:")
+        yield from drawn(self._console, difference.expected)
 
     # Help ------------------------------------------------------------------------------------------------------------
 

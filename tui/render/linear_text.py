@@ -357,10 +357,7 @@ def _named(mistake: NamedMistake, line: int | None) -> str:
 def _departure(difference: AnswerDifference) -> str:
     """Say where an answer departs from the model answer."""
     name = _with_line(difference.name, difference.line)
-    if difference.expected is not None:
-        said = say("first-different", "The first result that differs is {name}.", name=name)
-    else:
-        said = say("first-unknown", "The first result that the model answer does not have is {name}.", name=name)
+    said = say("first-different", "The first result that differs is {name}.", name=name)
     if not difference.agreed:
         return said
     agreed = say("agreed", "These results are as expected: {names}.", names=", ".join(difference.agreed))

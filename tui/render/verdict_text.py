@@ -119,11 +119,7 @@ def named(mistake: NamedMistake) -> Text:
 
 def departure(difference: AnswerDifference) -> Text:
     """Say in one sentence where an answer departs from the model answer."""
-    if difference.expected is not None:
-        start = say("first-different", "The first result that differs:")
-    else:
-        start = say("first-unknown", "The first result that the model answer does not have:")
-    text = Text(f"{start} ")
+    text = Text(f"{say('first-different', 'The first result that differs:')} ")
     text.append(difference.name, Style(color="cyan"))
     text.append(_line(difference.line))
     if difference.agreed:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lessons.reading.operations import are_akin
 from lessons.reading.statements import NAME, Statement, aligned, argument_names, more_names
 from lessons.worker.jobs.intermediates import IntermediateResult, Trace
 from lessons.worker.jobs.result_matching import Kinships, ancestors, hide_the_same, is_distinctive, is_mask
@@ -14,6 +15,9 @@ from lessons.worker.jobs.result_matching import Kinships, ancestors, hide_the_sa
 SPELLED_ALIKE = 0.5
 """The part of an answer's statements that the model answer has as well, from which on its spelling tells something."""
 
+
+COMMON = frozenset(("dim", "-", "shape", "append"))
+"""Words of code that tell nothing of what a line does."""
 
 PLAIN = re.compile(r"[\w.]+(\[[^()]*\])?")
 """Code that names something and computes nothing."""
@@ -244,6 +248,8 @@ def _beside_gaps(theirs: Sequence[Statement], ours: Sequence[Statement], same: d
 def line_of_edit(answer: Trace, mistaken: Trace, solution: Trace) -> int | None:
     """Return the line of an answer that corresponds to what a known mistake edits; None if there is none.
 
+    A mistake that only takes statements away is on no line.
+
     `mistaken` is the trace of the model answer with the mistake in it. Statements are compared by their text, with the
     names exchanged of what has equal values; then the results of the edited statements are looked for by value.
     """
@@ -265,8 +271,15 @@ def line_of_edit(answer: Trace, mistaken: Trace, solution: Trace) -> int | None:
             # What is one statement here may be several in an answer: the first part that the edit has changed counts.
             parts = (at for at in found if not mistaken.results[at].named and mistaken.results[at].name not in kept)
             at = next(parts, found[-1])
-            return find_line(Comparison(answer, solution), answer.results[partners[at]].line)
+            line = find_line(Comparison(answer, solution), answer.results[partners[at]].line)
+            return line if _does_alike(answer, line, mistaken.statements[index]) else None
     return None
+
+
+def _does_alike(answer: Trace, line: int | None, edited: Statement) -> bool:
+    """Return whether a line of an answer names an operation that an edited statement names as well."""
+    at = statement_at(answer.statements, line)
+    return at is not None and are_akin(answer.statements[at].text, edited.text, COMMON)
 
 
 def _made_by(trace: Trace, statement: Statement) -> list[int]:

@@ -405,18 +405,26 @@ def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
     comparison = Comparison(case.theirs, _trace(case, case.exercise.solution))
     found = comparison.diverge()
     line = find_line(comparison, found.line if found else None)
-    if found is None:
+    beside = comparison.beside(found) if found is not None else None
+    if found is None or beside is None:
+        # A result for which the model answer has none may be another way, and right.
         return DifferenceReport(None, line, b"")
     blob = bytearray()
-    ours = comparison.ours.results
-    # Tensors that mean different things are not set side by side.
-    yours, beside = case.theirs.results[found.theirs], comparison.beside(found)
+    ours, theirs = comparison.ours.results[beside], case.theirs.results
+    yours = theirs[found.theirs]
+    agreed = dict.fromkeys(
+        theirs[at].name
+        for at in map(comparison.matched.__getitem__, found.agreed)
+        if at is not None and theirs[at].named
+    )
+    # A name that has been given twice may stand for a right result and for a wrong one.
+    agreed.pop(yours.name, None)
     difference = Difference(
         yours.name,
         yours.line,
         yours=tensor_entries.entry(yours.name, yours.value, blob),
-        expected=None if beside is None else tensor_entries.entry(ours[beside].name, ours[beside].value, blob),
-        agreed=tuple(ours[index].name for index in found.agreed if ours[index].named),
+        expected=tensor_entries.entry(ours.name, ours.value, blob),
+        agreed=tuple(agreed),
     )
     return DifferenceReport(difference, line, bytes(blob))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from lessons.engine import judging
+from lessons.engine import judge_children, judging
 from lessons.engine.judging import Diagnosis
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, ExerciseStep, MessageCase
@@ -195,7 +195,7 @@ PRINTED = "torch.tensor([[0.2961, 0.2517, 0.0740], [0.5166, 0.6886, 0.8665]])"
 
 DIFFERENT = {
     "not transposed": (
-        copy_of("v1.W_query", "v1.W_key", "v1.W_value"), "error", "Did you mean `v1.W_query.T`", "not-transposed"
+        copy_of("v1.W_query", "v1.W_key", "v1.W_value"), "error", "A copy needs the same shape.$", "not-transposed"
     ),
     "parameters that are not transposed": (
         "\n".join(f"v2.{name}.weight = nn.Parameter(v1.{name})" for name in NAMES),
@@ -210,7 +210,7 @@ DIFFERENT = {
         "    v2.load_state_dict({n + '.weight': m.T for n, m in v1.state_dict().items()})",
         "failed",
         "is right. But where both widths are equal, it holds the wrong numbers",
-        "",
+        "operator",
     ),
     "reshaped": (
         copy_of(*(f"v1.{name}.reshape(v2.{name}.weight.shape)" for name in NAMES)),
@@ -645,14 +645,14 @@ def test_broken_exercise_is_not_blamed_on_the_answer(worker: Session, update: di
 def test_a_crash_is_said_only_if_a_fresh_child_crashes_too(
     worker: Session, monkeypatch: pytest.MonkeyPatch, crashes: int
 ) -> None:
-    run, told = judging._run, "The program was killed from outside, perhaps for lack of memory."
+    run, told = judge_children.run, "The program was killed from outside, perhaps for lack of memory."
     left = [Failure("crash", told)] * crashes
 
     def crash_first(*arguments: Any, **named: Any) -> Any:
         answer = run(*arguments, **named)
         return replace(answer, failure=left.pop()) if left else answer
 
-    monkeypatch.setattr(judging, "_run", crash_first)
+    monkeypatch.setattr(judge_children, "run", crash_first)
     judgement = worker.check(doubling_exercise(), DOUBLED)
     if crashes == 1:
         assert (judgement.verdict, judgement.crash) == ("passed", told)
@@ -677,12 +677,12 @@ def test_cancelled_check_is_stopped(worker: Session, tmp_path: Path) -> None:
 
 
 def test_check_that_is_cancelled_before_the_program_starts(worker: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask = judging._ask
+    ask = judge_children.ask
 
     def cancelled(*arguments: Any) -> object:
         worker.cancel()
         return ask(*arguments)
 
-    monkeypatch.setattr(judging, "_ask", cancelled)
+    monkeypatch.setattr(judge_children, "ask", cancelled)
     judgement = worker.check(doubling_exercise(), DOUBLED)
     assert (judgement.verdict, judgement.message) == ("error", "Stopped by you.")

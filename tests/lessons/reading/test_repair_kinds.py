@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lessons.reading import mistake_library, repair_kinds, repairs
+from lessons.reading import expression_edits, mistake_library, own_edits, repair_kinds, repairs
 from lessons.reading.code_differences import differences, parse, smallest
 from lessons.reading.repair_kinds import LAST, LEAVING, kind_of, kind_texts
+
+MODULES = (repair_kinds, repairs, own_edits, expression_edits)
 
 
 @pytest.mark.parametrize(
@@ -74,10 +76,10 @@ def test_long_code_is_shortened() -> None:
 
 
 def test_each_kind_has_a_text_of_its_own() -> None:
-    code = "".join(Path(str(module.__file__)).read_text(encoding="utf-8") for module in (repair_kinds, repairs))
+    code = "".join(Path(str(module.__file__)).read_text(encoding="utf-8") for module in MODULES)
     kinds = set(kind_texts())
     assert kinds <= set(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', code))
     assert set(LAST | LEAVING) | set(re.findall(r'yield "([a-z-]+)"', code)) <= kinds
     assert not kinds & set(mistake_library.load_library())
     for text in kind_texts().values():
-        assert text.why.format(code="x")
+        assert text.why.format(code="x", outcome="y")

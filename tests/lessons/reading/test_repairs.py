@@ -31,7 +31,7 @@ def test_a_repair_has_the_learners_names_and_layout_in_its_code() -> None:
     [repair] = found(wrong)
     assert (repair.kind, repair.lines) == ("axis", (3,))
     assert repair.code == ast.unparse(ast.parse(wrong.replace("dim=0", "dim=-1")))
-    assert repair.mistake.text.startswith("With a different axis in `torch.softmax(s, dim=0)`, every check passes.")
+    assert repair.mistake().text.startswith("With a different axis in `torch.softmax(s, dim=0)`, every check passes.")
 
 
 def test_the_model_that_an_answer_is_most_like_comes_first() -> None:
@@ -49,7 +49,7 @@ def test_the_same_mistake_on_several_lines_is_one() -> None:
     wrong = "def f(a, b):\n    a = g(a, 1)\n    b = g(b, 1)\n    return a + b\n"
     several = next(item for item in found(wrong, wrong.replace("1", "2")) if len(item.lines) > 1)
     assert (several.kind, several.lines) == ("other-value", (2, 3))
-    assert several.mistake.text.endswith("This is said of lines 2 and 3 together.")
+    assert several.mistake().text.endswith("This is said of lines 2 and 3 together.")
 
 
 def test_an_edit_that_computes_anew_what_may_be_wrong_is_no_repair() -> None:
@@ -75,8 +75,8 @@ def test_that_all_of_a_gap_is_wrong_says_nothing() -> None:
     model = "def f(m):\n    t = g(m)\n    x = t / t.sum()\n    return x\n"
     for wrong, said in (("h(t)", False), ("t / h(t)", True)):
         [[item]] = repairs(model.replace("t / t.sum()", wrong), [model], 9, gap=True)
-        assert (item.kind, item.mistake.line) == ("expression", 3)
-        assert bool(item.mistake.name and item.mistake.text) == said
+        assert (item.kind, item.mistake().line) == ("expression", 3)
+        assert bool(item.mistake().name and item.mistake().text) == said
     assert {item.kind for item in found(model.replace("t / t.sum()", "h(t)"), model)} == {"expression"}
 
 

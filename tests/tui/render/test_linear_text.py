@@ -414,13 +414,16 @@ def test_mistakes_are_named() -> None:
 
 def test_the_first_difference_is_named() -> None:
     value = Judgement(
-        "one", "failed", "Not so.", difference=AnswerDifference("scores", 3, tensor((1,), ()), None, ("q", "k"))
+        "one",
+        "failed",
+        "Not so.",
+        difference=AnswerDifference("scores", 3, tensor((1,), ()), tensor((1,), ()), ("q", "k")),
     )
     assert text(linear_text.judgement(value)) == expected("""
         NOT PASSED  one
         Not so.
-        These results are as expected: q, k. The first result that the model answer does
-        not have is scores (line 3).
+        These results are as expected: q, k. The first result that differs is scores
+        (line 3).
     """)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rich.style import Style
 
@@ -72,8 +74,8 @@ def test_where_the_answer_differs() -> None:
         "hello",
         "seed 3: attn-tutor check e FILE --seed 3 repeats this",
     ]
-    alone = AnswerDifference("weights", None, tensor("weights", 1, 2), None)
-    assert verdict_text.departure(alone).plain == "The first result that the model answer does not have: weights."
+    alone = replace(difference, line=None, agreed=())
+    assert verdict_text.departure(alone).plain == "The first result that differs: weights."
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_a_stopped_check_has_no_verdict() -> None:
 def test_control_characters_of_a_program_are_removed() -> None:
     nasty = "\x1b[2J\u202e"
     mistakes = (NamedMistake("a", nasty, nasty),)
-    difference = AnswerDifference(nasty, 1, tensor("x", 1, 2), None, (nasty,))
+    difference = AnswerDifference(nasty, 1, tensor("x", 1, 2), tensor("x", 1, 3), (nasty,))
     checks = (CheckResult("shape", False, nasty),)
     for verdict in ("failed", "error"):
         text = verdict_text.verdict(Judgement("e", verdict, nasty, 1, mistakes, difference, checks, stdout=nasty))

@@ -155,19 +155,6 @@ def test_there_may_be_nothing_to_compare() -> None:
     assert "Nothing has been checked yet" in exercise_text.nothing_to_compare(None)
 
 
-async def test_a_result_that_the_model_answer_lacks() -> None:
-    session = FakeSession()
-    session.wrong_judgement = Judgement(NAME, "failed", "no", difference=AnswerDifference("extra", None, YOURS, None))
-    async with tutor(session) as learner:
-        await learner.goes_to(LESSON, STEP_ID)
-        await learner.press("f5")
-        await learner.sees("does not have: extra")
-        await learner.press("d", "d")
-        await learner.sees("weights  2×2", "weights[0,0]: yours 1.0")
-        await learner.press("f5")
-        await learner.sees(lambda: view(learner) == "exercise", lambda: session.asked.count(f"check {NAME}") == 2)
-
-
 # Help ---------------------------------------------------------------------------------------------------------------
 
 

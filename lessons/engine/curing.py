@@ -1,0 +1,120 @@
+"""Naming what is wrong with an answer: by edits that undo it, and by what the message of an exception suggests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from lessons.engine import judge_children, repairing
+from lessons.engine.judge_children import Answer, Child, Request
+from lessons.engine.launching.launchers import ChildProcess
+from lessons.reading import mistake_edits
+from lessons.reading.giving_away import gives_away, is_a_name
+from lessons.reading.operations import may_make, words_of
+from lessons.results.result import Judgement, NamedMistake, WorkerError
+from lessons.worker.judging_messages import (
+    CompareResults,
+    ComparisonReport,
+    HiddenInputs,
+    Recognition,
+    Recognize,
+    RepairReport,
+)
+
+
+def with_repair(
+    judgement: Judgement,
+    judge: ChildProcess,
+    hidden: HiddenInputs,
+    request: Request,
+    child: Child,
+    answer: Answer,
+) -> Judgement:
+    """Tell the lines and, unless it has one, the name of a mistake that an edit of the answer undoes."""
+    exercise, words = request.exercise, words_of(request.code.decode(errors="replace"))
+    known = tuple(
+        mistake
+        for mistake in map(mistake_edits.KnownMistake.of, exercise.mistakes)
+        if (code := mistake.apply_to(exercise.solution)) and may_make(words, code, exercise.solution)
+    )
+
+    def weigh(report: RepairReport) -> repairing.Judged:
+        if judge_children.decide(judge, exercise, Answer(report.actual, report.blob)).passed:
+            return True, ()
+        return False, judge_children.ask(judge, Recognize(report.actual, report.blob, known), Recognition).found
+
+    values = None if answer.failure else RepairReport(answer.actual, answer.blob)
+    names = frozenset(item.id for item in judgement.mistakes)
+    copies = repairing.Copies(exercise, request.own_seed, hidden, child, weigh, values, names)
+    found = repairing.find(request.code.decode(errors="replace"), copies, judgement.line)
+    if found.repairs and found.is_later:
+        # A copy may disturb later ones in the same process, so what is said has been tried alone.
+        alone = judge_children.run(replace(request, code=found.repairs[0].code.encode()), child, hidden, lambda: False)
+        if alone.failure or alone.missing or not judge_children.decide(judge, exercise, alone).passed:
+            found = repairing.Found()
+    named = _named(judgement.mistakes, found)
+    lines = [item.line for item in named if item.line]
+    # An exception has a line of its own, where it was raised.
+    line = judgement.line if judgement.verdict == "error" else next(iter(lines), None)
+    difference = judgement.difference
+    if found.repairs and difference is not None and difference.line not in lines:
+        # What differs first may be another way, and right.
+        difference = None
+    return replace(judgement, mistakes=named, line=line, difference=difference)
+
+
+def _named(given: tuple[NamedMistake, ...], found: repairing.Found) -> tuple[NamedMistake, ...]:
+    """Return the mistakes to name, with their lines, after edits have been tried; `given` are those named already."""
+    if not given:
+        alone = len(found.repairs) == 1
+        return tuple(repair.mistake(alone=alone) for repair in found.repairs)
+    if len(found.repairs) == 1:
+        return tuple(replace(item, line=found.repairs[0].lines[0]) for item in given)
+    if len(given) == 2:
+        # What is left after an edit is one of the two, so the edit is on the line of the other.
+        lines = [found.left[other.id].lines[0] if other.id in found.left else None for other in reversed(given)]
+        return tuple(replace(item, line=line or item.line) for item, line in zip(given, lines, strict=True))
+    return given
+
+
+def try_suggestions(
+    judge: ChildProcess,
+    request: Request,
+    child: Child,
+    hidden: HiddenInputs,
+    cancelled: Callable[[], bool],
+    answer: Answer,
+    *,
+    named: bool,
+) -> str:
+    """Try what the message of a failure suggests. Returns the message with the first suggestion that helps, or "".
+
+    It helps if the answer gets further. If it may run and still be wrong, then the line must also compute a result that
+    the model answer has. But it must not be what the exercise asks for; and beside a mistake that is `named`, which
+    may be a different one, only a misspelled name is corrected.
+    """
+    first, first_input = judge_children.short(request, hidden)
+    source, models = request.code.decode(errors="replace"), mistake_edits.right_answers(request.exercise)
+    for suggestion in answer.suggestions:
+        code = suggestion.apply_to(request.code)
+        corrects = is_a_name(suggestion.code)
+        if code is None or cancelled() or (named and not corrects) or gives_away(suggestion.code, source, models):
+            continue
+        traced = judge_children.run(replace(first, code=code), child, first_input, cancelled, trace=True)
+        if traced.missing or traced.actual is None or not answer.failure:
+            continue
+        if traced.failure and (traced.failure.kind != "error" or traced.failure.line == answer.failure.line):
+            continue
+        if not corrects and not traced.failure:
+            completed = judge_children.run(replace(request, code=code), child, hidden, cancelled)
+            if not completed.failure and judge_children.decide(judge, request.exercise, completed).passed:
+                return ""
+        if not suggestion.semantic:
+            return suggestion.text
+        try:
+            report = judge_children.ask(judge, CompareResults(traced.actual, traced.blob), ComparisonReport)
+        except WorkerError:
+            return ""
+        if any(item.your_line == answer.failure.line for item in report.intermediates):
+            return suggestion.text
+    return ""

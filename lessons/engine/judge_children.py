@@ -1,0 +1,185 @@
+"""The two children that judge an answer, and what is asked of them.
+
+The judge's child makes hidden inputs and decides; the other child runs the answer on them. Data for one from the other
+is passed on unread: see `lessons.worker.jobs.judge`.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from lessons.engine import child_failures, verdict_words
+from lessons.engine.launching.launchers import ChildProcess, output
+from lessons.engine.replies import failure_of
+from lessons.format.lesson import ExerciseStep, Limits
+from lessons.results.result import CheckResult, Failure, Judgement, WorkerError
+from lessons.results.tensor_questions import Refusal
+from lessons.results.verdict import Verdict
+from lessons.worker import channel, wire
+from lessons.worker.judging_messages import AnswerLoaded, AnswerReport, Decide, Decision, HiddenInputs, RunAnswer
+from lessons.worker.message_parts import ErrorReport, SuggestionReport
+
+T = TypeVar("T")
+
+JUDGE_LIMITS = Limits(cpu=30, wall=60, memory=2048)
+SEEDS = 2**31
+
+TRACE_CPU, TRACE_WALL = 3.0, 6.0
+"""Limits in seconds for the second, recorded run of a wrong answer. They are tight: the verdict is already known."""
+
+Child = Callable[[Limits], AbstractContextManager[ChildProcess]]
+"""A function that starts a child for one purpose and ends it afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An answer to be judged, and the seeds of the hidden inputs that it is judged on."""
+
+    exercise: ExerciseStep
+    code: bytes
+    seeds: tuple[int, ...]
+
+    @classmethod
+    def of(cls, exercise: ExerciseStep, source: str, seed: int | None, rounds: int) -> Request:
+        """Create a request for `rounds` hidden inputs; without a seed, they are different each time."""
+        first = secrets.randbelow(SEEDS) if seed is None else seed % SEEDS
+        seeds = tuple((first + offset) % SEEDS for offset in range(rounds))
+        return cls(exercise, source.encode("utf-8", "surrogatepass"), seeds)
+
+    @property
+    def own_seed(self) -> int:
+        """The seed while the answer is loaded. With a seed of a hidden input, it could recreate that input."""
+        return (self.seeds[0] * 48_271 + 11) % SEEDS
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The outcome of the learner's program: its values (`actual`), still encoded, or a failure; and its output.
+
+    `operation` is the operation that failed; `missing` are the names that the program does not define. `suggestions`
+    are the ones that the message of the failure could make, and `untried` is the message without any. `reported` is
+    False if the child ended before it told the outcome.
+    """
+
+    actual: object = None
+    blob: bytes = b""
+    printed: str = ""
+    failure: Failure | None = None
+    operation: str = ""
+    missing: tuple[str, ...] = ()
+    untried: str = ""
+    suggestions: tuple[SuggestionReport, ...] = ()
+    reported: bool = True
+
+    @property
+    def crash(self) -> str:
+        """What is said of a program that crashed, empty for any other."""
+        return self.failure.message if self.failure and self.failure.kind == "crash" else ""
+
+
+def ask(judge: ChildProcess, question: object, report: type[T]) -> T:
+    """Ask the judge a question. Raises `WorkerError` if it does not reply with a report of this type."""
+    try:
+        channel.send(judge.talk, question)
+        return channel.receive(judge.talk, report, deadline=time.monotonic() + JUDGE_LIMITS.wall)
+    except (wire.WireError, TimeoutError):
+        raise judge_failed(judge) from None
+
+
+def judge_failed(judge: ChildProcess) -> WorkerError:
+    if judge.end().reason == "no folder":
+        return WorkerError(child_failures.no_folder())
+    lines = output(judge.err).strip().splitlines()
+    return WorkerError(verdict_words.judge_failed(lines))
+
+
+def run(
+    request: Request, child: Child, hidden: HiddenInputs, cancelled: Callable[[], bool], *, trace: bool = False
+) -> Answer:
+    """Run the learner's program in a child of its own; with `trace`, its values are its intermediate results."""
+    limits = request.exercise.limits
+    with child(limits) as job:
+        try:
+            answer = _converse(job, request, hidden, trace)
+        except TimeoutError:
+            answer = Answer(failure=child_failures.timeout_failure(job, limits.wall), reported=False)
+        except wire.WireError as error:
+            failure = child_failures.exit_failure(job, error, limits, cancelled())
+            answer = Answer(failure=failure, reported=False)
+        job.end()
+        return replace(answer, printed=output(job.out))
+
+
+def _converse(job: ChildProcess, request: Request, hidden: HiddenInputs, trace: bool) -> Answer:
+    """Load the learner's program in a child, then send the hidden inputs. Raises what `channel.receive` raises."""
+    exercise = request.exercise
+    deadline = time.monotonic() + exercise.limits.wall
+    answer = RunAnswer(
+        exercise.probe, request.own_seed, exercise.defines, exercise.without, trace=trace, blob=request.code
+    )
+    channel.send(job.talk, answer)
+    loaded = channel.receive(job.talk, AnswerLoaded, deadline=deadline)
+    if loaded.error or loaded.missing:
+        return _with_error(Answer(missing=loaded.missing), loaded.error)
+    channel.send(job.talk, hidden)
+    report = channel.receive(job.talk, AnswerReport, deadline=deadline)
+    return _with_error(Answer(report.actual, report.blob), report.error)
+
+
+def _with_error(answer: Answer, error: ErrorReport | None) -> Answer:
+    if error is None:
+        return answer
+    return replace(
+        answer,
+        failure=failure_of(error),
+        operation=error.operation,
+        untried=error.untried,
+        suggestions=error.suggestions,
+    )
+
+
+def decide(judge: ChildProcess, exercise: ExerciseStep, answer: Answer) -> Judgement:
+    unreadable = verdict_words.unreadable()
+    try:
+        channel.send(judge.talk, Decide(answer.actual, answer.blob))
+        report = channel.receive(judge.talk, Decision, Refusal, deadline=time.monotonic() + JUDGE_LIMITS.wall)
+    except (wire.Closed, TimeoutError):
+        raise judge_failed(judge) from None
+    except wire.WireError:
+        return unjudged(exercise, "error", unreadable, stdout=answer.printed)
+    if isinstance(report, Refusal):
+        return unjudged(exercise, "error", unreadable, stdout=answer.printed)
+    checks = report.checks
+    wrong = [check for check in checks if not check.passed]
+    if not wrong:
+        return Judgement(exercise.exercise, "passed", verdict_words.passed(), checks=checks, stdout=answer.printed)
+    message = f"{wrong[0].name}: {wrong[0].message}"
+    return Judgement(exercise.exercise, "failed", message, checks=checks, stdout=answer.printed)
+
+
+def short(request: Request, hidden: HiddenInputs) -> tuple[Request, HiddenInputs]:
+    """Return a request for a run on the first hidden input alone, within tight limits, and this input."""
+    limits = request.exercise.limits
+    short = limits.model_copy(update={"cpu": min(limits.cpu, TRACE_CPU), "wall": min(limits.wall, TRACE_WALL)})
+    exercise = request.exercise.model_copy(update={"limits": short})
+    first = Request(exercise, request.code, request.seeds[:1])
+    return first, HiddenInputs(hidden.inputs[:1], hidden.seeds[:1], hidden.blob)
+
+
+def failed(exercise: ExerciseStep, failure: Failure, printed: str) -> Judgement:
+    verdict: Verdict = "error" if failure.kind == "stopped" else failure.kind
+    judgement = unjudged(exercise, verdict, failure.message, failure.line, printed)
+    return replace(judgement, stopped=failure.kind == "stopped")
+
+
+def unjudged(
+    exercise: ExerciseStep, verdict: Verdict, message: str, line: int | None = None, stdout: str = ""
+) -> Judgement:
+    """Return the judgement of an answer on which no check could be evaluated, so that none passed."""
+    checks = tuple(CheckResult(check.name, False) for check in exercise.checks)
+    return Judgement(exercise.exercise, verdict, message, line, checks=checks, stdout=stdout)

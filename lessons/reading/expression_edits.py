@@ -74,6 +74,9 @@ COMPARISONS = (ast.Lt(), ast.LtE(), ast.Gt(), ast.GtE(), ast.Eq(), ast.NotEq())
 ORDERED = (ast.MatMult, ast.Sub, ast.Div, ast.FloorDiv, ast.Pow)
 """Operators whose two sides may not change places."""
 
+SOLID = (ast.Constant, ast.Starred)
+"""Arguments that do not stand for the call that they are given to."""
+
 MOST_ORDERS = 6
 
 
@@ -170,7 +173,7 @@ def _of_call(node: ast.Call) -> Iterator[Change]:
     if receiver is not None and name not in ("keys", "values", "items", "append", "parameters", "register_buffer"):
         turned = name in TURNING or name == "permute"
         yield Change(0 if turned else 2, "transpose-extra" if turned else "too-much", *_left(node, receiver))
-    elif receiver is None and node.args and name not in MAKERS and not isinstance(node.args[0], ast.Constant):
+    elif receiver is None and node.args and name not in MAKERS and not isinstance(node.args[0], SOLID):
         turned = name in TURNING
         yield Change(0 if turned else 2, "transpose-extra" if turned else "too-much", *_left(node, node.args[0]))
     if name == "range":
@@ -191,7 +194,8 @@ def _inner(node: ast.Call) -> ast.expr | None:
     receiver = _receiver(node)
     if receiver is not None:
         return None if isinstance(receiver, ast.Name) and receiver.id == "self" else receiver
-    return node.args[0] if node.args and isinstance(node.func, ast.Attribute) else None
+    given = node.args[0] if node.args and isinstance(node.func, ast.Attribute) else None
+    return None if isinstance(given, ast.Starred) else given
 
 
 def _around(node: ast.Call, inner: ast.expr) -> ast.Call:

@@ -24,7 +24,7 @@ FAMILIES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
         ("dropout", "dropout", "dropout_ bernoulli bernoulli_ alpha_dropout"),
         ("gradient", "detach data no_grad item", "detach_ tolist numpy inference_mode requires_grad requires_grad_"),
         ("copy", "clone", "copy_ copy deepcopy contiguous"),
-        ("turn", "T mT transpose", "swapaxes permute t movedim einsum mm matmul @ linear view reshape for H swapdims stack"),
+        ("turn", "T mT transpose", "swapaxes permute t movedim H einsum mm matmul @ linear view reshape for stack"),
     )
 }
 """Families of words: those that tell what is done, and others with which the same can be done.

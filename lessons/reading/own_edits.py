@@ -152,7 +152,8 @@ def _spots(
             if not isinstance(child, ast.AST) or isinstance(child, ast.Import | ast.ImportFrom):
                 continue
             inside = child if isinstance(child, ast.stmt) else statement
-            if inside is not None and isinstance(child, ast.stmt | ast.expr):
+            if inside is not None and isinstance(child, ast.stmt | ast.expr) and hasattr(child, "lineno"):
+                # A `pass` in place of a docstring is no code of the learner.
                 yield child, _Spot(node, field, index, inside, function, owner)
             yield from _spots(
                 child,

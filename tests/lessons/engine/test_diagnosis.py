@@ -77,7 +77,7 @@ def test_a_mistake_that_is_not_listed_is_shown_where_it_begins(worker: Session) 
 
 
 def test_a_difference_is_found_by_value_whatever_the_names(worker: Session) -> None:
-    code = ATTENTION.replace("weights @ values", "weights @ values.exp()")
+    code = ATTENTION.replace("weights @ values", "weights @ values * 2")
     code = code.replace("scores", "s").replace("weights", "w").replace("context", "c")
     judgement = worker.check(attention_exercise(), code)
     assert judgement.difference is not None

@@ -185,9 +185,7 @@ def _judge_answer(
 ) -> Judgement:
     """Judge the outcome of an answer whose code has these words. `find_difference` runs it once more, recorded."""
     if answer.missing:
-        return unjudged(
-            exercise, "failed", verdict_words.undefined(answer.missing), stdout=answer.printed
-        )
+        return unjudged(exercise, "failed", verdict_words.undefined(answer.missing), stdout=answer.printed)
     if answer.failure is not None:
         failed = judge_children.failed(exercise, answer.failure, answer.printed)
         if failed.verdict != "error" or failed.stopped or diagnosis == "none" or not exercise.mistakes:

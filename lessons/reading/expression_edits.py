@@ -51,6 +51,7 @@ RIVALS = (
     ("all", "any"),
     ("repeat", "repeat_interleave"),
     ("rand", "randn"),
+    ("fill_", "add_", "copy_"),
 )
 """Functions that are taken for one another."""
 

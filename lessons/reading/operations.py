@@ -17,7 +17,7 @@ FAMILIES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
         ("exponential", "exp exp_ softmax", "log_softmax logsumexp sigmoid softmin **"),
         ("logarithm", "log log_softmax", "logsumexp log2 log10 log1p logsigmoid"),
         ("largest", "max amax maximum", "argmax sort topk sorted clamp cummax aminmax norm"),
-        ("smallest", "min amin minimum", "argmin sort topk sorted clamp cummin aminmax neg -"),
+        ("smallest", "min amin minimum", "argmin sort topk sorted clamp cummin aminmax neg"),
         ("size", "abs norm", "vector_norm square absolute ** sqrt cdist dist cosine_similarity normalize"),
         ("middle", "mean median", "sum / div"),
         ("limit", "clamp clip clamp_", "minimum maximum min max where"),
@@ -43,6 +43,9 @@ SIGNS: Mapping[type[ast.operator], str] = {
     ast.MatMult: "@",
     ast.Pow: "**",
 }
+
+COMMON = frozenset(("dim", "-", "shape", "append"))
+"""Words of code that tell nothing of what a line does."""
 
 PLAIN = frozenset((0, 1))
 """Numbers that stand in code for many reasons."""
@@ -97,9 +100,9 @@ def _telling(words: frozenset[str]) -> frozenset[str]:
     return frozenset(name for name, (telling, _) in FAMILIES.items() if words & telling)
 
 
-def are_akin(one: str, other: str, common: frozenset[str]) -> bool:
-    """Return whether two pieces of code name an operation of one family, or use the same word that is not `common`."""
-    first, second = words_of(one) - common, words_of(other) - common
+def are_akin(one: str, other: str) -> bool:
+    """Return whether two pieces of code name an operation of one family, or use the same word."""
+    first, second = words_of(one) - COMMON, words_of(other) - COMMON
     families = (telling | others for telling, others in FAMILIES.values())
     return bool(first & second) or any(first & words and second & words for words in families)
 

@@ -186,7 +186,7 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
                     yield draft(LAST_RANK, "too-little", value, ast.Assign([target], _call_of(value, method)))
         case ast.AugAssign(target=target, op=op, value=value):
             both = ast.BinOp(_expression(ast.unparse(target)), op, value)
-            yield draft(1, "in-spot", node, ast.Assign([target], both))
+            yield draft(1, "in-place", node, ast.Assign([target], both))
             yield draft(2, "added-up", node, ast.Assign([target], value))
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="register_buffer"), args=[name, value]) as call):
             attribute = f"self.{ast.literal_eval(name)}"
@@ -198,7 +198,9 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
                 pure = ast.Call(
                     ast.Attribute(ast.Name(target, ast.Load()), name[:-1], ast.Load()), call.args, call.keywords
                 )
-                yield draft(1, "in-spot", node, _assigned(target, pure))
+                yield draft(1, "in-place", node, _assigned(target, pure))
+        case ast.Return(value=ast.Call(func=ast.Name(id=name))) if name.endswith("Error"):
+            yield draft(0, "statement", node, ast.Raise(node.value))
         case ast.Return(value=value) if value is not None and not isinstance(value, ast.Tuple | ast.Constant):
             for method in ("clone()", "contiguous()", "transpose(-2, -1)"):
                 yield draft(LAST_RANK, "too-little", value, ast.Return(_call_of(value, method)))

@@ -16,9 +16,6 @@ SPELLED_ALIKE = 0.5
 """The part of an answer's statements that the model answer has as well, from which on its spelling tells something."""
 
 
-COMMON = frozenset(("dim", "-", "shape", "append"))
-"""Words of code that tell nothing of what a line does."""
-
 PLAIN = re.compile(r"[\w.]+(\[[^()]*\])?")
 """Code that names something and computes nothing."""
 
@@ -279,7 +276,7 @@ def line_of_edit(answer: Trace, mistaken: Trace, solution: Trace) -> int | None:
 def _does_alike(answer: Trace, line: int | None, edited: Statement) -> bool:
     """Return whether a line of an answer names an operation that an edited statement names as well."""
     at = statement_at(answer.statements, line)
-    return at is not None and are_akin(answer.statements[at].text, edited.text, COMMON)
+    return at is not None and are_akin(answer.statements[at].text, edited.text)
 
 
 def _made_by(trace: Trace, statement: Statement) -> list[int]:

@@ -15,6 +15,13 @@ TIMES = ATTENTION.replace("weights @ values", "weights * values")
 COUNTED = "def double(x):\n    i, step = 0, 1\n    while i < 2:\n        i += step\n    return i * x\n"
 """An answer of which a part can be replaced so that it does not end."""
 
+NEVER = {
+    "id": "never",
+    "name": "never made",
+    "why": "It is not.",
+    "edits": [{"find": "weights @ values", "replace": "weights @ values * 99"}],
+}
+
 
 def test_a_mistake_that_the_exercise_does_not_list_is_named_with_its_line(worker: Session) -> None:
     judgement = worker.check(attention_exercise(), TIMES, seed=1)
@@ -36,6 +43,78 @@ def test_an_accepted_answer_is_a_model_as_well(worker: Session) -> None:
     assert not worker.check(exercise, COUNTED.replace("i * x", "i - x"), seed=1).mistakes
     exercise = exercise.model_copy(update={"accepted": (Variant(name="counted", code=COUNTED),)})
     [named] = worker.check(exercise, COUNTED.replace("i * x", "i - x"), seed=1).mistakes
+    assert (named.id, named.line) == ("operator", 5)
+
+
+LOOPS = """\
+import torch
+
+
+def attention(q, k, v):
+    rows, out = [], []
+    for one in q:
+        s = torch.stack([(one * other).sum() for other in k])
+        w = torch.softmax(s * len(one) ** -0.5, dim=0)
+        rows.append(w)
+        out.append(torch.stack([part * row for part, row in zip(w, v)]).sum(dim=0))
+    return torch.stack(rows), torch.stack(out)
+"""
+"""An answer in which no line is one of the model answer."""
+
+
+@pytest.mark.parametrize(
+    ("find", "replacement", "kind", "line"),
+    [
+        (".sum(dim=0)", ".mean(dim=0)", "other-function", 10),
+        (".sum(dim=0)", ".sum(dim=1)", "axis", 10),
+        ("-0.5", "0.5", "opposite", 8),
+        ("        rows.append(w)", "        w = w.softmax(0)\n        rows.append(w)", "too-much", 9),
+        ("rows), torch.stack(out)", "out), torch.stack(rows)", "order", 11),
+        ("len(one) ** -0.5", "len(q) ** -0.5", "other-name", 8),
+    ],
+)
+def test_an_answer_in_a_style_of_its_own_is_repaired(
+    worker: Session, find: str, replacement: str, kind: str, line: int
+) -> None:
+    judgement = worker.check(attention_exercise(mistakes=[NEVER]), LOOPS.replace(find, replacement), seed=1)
+    [named] = judgement.mistakes
+    assert (named.id, named.line, judgement.line) == (kind, line, line)
+    assert "every check passes" in named.text
+
+
+def test_two_edits_that_only_help_together_are_two_mistakes_with_their_lines(worker: Session) -> None:
+    source = LOOPS.replace(".sum(dim=0)", ".mean(dim=0)").replace("-0.5", "0.5")
+    judgement = worker.check(attention_exercise(mistakes=[NEVER]), source, seed=1)
+    assert [(item.id, item.line) for item in judgement.mistakes] == [("opposite", 8), ("other-function", 10)]
+    assert all("every check passes once the other mistake is put right" in item.text for item in judgement.mistakes)
+
+
+def test_each_of_two_known_mistakes_has_the_line_whose_edit_leaves_the_other(worker: Session) -> None:
+    source = LOOPS.replace("s * len(one) ** -0.5", "s").replace(
+        "(rows), torch.stack(out)", "(rows, dim=1), torch.stack(out)"
+    )
+    transposed = {
+        "id": "transposed",
+        "name": "the weights turned round",
+        "why": "Rows belong to queries.",
+        "edits": [{"find": "return weights,", "replace": "return weights.T,"}],
+    }
+    exercise = attention_exercise()
+    exercise = attention_exercise(mistakes=[exercise.mistakes[1].model_dump(), transposed])
+    judgement = worker.check(exercise, source, seed=1)
+    assert {item.id: item.line for item in judgement.mistakes} == {"no-scale": 7, "transposed": 11}
+
+
+def test_a_mistake_that_no_edit_undoes_has_no_line_without_a_reason(worker: Session) -> None:
+    source = LOOPS.replace("torch.stack(out)", "torch.stack(out).sin().cos() / 7")
+    judgement = worker.check(attention_exercise(mistakes=[NEVER]), source, seed=1)
+    assert (judgement.mistakes, judgement.line) == ((), None)
+
+
+def test_a_copy_that_does_not_end_is_left_out(worker: Session) -> None:
+    exercise = doubling_exercise().model_copy(update={"solution": COUNTED})
+    wrong = COUNTED.replace("i += step", "i = i + step").replace("return i * x", "return i - x")
+    [named] = worker.check(exercise, wrong, seed=1).mistakes
     assert (named.id, named.line) == ("operator", 5)
 
 

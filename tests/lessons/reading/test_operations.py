@@ -1,0 +1,90 @@
+"""Names of mistakes are checked against the words of the code."""
+
+from __future__ import annotations
+
+import pytest
+
+from lessons.reading.operations import are_akin, may_make, words_of
+
+SOFTMAX = "def f(s):\n    e = torch.exp(s - s.max())\n    return e / e.sum()\n"
+DROPOUT = """\
+class M:
+    def __init__(self, p):
+        self.drop = nn.Dropout(p)
+
+    def f(self, w):
+        return self.drop(w)
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "mistake", "made"),
+    [
+        # The largest size subtracted.
+        ("torch.exp(s) / torch.exp(s).sum()", ("s.max()", "s.abs().max()"), False),
+        ("(s - s.abs().amax()).exp()", ("s.max()", "s.abs().max()"), True),
+        # The smallest subtracted.
+        ("torch.softmax(s - min(s), 0)", ("s.max()", "s.min()"), True),
+        ("torch.softmax(s - s[0], 0)", ("s.max()", "s.min()"), False),
+        # Nothing subtracted.
+        ("torch.exp(s)", (" - s.max()", ""), True),
+        ("torch.exp(s - s.max())", (" - s.max()", ""), False),
+        # Turned round.
+        ("s / s.sum(dim=-1)", ("e / e.sum()", "(e / e.sum()).T"), False),
+        ("(s / s.sum(dim=-1)).t()", ("e / e.sum()", "(e / e.sum()).T"), True),
+        ("torch.stack([row for row in s])", ("e / e.sum()", "(e / e.sum()).T"), True),
+    ],
+)
+def test_a_mistake_is_made_only_by_code_that_does_what_it_says(
+    answer: str, mistake: tuple[str, str], made: bool
+) -> None:
+    assert may_make(words_of(answer), SOFTMAX.replace(*mistake), SOFTMAX) == made
+
+
+@pytest.mark.parametrize(
+    ("answer", "made"),
+    [
+        ("w = w", True),
+        ("if self.training: w = self.drop(w)", False),
+        ("w = F.dropout(w, 0.1, training=False)", False),
+        ("w = nn.Dropout(0.1)(w)", False),
+    ],
+)
+def test_dropout_is_not_left_out_where_it_is_called(answer: str, made: bool) -> None:
+    code = (
+        "class M:\n    def __init__(self, p):\n        self.drop = nn.Dropout(p)\n    def f(self, w):\n        "
+        + answer
+    )
+    assert may_make(words_of(code), DROPOUT.replace("self.drop(w)", "w"), DROPOUT) == made
+
+
+def test_a_factor_that_a_mistake_lacks_is_not_in_the_code() -> None:
+    solution = "def f(n, d):\n    return 2 * n * d\n"
+    mistaken = solution.replace("2 * ", "")
+    assert may_make(words_of("def f(n, d): return d * n"), mistaken, solution)
+    assert not may_make(words_of("def f(n, d): return 2 * n * (d // 2)"), mistaken, solution)
+    assert may_make(words_of("def f(n, d): return n[2] * d"), mistaken, solution)
+
+
+def test_code_that_is_not_python_may_make_any_mistake() -> None:
+    assert words_of("def f(:") == frozenset()
+    assert may_make((), SOFTMAX.replace("s.max()", "s.min()"), SOFTMAX)
+
+
+def test_a_sign_of_a_number_takes_nothing_away() -> None:
+    assert "-" not in words_of("x.sum(dim=-1)")
+    assert "-" in words_of("-x")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "akin"),
+    [
+        ("return torch.einsum('id,jd->ij', q, k)", "scores = q @ k.T", True),
+        ("w = torch.softmax(s, dim=-1)", "w = F.softmax(s / d, dim=0)", True),
+        ("return matrix", "w = m / m.max(dim=-1)", False),
+        ("s = s.masked_fill(mask, 0)", "w = torch.softmax(s / d ** 0.5, dim=-1)", False),
+        ("for i in range(n):", "for j in range(m):", True),
+    ],
+)
+def test_lines_are_akin_if_they_do_the_same(one: str, other: str, akin: bool) -> None:
+    assert are_akin(one, other) == akin

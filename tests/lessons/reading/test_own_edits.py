@@ -1,0 +1,156 @@
+"""Small edits of an answer's own code: each kind of mistake is undone without a right answer to compare with."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+
+import pytest
+
+from lessons.reading.own_edits import OwnEdits
+from lessons.reading.repair_kinds import kind_texts
+from tests.exam.answer_exam import answers
+
+MODULE = """\
+class M(nn.Module):
+    def __init__(self, n, p):
+        super().__init__()
+        LINE
+
+    def forward(self, x):
+        return self.mask[:2] + x
+"""
+
+
+def function(*lines: str) -> str:
+    return "\n    ".join(("def f(x, k, mask, p):", *lines)) + "\n"
+
+
+def module(line: str) -> str:
+    return MODULE.replace("LINE", line)
+
+
+@pytest.mark.parametrize(
+    ("kind", "about", "wrong", "right"),
+    [
+        ("axis", "x.softmax(0)", "return x.softmax(0)", "return x.softmax(-1)"),
+        ("axis", "torch.cat([x, k], dim=1)", "return torch.cat([x, k], dim=1)", "return torch.cat([x, k], dim=-1)"),
+        ("axis", "k.transpose(0, 1)", "return k.transpose(0, 1)", "return k.transpose(1, 2)"),
+        ("axis", "k.permute(0, 2, 1)", "return k.permute(0, 2, 1)", "return k.permute(1, 0, 2)"),
+        ("subscripts", "einsum('ab->ba', x)", "return einsum('ab->ba', x)", "return einsum('ab->ab', x)"),
+        ("transpose-extra", "k", "return x @ k.T", "return x @ k"),
+        ("transpose-missing", "k", "return x @ k", "return x @ k.transpose(-2, -1)"),
+        ("transpose-missing", "x", "return x.reshape(2, 3)", "return x.transpose(1, 2).reshape(2, 3)"),
+        ("sides-exchanged", "x @ k", "return x @ k", "return k @ x"),
+        ("place-by-place", "x * k", "return x * k", "return x @ k"),
+        ("operator", "x < k", "return x < k", "return x <= k"),
+        ("operator", "x // k", "return x // k", "return x / k"),
+        ("opposite", "mask", "return x.masked_fill(mask, 0.0)", "return x.masked_fill(~mask, 0.0)"),
+        ("other-value", "0.0", "return x.masked_fill(mask, 0.0)", "return x.masked_fill(mask, float('-inf'))"),
+        ("other-value", "is_causal=True", "return g(x, is_causal=True)", "return g(x, is_causal=False)"),
+        ("other-value", "2", "return x.triu(2)", "return x.triu(1)"),
+        ("other-function", "x.mean", "return x.mean(dim=-1)", "return x.sum(dim=-1)"),
+        ("other-function", "torch.mean", "return torch.mean(x, -1)", "return torch.sum(x, -1)"),
+        ("other-function", "math.isqrt", "return math.isqrt(x)", "return math.sqrt(x)"),
+        ("argument-missing", "x.sum(dim=-1)", "return x.sum(dim=-1)", "return x.sum(dim=-1, keepdim=True)"),
+        ("argument-missing", "F.dropout(x)", "return F.dropout(x)", "return F.dropout(x, training=self.training)"),
+        ("argument-extra", "g(x, scale=2)", "return g(x, scale=2)", "return g(x)"),
+        ("too-much", "….softmax(-1)", "return x.softmax(-1)", "return x"),
+        ("too-much", "… / p", "return x / p", "return x"),
+        ("too-little", "x @ k", "return x @ k", "return (x @ k) / x.shape[-1] ** 0.5"),
+        ("too-little", "p", "return x / p", "return x / p ** 0.5"),
+        ("operation-moved", "… / p", "return x.softmax(-1) / p", "return (x / p).softmax(-1)"),
+        ("operation-moved", "p * …", "return p * torch.exp(x)", "return torch.exp(x * p)"),
+        ("operation-moved", "….tril(p)", "return x.exp().tril(p)", "return x.tril(p).exp()"),
+        ("order", "(x, k)", "return (x, k)", "return (k, x)"),
+        ("brackets", "x / k * p", "return x / k * p", "return x / (k * p)"),
+        ("index", "x.shape[0]", "return x.shape[0]", "return x.shape[-1]"),
+        ("index", "mask[:p]", "return mask[:p]", "return mask[p:]"),
+        ("other-attribute", "x.in_features", "return x.in_features", "return x.out_features"),
+        ("other-name", "x", "return g(x)", "return g(k)"),
+        ("fixed-value", "6", "return g(x, 6)", "return g(x, p)"),
+        ("statement", "return ValueError()", "return ValueError()", "raise ValueError()"),
+    ],
+)  # fmt: skip
+def test_an_expression_is_edited(kind: str, about: str, wrong: str, right: str) -> None:
+    expected = ast.unparse(ast.parse(function(right)))
+    [found] = [item for item in OwnEdits(function(wrong), 999).repairs if item.code == expected]
+    assert (found.kind, found.about, found.lines) == (kind, about, (2,))
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "wrong", "right"),
+    [
+        ("statement-extra", 2, ["x = x.softmax(-1)", "return x"], ["pass", "return x"]),
+        ("statement-moved", 2, ["k = k + x", "x = x * 2", "return k"], ["x = x * 2", "k = k + x", "return k"]),
+        ("in-place", 2, ["x += k", "return x"], ["x = x + k", "return x"]),
+        ("in-place", 2, ["x.clamp_(0)", "return x"], ["x = x.clamp(0)", "return x"]),
+        ("added-up", 3, ["for k in x:", "    p = k", "return p"], ["for k in x:", "    p += k", "return p"]),
+        ("return-in-loop", 4, ["for k in x:", "    p += k", "    return p"], ["for k in x:", "    p += k", "return p"]),
+        ("block-extra", 2, ["with torch.no_grad():", "    x = k", "return x"], ["x = k", "return x"]),
+        ("condition-extra", 2, ["if p:", "    x = k", "return x"], ["x = k", "return x"]),
+        ("opposite", 2, ["if p:", "    x = k", "return x"], ["if not p:", "    x = k", "return x"]),
+        ("not-copied", 1, ["return x"], ["x = x.clone()", "return x"]),
+    ],
+)  # fmt: skip
+def test_a_statement_is_edited(kind: str, line: int, wrong: list[str], right: list[str]) -> None:
+    expected = ast.unparse(ast.parse(function(*right)))
+    [found] = [item for item in OwnEdits(function(*wrong), 999).repairs if item.code == expected]
+    assert (found.kind, found.lines) == (kind, (line,))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("self.mask = torch.ones(n)", "self.register_buffer('mask', torch.ones(n))"),
+        ("self.mask = torch.ones(n)", "self.mask = torch.nn.Parameter(torch.ones(n))"),
+        ("self.mask = nn.Parameter(torch.ones(n))", "self.register_buffer('mask', torch.ones(n))"),
+        ("self.mask = 0", "self.register_buffer('mask', torch.tensor(0))"),
+        ("self.mask = [g(n)]", "self.mask = torch.nn.ModuleList([g(n)])"),
+        ("self.register_buffer('mask', torch.ones(n))", "self.mask = torch.nn.Parameter(torch.ones(n))"),
+        (
+            "self.register_buffer('mask', torch.ones(n))",
+            "self.register_buffer('mask', torch.ones(n), persistent=False)",
+        ),
+    ],
+)
+def test_how_a_module_keeps_a_tensor_is_edited_on_the_line_that_keeps_it(wrong: str, right: str) -> None:
+    expected = ast.unparse(ast.parse(module(right)))
+    [found] = [item for item in OwnEdits(module(wrong), 999).repairs if item.code == expected]
+    assert (found.kind, found.about, found.lines) == ("kept", "self.mask", (4,))
+
+
+def test_a_module_is_set_up() -> None:
+    wrong = module("self.n = n").replace("        super().__init__()\n", "")
+    assert OwnEdits(wrong, 999).repairs[0].kind == "super-missing"
+
+
+def test_an_edit_is_on_the_line_of_what_it_moves() -> None:
+    wrong = function("return (", "    x.softmax(-1)", "    / p", ")")
+    assert {item.lines for item in OwnEdits(wrong, 999).repairs if item.kind == "operation-moved"} == {(4,)}
+
+
+def test_likelier_edits_come_first_and_no_more_than_asked_for() -> None:
+    edits = OwnEdits(function("return x.softmax(0) @ k"), 999).repairs
+    assert [item.rank for item in edits] == sorted(item.rank for item in edits)
+    assert OwnEdits(function("return x.softmax(0) @ k"), 3).repairs == edits[:3]
+    assert OwnEdits("def f(:", 9).repairs == []
+
+
+def test_two_edits_are_made_together_one_inside_of_the_other_too() -> None:
+    edits = OwnEdits(function('return torch.einsum("id,jd->ji", x, k)'), 999)
+    codes = {one.code for one, _ in edits.pairs(list(itertools.combinations(range(len(edits.repairs)), 2)))}
+    expected = function('return torch.einsum("id,jd->ij", x, k) / x.shape[-1] ** 0.5')
+    assert ast.unparse(ast.parse(expected)) in codes
+    assert not codes & {item.code for item in edits.repairs}
+
+
+@pytest.mark.parametrize("name", ["multi-head", "cached-step", "translate", "dropout-by-hand"])
+def test_an_edit_leaves_the_program_as_it_was_for_the_next_one(name: str) -> None:
+    for answer in answers(name):
+        edits = OwnEdits(answer.code, 60)
+        again = OwnEdits(answer.code, 60)
+        again.pairs(list(itertools.combinations(range(len(again.repairs)), 2))[:40])
+        assert again.repairs == edits.repairs
+        lines = len(answer.code.splitlines())
+        assert all(1 <= item.lines[0] <= lines and item.kind in kind_texts() for item in edits.repairs)

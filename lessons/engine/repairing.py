@@ -32,6 +32,9 @@ MOST_LEAVING = 400
 MOST_PARTNERS = 30
 """The most edits of which pairs are tried."""
 
+SURPLUS = ("too-much", "statement-extra")
+"""Kinds of edits that take something away."""
+
 CPU, WALL = 5.0, 15.0
 """Limits in seconds for all copies of an answer together. An answer whose copies do not keep them gets no name."""
 
@@ -169,5 +172,13 @@ def _pair(own: OwnEdits, leaving: Sequence[int], chosen: Sequence[int], copies: 
 
 
 def likeliest(found: Sequence[Repair], blamed: int | None) -> Repair | None:
-    """Choose from small edits with which an answer passes: one of the blamed line, then the likeliest kind."""
-    return min(found, key=lambda item: (item.lines[0] != blamed, item.rank), default=None)
+    """Choose from small edits with which an answer passes: one of the blamed line, then the likeliest kind.
+
+    Of two operations of which one is too much, that is the later one.
+    """
+
+    def order(item: Repair) -> tuple[bool, int, int]:
+        line = item.lines[0]
+        return line != blamed, item.rank, -line if item.kind in SURPLUS else 0
+
+    return min(found, key=order, default=None)

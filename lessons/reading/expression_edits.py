@@ -151,7 +151,13 @@ def _of_call(node: ast.Call) -> Iterator[Change]:
         if name in group:
             for other in group:
                 if other != name:
-                    yield Change(1, "other-function", node.func, _called(node, other).func, node.func)
+                    yield Change(
+                        1 if name in ("sum", "mean") else 2,
+                        "other-function",
+                        node.func,
+                        _called(node, other).func,
+                        node.func,
+                    )
     if name == "einsum":
         yield from _of_subscripts(node)
     if name.endswith("_") and not name.startswith("_") and receiver is not None:
@@ -173,10 +179,10 @@ def _of_call(node: ast.Call) -> Iterator[Change]:
         yield Change(3, "order", node, ast.Call(node.func, values, node.keywords))
     if receiver is not None and name not in ("keys", "values", "items", "append", "parameters", "register_buffer"):
         turned = name in TURNING or name == "permute"
-        yield Change(0 if turned else 2, "transpose-extra" if turned else "too-much", *_left(node, receiver))
+        yield Change(0 if turned else 1, "transpose-extra" if turned else "too-much", *_left(node, receiver))
     elif receiver is None and node.args and name not in MAKERS and not isinstance(node.args[0], SOLID):
         turned = name in TURNING
-        yield Change(0 if turned else 2, "transpose-extra" if turned else "too-much", *_left(node, node.args[0]))
+        yield Change(0 if turned else 1, "transpose-extra" if turned else "too-much", *_left(node, node.args[0]))
     if name == "range":
         yield from _of_range(node)
     if name in FILLS:

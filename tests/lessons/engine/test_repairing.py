@@ -67,7 +67,7 @@ def attention(q, k, v):
     [
         (".sum(dim=0)", ".mean(dim=0)", "other-function", 10),
         (".sum(dim=0)", ".sum(dim=1)", "axis", 10),
-        ("-0.5", "0.5", "opposite", 8),
+        ("part * row", "part + row", "operator", 10),
         ("        rows.append(w)", "        w = w.softmax(0)\n        rows.append(w)", "too-much", 9),
         ("rows), torch.stack(out)", "out), torch.stack(rows)", "order", 11),
         ("len(one) ** -0.5", "len(q) ** -0.5", "other-name", 8),
@@ -83,16 +83,17 @@ def test_an_answer_in_a_style_of_its_own_is_repaired(
 
 
 def test_two_edits_that_only_help_together_are_two_mistakes_with_their_lines(worker: Session) -> None:
-    source = LOOPS.replace(".sum(dim=0)", ".mean(dim=0)").replace("-0.5", "0.5")
+    source = LOOPS.replace(".sum(dim=0)", ".mean(dim=0)").replace("one * other", "one + other")
     judgement = worker.check(attention_exercise(mistakes=[NEVER]), source, seed=1)
-    assert [(item.id, item.line) for item in judgement.mistakes] == [("opposite", 8), ("other-function", 10)]
+    assert [(item.id, item.line) for item in judgement.mistakes] == [("operator", 7), ("other-function", 10)]
     assert all("every check passes once the other mistake is put right" in item.text for item in judgement.mistakes)
 
 
 def test_each_of_two_known_mistakes_has_the_line_whose_edit_leaves_the_other(worker: Session) -> None:
-    source = LOOPS.replace("s * len(one) ** -0.5", "s").replace(
-        "(rows), torch.stack(out)", "(rows, dim=1), torch.stack(out)"
+    source = ATTENTION.replace("queries @ keys.T", "torch.mm(queries, keys.t())").replace(
+        " / keys.shape[-1] ** 0.5", ""
     )
+    source = source.replace("context = ", "pair = weights.T, ").replace("return weights, context", "return pair")
     transposed = {
         "id": "transposed",
         "name": "the weights turned round",
@@ -102,7 +103,7 @@ def test_each_of_two_known_mistakes_has_the_line_whose_edit_leaves_the_other(wor
     exercise = attention_exercise()
     exercise = attention_exercise(mistakes=[exercise.mistakes[1].model_dump(), transposed])
     judgement = worker.check(exercise, source, seed=1)
-    assert {item.id: item.line for item in judgement.mistakes} == {"no-scale": 7, "transposed": 11}
+    assert {item.id: item.line for item in judgement.mistakes} == {"no-scale": 5, "transposed": 7}
 
 
 def test_a_mistake_that_no_edit_undoes_has_no_line_without_a_reason(worker: Session) -> None:

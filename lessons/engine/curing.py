@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lessons.engine import judge_children, repairing
@@ -11,6 +11,7 @@ from lessons.engine.launching.launchers import ChildProcess
 from lessons.reading import mistake_edits
 from lessons.reading.giving_away import gives_away, is_a_name
 from lessons.reading.operations import may_make, words_of
+from lessons.reading.statements import Statement, statements_of
 from lessons.results.result import Judgement, NamedMistake, WorkerError
 from lessons.worker.judging_messages import (
     CompareResults,
@@ -52,7 +53,7 @@ def with_repair(
         alone = judge_children.run(replace(request, code=found.repairs[0].code.encode()), child, hidden, lambda: False)
         if alone.failure or alone.missing or not judge_children.decide(judge, exercise, alone).passed:
             found = repairing.Found()
-    named = _named(judgement.mistakes, found)
+    named = _named(judgement.mistakes, found, statements_of(request.code.decode(errors="replace")))
     lines = [item.line for item in named if item.line]
     # An exception has a line of its own, where it was raised.
     line = judgement.line if judgement.verdict == "error" else next(iter(lines), None)
@@ -63,13 +64,18 @@ def with_repair(
     return replace(judgement, mistakes=named, line=line, difference=difference)
 
 
-def _named(given: tuple[NamedMistake, ...], found: repairing.Found) -> tuple[NamedMistake, ...]:
+def _named(
+    given: tuple[NamedMistake, ...], found: repairing.Found, statements: Sequence[Statement]
+) -> tuple[NamedMistake, ...]:
     """Return the mistakes to name, with their lines, after edits have been tried; `given` are those named already."""
     if not given:
         alone = len(found.repairs) == 1
         return tuple(repair.mistake(alone=alone) for repair in found.repairs)
     if len(found.repairs) == 1:
-        return tuple(replace(item, line=found.repairs[0].lines[0]) for item in given)
+        line = found.repairs[0].lines[0]
+        # A line such as `return x` can be made to compute what an earlier one should have.
+        plain = any(item.line <= line <= item.end and not words_of(item.text) for item in statements)
+        return given if plain else tuple(replace(item, line=line) for item in given)
     if len(given) == 2:
         # What is left after an edit is one of the two, so the edit is on the line of the other.
         lines = [found.left[other.id].lines[0] if other.id in found.left else None for other in reversed(given)]

@@ -29,6 +29,9 @@ MOST_OWN, MOST_PAIRS = 240, 160
 MOST_LEAVING = 400
 """The largest number of copies with two edits of which one leaves a known mistake."""
 
+MOST_LEADING = 3
+"""The most edits after which an answer runs, of which pairs with all others are tried."""
+
 MOST_PARTNERS = 30
 """The most edits of which pairs are tried."""
 
@@ -157,7 +160,9 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
 
 def _pair(own: OwnEdits, leaving: Sequence[int], chosen: Sequence[int], copies: Copies) -> Found:
     """Try pairs of edits, first those in which one leaves a known mistake. Raises what `channel.receive` raises."""
-    first = [(index, other) for index in leaving for other in range(len(own.repairs)) if other != index]
+    # An edit that prevents the exception of an answer leads further, as one does that leaves a known mistake.
+    leading = leaving or (chosen[:MOST_LEADING] if copies.values is None else [])
+    first = [(index, other) for index in leading for other in range(len(own.repairs)) if other != index]
     second = sorted(itertools.combinations(chosen[:MOST_PARTNERS], 2), key=sum)
     indices = first[:MOST_LEAVING] + second[:MOST_PAIRS]
     pairs = own.pairs(indices)

@@ -10,16 +10,18 @@ import ast
 import contextlib
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lessons.reading.code_differences import parse
-from lessons.reading.expression_edits import Change, changes_of
+from lessons.reading.edit_nodes import Change
+from lessons.reading.expression_edits import changes_of
 from lessons.reading.repair_kinds import BUILTINS, LIBRARIES, shortened
 from lessons.reading.repairs import Repair
+from lessons.reading.statements import NAME
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert)
-MOST_NAMES = 8
+MOST_NAMES, MOST_REPEATED = 8, 4
 LAST_RANK = 5
 
 
@@ -58,7 +60,7 @@ class OwnEdits:
     The same program has the same edits.
 
     Attributes:
-        repairs: the program with one edit each.
+        repairs: the program with one edit each, or with the same one on several lines.
     """
 
     def __init__(self, source: str, most: int) -> None:
@@ -67,7 +69,8 @@ class OwnEdits:
         with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
             self._tree = parse(source)
             known = {ast.unparse(self._tree)}
-            for draft in sorted(_drafts(self._tree), key=lambda item: item.rank):
+            drafts = sorted(_drafts(self._tree), key=lambda item: item.rank)
+            for draft in drafts:
                 if len(self.repairs) == most:
                     break
                 code = self._with(draft)
@@ -75,6 +78,22 @@ class OwnEdits:
                     known.add(code)
                     self._drafts.append(draft)
                     self.repairs.append(draft.repair(code))
+            self.repairs += self._repeated(drafts, most - len(self.repairs))
+
+    def _repeated(self, drafts: Sequence[_Draft], most: int) -> list[Repair]:
+        """Return edits that are the same on several lines, except for the names, made together."""
+        alike: dict[tuple[str, str], list[_Draft]] = {}
+        for draft in drafts:
+            if draft.rank < LAST_RANK - 1 and all(isinstance(item, ast.expr) for item in draft.new):
+                text = " ".join((draft.about, *map(ast.unparse, draft.new)))
+                alike.setdefault((draft.kind, NAME.sub("_", text)), []).append(draft)
+        found: list[Repair] = []
+        for group in alike.values():
+            lines = tuple(dict.fromkeys(draft.line for draft in group))
+            if len(found) < most and 1 < len(lines) == len(group) <= MOST_REPEATED:
+                code = self._with(*group)
+                found.append(replace(group[0].repair(code), lines=lines))
+        return found
 
     def pairs(self, chosen: Sequence[tuple[int, int]]) -> list[tuple[Repair, Repair]]:
         """Return edits of which two are made together, given by their indices: both have the code with both edits.
@@ -84,6 +103,9 @@ class OwnEdits:
         found: dict[str, tuple[Repair, Repair]] = {}
         alone = {item.code for item in self.repairs} | {ast.unparse(self._tree)}
         for pair in chosen:
+            if max(pair) >= len(self._drafts):
+                # One that is made on several lines is made alone.
+                continue
             drafts = [self._drafts[index] for index in pair]
             if all(draft.count == len(draft.new) for draft in drafts):
                 code = self._with(*drafts)
@@ -133,6 +155,8 @@ def _drafts(tree: ast.Module) -> Iterator[_Draft]:
 
 def _line(node: ast.expr, change: Change) -> int:
     """Return the line of what a change of an expression, which may have several lines, is about."""
+    if change.line is not None:
+        return change.line
     if change.at is not None:
         return change.at.lineno
     if isinstance(node, ast.Call):
@@ -202,8 +226,10 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
         case ast.Return(value=ast.Call(func=ast.Name(id=name))) if name.endswith("Error"):
             yield draft(0, "statement", node, ast.Raise(node.value))
         case ast.Return(value=value) if value is not None and not isinstance(value, ast.Tuple | ast.Constant):
-            for method in ("clone()", "contiguous()", "transpose(-2, -1)"):
+            for method in ("clone()", "contiguous()", *(f"transpose{axes}" for axes in ((-2, -1), (0, 1), (1, 2)))):
                 yield draft(LAST_RANK, "too-little", value, ast.Return(_call_of(value, method)))
+            if isinstance(value, ast.Call | ast.GeneratorExp):
+                yield draft(LAST_RANK, "too-little", value, ast.Return(_call("list", value)))
         case ast.If():
             opposite = ast.If(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)
             yield draft(1, "opposite", node.test, opposite)

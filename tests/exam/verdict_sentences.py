@@ -5,7 +5,7 @@ it is decided without the code that said it:
 
 | sentence | it is true if |
 | --- | --- |
-| a known mistake is named | it is one of the two that were made |
+| a known mistake is named | it is one of the two that were made, or gives the same as both on other hidden inputs |
 | a line is named | one of the two edits was made there |
 | "every check passes", with an edit | the answer with that edit passes, when it is judged by itself |
 | "... once the other mistake is put right" | the answer passes with both edits, and with none of them alone |
@@ -28,7 +28,7 @@ import yaml
 
 from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep
-from lessons.reading.mistake_edits import apply_edits, right_answers
+from lessons.reading.mistake_edits import apply_edits, right_answers, with_mistake
 from lessons.reading.own_edits import OwnEdits
 from lessons.reading.repair_kinds import kind_texts
 from lessons.reading.repairs import repairs
@@ -90,7 +90,8 @@ def false_sentences(session: Session, answer: TwoMistakes, judgement: Judgement)
     for mistake in judgement.mistakes:
         if mistake.line is not None and mistake.line not in answer.lines:
             found.append(f"{mistake.id} on line {mistake.line}, edited {sorted(answer.lines)}")
-        if mistake.id not in kind_texts() and mistake.id not in answer.ids:
+        made = mistake.id in answer.ids or mistake.id in kind_texts() or _gives_the_same(session, answer, mistake.id)
+        if not made:
             found.append(f"named {mistake.id}, is {sorted(answer.ids)}")
     own = [item for item in judgement.mistakes if item.id in kind_texts() and item.name]
     if own:
@@ -120,6 +121,15 @@ def _false_repairs(session: Session, answer: TwoMistakes, named: Sequence[NamedM
     indices = [[own.repairs.index(item) for item in items if item in own.repairs] for items in chosen]
     both = own.pairs([(one, other) for one in indices[0] for other in indices[1]])
     return [] if any(_passes(session, answer, one.code) for one, _ in both) else ["two edits do not help"]
+
+
+def _gives_the_same(session: Session, answer: TwoMistakes, mistake: str) -> bool:
+    """Return whether an answer passes where the right answer with a known mistake in it counts as the right one."""
+    codes = [with_mistake(answer.exercise, item) for item in answer.exercise.mistakes if item.id == mistake]
+    if not codes or codes[0] is None:
+        return False
+    exercise = answer.exercise.model_copy(update={"solution": codes[0]})
+    return session.check(exercise, answer.code, SEED + 1, diagnosis="none").passed
 
 
 def _passes(session: Session, answer: TwoMistakes, code: str) -> bool:

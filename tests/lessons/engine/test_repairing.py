@@ -70,7 +70,7 @@ def attention(q, k, v):
         ("part * row", "part + row", "operator", 10),
         ("        rows.append(w)", "        w = w.softmax(0)\n        rows.append(w)", "too-much", 9),
         ("rows), torch.stack(out)", "out), torch.stack(rows)", "order", 11),
-        ("len(one) ** -0.5", "len(q) ** -0.5", "other-name", 8),
+        ("len(one) ** -0.5", "len(q) ** -0.5", "other-value", 8),
     ],
 )
 def test_an_answer_in_a_style_of_its_own_is_repaired(

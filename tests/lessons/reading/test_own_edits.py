@@ -145,6 +145,16 @@ def test_two_edits_are_made_together_one_inside_of_the_other_too() -> None:
     assert not codes & {item.code for item in edits.repairs}
 
 
+def test_the_same_edit_on_several_lines_is_one() -> None:
+    lines = ["x = g(p) @ x", "k = g(p) @ k", "return x + k"]
+    right = function(*[line.replace("g(p) @ x", "x @ g(p)").replace("g(p) @ k", "k @ g(p)") for line in lines])
+    expected = ast.unparse(ast.parse(right))
+    edits = OwnEdits(function(*lines), 999)
+    [found] = [item for item in edits.repairs if item.code == expected]
+    assert (found.kind, found.lines) == ("sides-exchanged", (2, 3))
+    assert edits.pairs([(edits.repairs.index(found), 0)]) == []
+
+
 @pytest.mark.parametrize("name", ["multi-head", "cached-step", "translate", "dropout-by-hand"])
 def test_an_edit_leaves_the_program_as_it_was_for_the_next_one(name: str) -> None:
     for answer in answers(name):

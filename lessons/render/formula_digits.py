@@ -87,7 +87,7 @@ def digits(explanation: Explanation, most: int = 8, unicode: bool = True) -> Dig
         # The notes say what is beyond the largest number of the type.
         return written.digits
     unrounded = written.value if written.exactly is None else float(written.exactly)
-    return replace(written.digits, remark=_rounding_remark(unrounded, e, DECIMALS))
+    return replace(written.digits, remark=_rounding_remark(unrounded, e.value, e.dtype, DECIMALS))
 
 
 def _is_rounded(formula: f.Formula, value: float, dtype: str, result: str) -> bool:
@@ -108,18 +108,18 @@ def rounding_remark(explanation: Explanation) -> str:
     near = MANY_ROUNDINGS * EPSILON.get(e.dtype, 0.0) * abs(e.value)
     if e.dtype not in EPSILON or not (math.isfinite(got) and math.isfinite(e.value)) or abs(got - e.value) <= near:
         return ""
-    return _rounding_remark(got, e, MOST_DECIMALS)
+    return _rounding_remark(got, e.value, e.dtype, MOST_DECIMALS)
 
 
-def _rounding_remark(unrounded: float, e: Explanation, decimals: int) -> str:
+def _rounding_remark(unrounded: float, value: float, dtype: str, decimals: int) -> str:
     """Say what the formula gives, with at least so many decimals and enough of them to tell it from the value."""
-    if unrounded == e.value:
+    if unrounded == value:
         return ""
     texts = (readable(unrounded, "float64", count) for count in range(decimals, MOST_TOLD))
-    value = exact(e.value, "float64")
-    number = next((text for text in texts if not _same_text(text, value)), exact(unrounded, "float64"))
+    rounded_text = exact(value, "float64")
+    number = next((text for text in texts if not _same_text(text, rounded_text)), exact(unrounded, "float64"))
     remark = say("unrounded", "Without rounding on the way, it would be {number}.", number=number)
-    return f"{remark} ({_precision(e.dtype)})"
+    return f"{remark} ({_precision(dtype)})"
 
 
 Write = Callable[[float, str], str]

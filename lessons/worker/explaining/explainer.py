@@ -8,6 +8,7 @@ A formula is evaluated before it is reported: one that does not give the recorde
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

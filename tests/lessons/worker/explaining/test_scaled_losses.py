@@ -30,5 +30,5 @@ def test_gradients_are_divided_and_the_factor_moves(interval: int, factor: str, 
     assert found.value == now
     assert word in " ".join((found.op, *found.notes))
     if factor == "1":
-        assert traced.check("gradient", traced.namespace["gradient"])
+        traced.check_all("gradient")
         assert "1 over the factor" in " ".join(traced.explain("gradient", 0).notes)

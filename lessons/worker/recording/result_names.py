@@ -31,7 +31,9 @@ def place_of(event: Event, output: int) -> tuple[int, int]:
 def name_of(event: Event, output: int) -> str:
     """Return how the schema of an operation calls one of its results; "" if it gives it no name."""
     place, _ = place_of(event, output)
-    returns = event.info.func._schema.returns if event.info.func is not None else ()
+    # An operation that runs functions of the program has no schema.
+    schema = getattr(event.info.func, "_schema", None)
+    returns = schema.returns if schema is not None else ()
     return str(returns[place].name or "") if 0 <= place < len(returns) > 1 else ""
 
 

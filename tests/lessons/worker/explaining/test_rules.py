@@ -370,7 +370,7 @@ EXPRESSIONS = [
 STATEMENTS = [
     "r = torch._weight_norm(b, a[:, :1], 0)",
     "r = torch._weight_norm(b, a[:1], 1)",
-    "r = torch._weight_norm_interface(b, a[:, :1], 0)[1]",
+    "r = torch._weight_norm_interface(b, a[:, :1].contiguous(), 0)[1]",
     "r = torch.nn.utils.rnn.pack_padded_sequence(torch.rand(2, 4, 3), [4, 2], batch_first=True).data",
     "r = torch.nn.utils.rnn.pack_padded_sequence(torch.rand(4, 3, 2), [4, 1, 1]).data",
     "r = torch.nn.utils.rnn.pack_padded_sequence(torch.rand(4, 3, 2), [1, 4, 2], enforce_sorted=False).data",

@@ -157,7 +157,11 @@ def headline(origin: Origin, earlier: Origin | None = None) -> str:
 def _reached(reached: Iterable[NotableTensor], *, ended: bool) -> str:
     items = list(reached)
     if not items:
-        return say("reached-nothing", "Nothing of it is left in the variables at the end.")
+        return say(
+            "reached-nothing",
+            "At the end, all numbers of the variables are finite. Those that were computed from it may be wrong all "
+            "the same.",
+        )
     names = ", ".join(_not_finite(item) for item in items[:MOST_REACHED])
     left = len(items) - MOST_REACHED
     if left > 0:

@@ -254,8 +254,11 @@ class _Search:
         losses = self._losses(event.time if event is not None else self.last)
         phase, step = self._phase(event)
         rounds = self._rounds(event)
-        made = next((item for item in found.found if item.event is not None and item.event is event), written)
-        made = self._described(made)
+        made = self._described(self._made(found, first, event, written))
+        if event is None and made.event is not None:
+            # What was copied from outside, as a checkpoint is, came in here.
+            location = source_location.locate(self.run.names.positions, made.event)
+            explained[0] |= {"code": location.code, "file": location.file, "line": location.line}
         return {
             "kind": why.kind,
             "is_nan": written.kind == "nan",
@@ -273,6 +276,17 @@ class _Search:
             "grown": None if grown is None else self.run.explain(grown.element, labels.name(grown.element), labels),
             "cures": nonfinite_cures.cures(self.run, first, why.kind, losses, told),
         }
+
+    def _made(self, found: Scan, first: Link, event: Event | None, written: Written) -> Written:
+        """Return the tensor with the first number: what an operation wrote, or what came from outside."""
+        if event is not None:
+            return next((item for item in found.found if item.event is event), written)
+        storage = first.element.storage
+        for item in found.found:
+            source = item.event.arg("src") if item.event is not None and item.event.op == "copy_" else item.region
+            if storage in (item.region.storage, getattr(source, "storage", None)):
+                return item
+        return written
 
     def _grown(self, first: Link, why: Reason) -> Link | None:
         """Return the number that an operation made large, from which the first one was computed; None if none did."""

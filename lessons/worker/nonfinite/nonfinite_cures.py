@@ -217,11 +217,36 @@ def _is_difference(run: Explainer, event: Event) -> bool:
 
 
 def _of_empty_row(run: Explainer, first: Link, event: Event) -> Iterator[str]:
+    if not _is_finite_with_least(run, event):
+        yield say(
+            "unmask-only",
+            "Leave each query at least one key. scaled_dot_product_attention gives zeros for a row without keys.",
+        )
+        return
     yield say(
         "unmask-one",
         "Leave each query at least one key, or mask with torch.finfo(dtype).min in place of -inf: then a row without "
         "keys gets equal weights. scaled_dot_product_attention gives zeros for such a row.",
     )  # fmt: skip
+
+
+def _is_finite_with_least(run: Explainer, event: Event) -> bool:
+    """Return whether scores are finite if their mask has the least number of its type in place of -inf.
+
+    One that is added to the scores goes beyond that number with scores below 0, or with another mask.
+    """
+    operand = event.arg("self")
+    maker = maker_of(run, operand, event.time) if isinstance(operand, Region) else None
+    if maker is None or maker.op.strip("_") != "add":
+        return True
+    parts = [maker.arg("self"), maker.arg("other")]
+    if not all(isinstance(part, Region) for part in parts):
+        return True
+    one, other = (
+        tensor.masked_fill(tensor == -math.inf, torch.finfo(tensor.dtype).min)
+        for tensor in (run.history.tensor(part, maker.time) for part in parts)
+    )
+    return bool((one + other).isfinite().all())
 
 
 def _of_zero_times(run: Explainer, first: Link, event: Event) -> Iterator[str]:

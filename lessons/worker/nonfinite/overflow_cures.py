@@ -12,6 +12,7 @@ import torch
 from lessons.results import formula as f
 from lessons.texts.wording import Wording
 from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.nonfinite import tried_in_place
 from lessons.worker.nonfinite.nonfinite_chain import Link
 from lessons.worker.recording.element_history import ValueLost
 from lessons.worker.recording.event import Event
@@ -76,10 +77,13 @@ def of_overflow(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             )
         return
     if dtype in HALF and wider != torch.float64:
+        if event.node is None and not _goes_on_wider(run, event, wider):
+            # In the next lines, the wider type would meet one that it cannot be computed with.
+            return
         yield say(
             "compute-wider",
             "Computed in {wider}, it is {value:.6g}. {dtype} ends at {largest:.6g}: convert with .float() before this "
-            "operation, or scale its operands down.",
+            "operation.",
             wider=_name(wider), value=value, dtype=_name(dtype), largest=torch.finfo(dtype).max,
         )  # fmt: skip
     elif event.op.strip("_") != "exp" or (wider == torch.float64 and dtype in HALF):
@@ -204,6 +208,15 @@ def _in_type(run: Explainer, first: Link, event: Event, dtype: torch.dtype) -> f
         value = f.evaluate(formula, run.history.values(first.derived.operands))
         return value if abs(value) <= torch.finfo(dtype).max else math.inf
 
+    out = _computed_in(run, event, dtype)
+    found = event.index_of(first.element.storage, first.element.offset, first.element.size)
+    outs = out if isinstance(out, list | tuple) else (out,)
+    return None if found is None else float(outs[found[0]][found[1]])
+
+
+def _computed_in(run: Explainer, event: Event, dtype: torch.dtype) -> Any:
+    """Compute an operation again in another type."""
+
     def wide(value: Any) -> Any:
         if isinstance(value, Region):
             tensor = run.history.tensor(value, event.time)
@@ -211,10 +224,15 @@ def _in_type(run: Explainer, first: Link, event: Event, dtype: torch.dtype) -> f
         return [wide(item) for item in value] if isinstance(value, list) else value
 
     named = {key: wide(value) for key, value in event.kwargs.items() if key != "dtype"}
-    out = event.info.func(*map(wide, event.args), **named, **({"dtype": dtype} if "dtype" in event.kwargs else {}))
-    found = event.index_of(first.element.storage, first.element.offset, first.element.size)
-    outs = out if isinstance(out, list | tuple) else (out,)
-    return None if found is None else float(outs[found[0]][found[1]])
+    return event.info.func(*map(wide, event.args), **named, **({"dtype": dtype} if "dtype" in event.kwargs else {}))
+
+
+def _goes_on_wider(run: Explainer, event: Event, dtype: torch.dtype) -> bool:
+    """Return whether what follows an operation can be computed if that is computed in a wider type."""
+    if sum(region.size for region in event.operands()) > LARGE_TENSOR:
+        return False
+    out = _computed_in(run, event, dtype)
+    return isinstance(out, torch.Tensor) and tried_in_place.goes_on(run, event, out)
 
 
 def _name(dtype: torch.dtype) -> str:

@@ -280,11 +280,12 @@ def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt
 
             def found() -> None:
                 recorder.naming.name_all(state.namespace)
+                local_variables.name_items(state.namespace)
                 stopper.soon(Ended)
 
             recorder.on_end = found
         failure = state.run(job.code, PROGRAM, described)
-        if asks:
+        if job.purpose != "trace":
             local_variables.name_items(state.namespace)
     if ended or failure is None:
         return None, None, ""

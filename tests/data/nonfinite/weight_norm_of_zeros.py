@@ -1,4 +1,4 @@
-# zero-by-zero: weight_norm_interface on line 8, forward
+# zero-by-zero: weight_norm on line 8, forward
 import torch
 from torch import nn
 

@@ -1,0 +1,74 @@
+"""Cures tried in place: what follows an operation is computed again with another result of it.
+
+The recorded operations are run as they were, on what they took then, with the other result wherever they took this one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.recording.element_history import ValueLost
+from lessons.worker.recording.event import Event
+from lessons.worker.recording.regions import Region
+
+MOST = 2000
+"""Operations after another one that are run again."""
+
+Place = tuple[int, int, tuple[int, ...], tuple[int, ...], torch.dtype]
+
+
+def goes_on(run: Explainer, event: Event, result: torch.Tensor) -> bool:
+    """Return whether all that was computed from an operation in a forward pass can be computed from another result.
+
+    It cannot if an operation raises an exception, such as for a product of two types, or if a number is not finite
+    that comes from this result. What cannot be tried does not go on either.
+    """
+    changed: dict[Place, torch.Tensor] = {_place(event.outs[0]): result}
+    storages = {event.outs[0].storage}
+    events = run.record.events
+    start = events.after(event.time + 1)
+    if len(events) - start > MOST or event.info.written:
+        return False
+    for position in range(start, len(events)):
+        if events.node(position) is not None:
+            continue
+        later = events[position]
+        taken = [region for region in later.operands() if region.storage in storages]
+        if not taken:
+            continue
+        if any(_place(region) not in changed for region in taken) or later.info.func is None or later.info.random:
+            return False
+        try:
+            out = _run(run, later, changed)
+        except (RuntimeError, TypeError, ValueError, IndexError, ValueLost):
+            return False
+        results = [
+            item for item in (out if isinstance(out, list | tuple) else (out,)) if isinstance(item, torch.Tensor)
+        ]
+        if len(results) < len(later.outs) or not all(map(_is_finite, results)):
+            return False
+        for region, tensor in zip(later.outs, results, strict=False):
+            changed[_place(region)] = tensor
+            storages.add(region.storage)
+    return True
+
+
+def _run(run: Explainer, event: Event, changed: dict[Place, torch.Tensor]) -> Any:
+    def plain(value: Any) -> Any:
+        if isinstance(value, Region):
+            found = changed.get(_place(value))
+            return found if found is not None else run.history.tensor(value, event.time)
+        return [plain(item) for item in value] if isinstance(value, list) else value
+
+    return event.info.func(*map(plain, event.args), **{key: plain(value) for key, value in event.kwargs.items()})
+
+
+def _is_finite(tensor: torch.Tensor) -> bool:
+    return not tensor.is_floating_point() or bool((tensor.isfinite() | (tensor == -torch.inf)).all())
+
+
+def _place(region: Region) -> Place:
+    return region.storage, region.offset, region.shape, region.stride, region.dtype

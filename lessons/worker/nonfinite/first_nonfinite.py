@@ -254,10 +254,10 @@ class _Search:
         losses = self._losses(event.time if event is not None else self.last)
         phase, step = self._phase(event)
         rounds = self._rounds(event)
-        made = self._described(self._made(found, first, event, written))
-        if event is None and made.event is not None:
+        holder = self._described(self._with_first(found, first, event, written))
+        if event is None and holder.event is not None:
             # What was copied from outside, as a checkpoint is, came in here.
-            location = source_location.locate(self.run.names.positions, made.event)
+            location = source_location.locate(self.run.names.positions, holder.event)
             explained[0] |= {"code": location.code, "file": location.file, "line": location.line}
         return {
             "kind": why.kind,
@@ -267,8 +267,8 @@ class _Search:
             "step": step,
             "times": rounds[0],
             "of": rounds[1],
-            "count": made.count,
-            "size": made.region.size,
+            "count": holder.count,
+            "size": holder.region.size,
             "chain": explained,
             "operands": [self.run.follow(ref) for ref in refs],
             "forward": list(self._forward(event)),
@@ -277,7 +277,7 @@ class _Search:
             "cures": nonfinite_cures.cures(self.run, first, why.kind, losses, told),
         }
 
-    def _made(self, found: Scan, first: Link, event: Event | None, written: Written) -> Written:
+    def _with_first(self, found: Scan, first: Link, event: Event | None, written: Written) -> Written:
         """Return the tensor with the first number: what an operation wrote, or what came from outside."""
         if event is not None:
             return next((item for item in found.found if item.event is event), written)

@@ -17,7 +17,7 @@ from lessons.worker.recording.regions import Region
 MOST = 2000
 """Operations after another one that are run again."""
 
-Place = tuple[int, int, tuple[int, ...], tuple[int, ...], torch.dtype]
+Key = tuple[int, int, tuple[int, ...], tuple[int, ...], torch.dtype]
 
 
 def goes_on(run: Explainer, event: Event, result: torch.Tensor) -> bool:
@@ -26,7 +26,7 @@ def goes_on(run: Explainer, event: Event, result: torch.Tensor) -> bool:
     It cannot if an operation raises an exception, such as for a product of two types, or if a number is not finite
     that comes from this result. What cannot be tried does not go on either.
     """
-    changed: dict[Place, torch.Tensor] = {_place(event.outs[0]): result}
+    changed: dict[Key, torch.Tensor] = {_key(event.outs[0]): result}
     storages = {event.outs[0].storage}
     events = run.record.events
     start = events.after(event.time + 1)
@@ -39,7 +39,7 @@ def goes_on(run: Explainer, event: Event, result: torch.Tensor) -> bool:
         taken = [region for region in later.operands() if region.storage in storages]
         if not taken:
             continue
-        if any(_place(region) not in changed for region in taken) or later.info.func is None or later.info.random:
+        if any(_key(region) not in changed for region in taken) or later.info.func is None or later.info.random:
             return False
         try:
             out = _run(run, later, changed)
@@ -51,15 +51,15 @@ def goes_on(run: Explainer, event: Event, result: torch.Tensor) -> bool:
         if len(results) < len(later.outs) or not all(map(_is_finite, results)):
             return False
         for region, tensor in zip(later.outs, results, strict=False):
-            changed[_place(region)] = tensor
+            changed[_key(region)] = tensor
             storages.add(region.storage)
     return True
 
 
-def _run(run: Explainer, event: Event, changed: dict[Place, torch.Tensor]) -> Any:
+def _run(run: Explainer, event: Event, changed: dict[Key, torch.Tensor]) -> Any:
     def plain(value: Any) -> Any:
         if isinstance(value, Region):
-            found = changed.get(_place(value))
+            found = changed.get(_key(value))
             return found if found is not None else run.history.tensor(value, event.time)
         return [plain(item) for item in value] if isinstance(value, list) else value
 
@@ -70,5 +70,5 @@ def _is_finite(tensor: torch.Tensor) -> bool:
     return not tensor.is_floating_point() or bool((tensor.isfinite() | (tensor == -torch.inf)).all())
 
 
-def _place(region: Region) -> Place:
+def _key(region: Region) -> Key:
     return region.storage, region.offset, region.shape, region.stride, region.dtype

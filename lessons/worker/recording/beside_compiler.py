@@ -57,16 +57,16 @@ def as_written() -> Iterator[None]:
     finder = _Finder()
     finder.begin()
     original = getattr(hops, "setup_compilation_env", None)
-    places = [hops, *filter(None, [sys.modules.get(FLEX)])] if original is not None else []
-    for place in places:
-        place.setup_compilation_env = partial(_set_up, finder, original)
+    modules = [hops, *filter(None, [sys.modules.get(FLEX)])] if original is not None else []
+    for module in modules:
+        module.setup_compilation_env = partial(_set_up, finder, original)
     sys.meta_path.insert(0, finder)
     try:
         yield
     finally:
         sys.meta_path.remove(finder)
-        for place in places:
-            place.setup_compilation_env = original
+        for module in modules:
+            module.setup_compilation_env = original
         finder.end()
 
 

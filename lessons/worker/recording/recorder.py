@@ -20,6 +20,7 @@ from ctypes import string_at
 from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType
 from typing import Any
+from weakref import WeakMethod
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -104,7 +105,7 @@ class Recorder(TorchDispatchMode):
         """Called with each operation that was recorded, and what it returned."""
         self._marks = False
         self._sites = SiteFinder(self.record.sources)
-        self.naming = VariableNames(self.record, self.has, self._sites.release)
+        self.naming = VariableNames(self.record, WeakMethod(self.has), self._sites.release)
         self._made = _nodes_made()
         self._nodes = NodeNotes()
         self._dims = SharedDims()

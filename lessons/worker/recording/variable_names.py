@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import WeakMethod
 
 import torch
 
@@ -20,13 +21,16 @@ class VariableNames:
     """
 
     def __init__(
-        self, record: Record, is_recorded: Callable[[torch.UntypedStorage], bool], release: Callable[[], None]
+        self,
+        record: Record,
+        is_recorded: WeakMethod[Callable[[torch.UntypedStorage], bool]],
+        release: Callable[[], None],
     ) -> None:
         """Initialize.
 
         Args:
             record: the record.
-            is_recorded: tells whether an operation of the record has made or read a storage.
+            is_recorded: tells whether an operation of the record has made or read a storage. The recorder has it.
             release: lets go of the variables of functions that have returned.
         """
         self._record, self._is_recorded, self._release = record, is_recorded, release
@@ -96,7 +100,8 @@ class VariableNames:
         if self._record.stopped:
             # Nothing leads from a later value to an earlier one, which would stay in memory for nothing.
             self._forget_late(name)
-            if not self._is_recorded(region.memory):
+            is_recorded = self._is_recorded()
+            if is_recorded is not None and not is_recorded(region.memory):
                 self._late[name] = region.storage
         self._record.bindings.setdefault(region.storage, []).append(binding)
 

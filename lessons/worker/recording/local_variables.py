@@ -97,6 +97,9 @@ class LocalVariables:
                     recorder.naming.bind(name, tensor)
 
     def _profile(self, frame: FrameType, event: str, arg: object) -> None:
+        if event[0] == "c" and event != "call":
+            # Functions of C, which are most of all, and have no variables.
+            return
         code = frame.f_code
         # The variables of a comprehension are gone when it ends; those of a file are looked at when the program ends.
         if event == "return":

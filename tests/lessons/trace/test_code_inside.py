@@ -106,9 +106,9 @@ def quantized() -> torch.Tensor:
     return torch.quantize_per_tensor(V, 0.1, 0, torch.qint8).dequantize()
 
 
-OPAQUE = (cond, while_loop, scan, flex_attention)
+OPAQUE = (cond, cond_backward, while_loop, scan, flex_attention)
 OTHERS = (
-    *(cond_backward, associative_scan, causal_lower_right, causal_upper_left, jagged, traced_module, compiled_whole),
+    *(associative_scan, causal_lower_right, causal_upper_left, jagged, traced_module, compiled_whole),
     *(mapped, sparse, quantized),
 )
 

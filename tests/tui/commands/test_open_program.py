@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from lessons.results.program_result import ProgramResult
+from lessons.results.result import Failure
 from tests.tui.commands.command_line import Command
-from tui.commands import open_program
+from tui.commands import open_program, own_program
+from tui.tty.exit_codes import ExitCode
 
 assert open_program  # before its session is replaced by a warm one
 
@@ -81,3 +85,10 @@ def test_what_somebody_may_type_at_first(command: Command, arguments: tuple[str,
     status, out, err = command(*arguments)
     assert (status, out) == (2, "")
     assert sentence in err
+
+
+def test_what_was_not_recorded_to_its_end_is_no_success() -> None:
+    whole = ProgramResult("program")
+    assert own_program.status(whole) == ExitCode.OK
+    assert own_program.status(replace(whole, stopped="it is long")) == ExitCode.UNDECIDED
+    assert own_program.status(replace(whole, stopped="it is long", error=Failure("error", "x"))) == ExitCode.NOT_PASSED

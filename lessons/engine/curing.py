@@ -47,12 +47,17 @@ def with_repair(
     values = None if answer.failure else RepairReport(answer.actual, answer.blob)
     names = frozenset(item.id for item in judgement.mistakes)
     copies = repairing.Copies(exercise, request.own_seed, hidden, child, weigh, values, names)
-    found = repairing.find(request.code.decode(errors="replace"), copies, judgement.line)
-    if found.repairs and found.is_later:
-        # A copy may disturb later ones in the same process, so what is said has been tried alone.
-        alone = judge_children.run(replace(request, code=found.repairs[0].code.encode()), child, hidden, lambda: False)
-        if alone.failure or alone.missing or not judge_children.decide(judge, exercise, alone).passed:
-            found = repairing.Found()
+    try:
+        found = repairing.find(request.code.decode(errors="replace"), copies, judgement.line)
+        if found.repairs and found.is_later:
+            # A copy may disturb later ones in the same process, so what is said has been tried alone.
+            copy = found.repairs[0].code.encode()
+            alone = judge_children.run(replace(request, code=copy), child, hidden, lambda: False)
+            if alone.failure or alone.missing or not judge_children.decide(judge, exercise, alone).passed:
+                found = repairing.Found()
+    except WorkerError:
+        # The verdict stands without a diagnosis.
+        found = repairing.Found()
     named = _named(judgement.mistakes, found, statements_of(request.code.decode(errors="replace")))
     lines = [item.line for item in named if item.line]
     # An exception has a line of its own, where it was raised.

@@ -117,7 +117,7 @@ def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -
     with_code = lesson_with(lesson, exercise, source)
     before = with_code.model_copy(update={"steps": with_code.steps[:-1]})
     held = session.run(before)
-    reply = session.run_code(held, _request(with_code, exercise, source)) if held.alive else None
+    reply = session.run_code(held, request(with_code, exercise, source)) if held.alive else None
     failed = next((step.error for step in held.steps if step.error), None) or gone()
     held.steps.append(_after_gap(reply[0], source) if reply else StepResult(STEP, error=failed))
     return with_code, held
@@ -130,7 +130,7 @@ def _without_answer(error: ErrorReport, exercise: ExerciseStep, source: str) -> 
     return replace(error, message=error.untried) if spoils else error
 
 
-def _request(lesson: Lesson, exercise: ExerciseStep, source: str) -> CodeRequest[ScratchReport, StepResult]:
+def request(lesson: Lesson, exercise: ExerciseStep, source: str) -> CodeRequest[ScratchReport, StepResult]:
     """Build the request to run the code of the step `STEP`."""
     step = lesson.step(STEP)
     assert isinstance(step, RunStep)

@@ -234,9 +234,9 @@ def trained(*frames: wire.Frame) -> object:
         return shown, ended
 
 
-def judged(answer: list[wire.Frame], judge: list[wire.Frame]) -> object:
-    """Judge an answer; the first child is the judge."""
-    with session_with(judge, answer, answer, answer) as session:
+def judged(answer: list[wire.Frame], judge: list[wire.Frame], copies: list[wire.Frame] | None = None) -> object:
+    """Judge an answer; the first child is the judge, and the last one runs copies of the answer."""
+    with session_with(judge, answer, answer, copies or answer) as session:
         try:
             return session.check(EXERCISE, DOUBLED, seed=1)
         except WorkerError as error:
@@ -254,6 +254,7 @@ LOADED = frame(AnswerLoaded(None, ()))
 ANSWERED = wire.Frame({"op": "answer_report", "error": None, "actual": []})
 WRONG = wire.Frame({"op": "decision", "checks": [{"name": "twice", "passed": False, "message": "no"}]})
 NOTHING = wire.Frame({"op": "diagnosis_report", "found": []})
+REPAIRED = wire.Frame({"op": "repair_report", "actual": []})
 UNIT = CodeUnit.step("one")
 MATRIX = (3, 3)
 
@@ -284,7 +285,7 @@ READERS: dict[str, Callable[[wire.Frame], object]] = {
     ),
     "show_report": asked(BoxQuestion("1", (), UNIT), ShowQuestion("x", UNIT)),
     "input_report": code_run(prompt.request(LESSON, "one", 1, "x", 5.0)),
-    "scratch_report": code_run(scratch_run.request(lesson_of(code_step(scratch_run.STEP, "x = 1", "x")), 5.0)),
+    "scratch_report": code_run(scratch_run.request(lesson_of(code_step(scratch_run.STEP, "x = 1", "x")), EXERCISE, "")),
     "names_report": asked_program(lambda run: run.names()),
     "refusal": asked(ShowQuestion("x", UNIT)),
     "snapshot": trained,
@@ -298,7 +299,8 @@ READERS: dict[str, Callable[[wire.Frame], object]] = {
     "diagnosis_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, reply]),
     "difference_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, reply, NOTHING]),
     "comparison_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, reply]),
-    "repair_report": lambda reply: judged([LOADED, ANSWERED, reply], [HIDDEN, WRONG, NOTHING]),
+    "repair_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, NOTHING], [reply]),
+    "recognition": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, NOTHING, WRONG, reply], [REPAIRED]),
 }
 """What reads each reply of a child, as a session does."""
 

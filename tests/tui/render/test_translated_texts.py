@@ -61,12 +61,11 @@ def test_lesson_in_lines() -> None:
 
 def test_verdict_in_lines() -> None:
     checks = (CheckResult("aa", True), CheckResult("bb", False, "cc"))
-    for expected in (None, T):
-        value = Judgement(
-            "ex", "failed", "mm", checks=checks, stdout="pp", seed=3,
-            mistakes=(NamedMistake("id", "nn", "tt", 3),), difference=AnswerDifference("dd", 3, T, expected, ("gg",)),
-        )  # fmt: skip
-        assert unsaid(linear_text.judgement(value), "ex mm aa bb cc pp nn tt dd gg") == []
+    value = Judgement(
+        "ex", "failed", "mm", checks=checks, stdout="pp", seed=3,
+        mistakes=(NamedMistake("id", "nn", "tt", 3),), difference=AnswerDifference("dd", 3, T, T, ("gg",)),
+    )  # fmt: skip
+    assert unsaid(linear_text.judgement(value), "ex mm aa bb cc pp nn tt dd gg") == []
     for verdict in ("passed", "failed", "error", "timeout", "memory", "crash"):
         assert unsaid([linear_text.verdict_word(verdict)]) == []
 

@@ -269,14 +269,21 @@ def line_of_edit(answer: Trace, mistaken: Trace, solution: Trace) -> int | None:
             parts = (at for at in found if not mistaken.results[at].named and mistaken.results[at].name not in kept)
             at = next(parts, found[-1])
             line = find_line(Comparison(answer, solution), answer.results[partners[at]].line)
-            return line if _does_alike(answer, line, mistaken.statements[index]) else None
+            return line if _does_alike(answer, line, mistaken, mistaken.statements[index]) else None
     return None
 
 
-def _does_alike(answer: Trace, line: int | None, edited: Statement) -> bool:
-    """Return whether a line of an answer names an operation that an edited statement names as well."""
+def _does_alike(answer: Trace, line: int | None, mistaken: Trace, edited: Statement) -> bool:
+    """Return whether a line of an answer names an operation that an edited statement names as well.
+
+    It is not in another one of the functions that both programs have.
+    """
     at = statement_at(answer.statements, line)
-    return at is not None and are_akin(answer.statements[at].text, edited.text)
+    if at is None:
+        return False
+    owner = answer.statements[at].owner
+    elsewhere = owner != edited.owner and owner in {item.owner for item in mistaken.statements}
+    return not elsewhere and are_akin(answer.statements[at].text, edited.text)
 
 
 def _made_by(trace: Trace, statement: Statement) -> list[int]:

@@ -239,3 +239,17 @@ def test_what_computes_one_number_is_no_other_name_for_something() -> None:
     found = Comparison(trace(answer), trace(model)).diverge()
     assert found is not None
     assert found.line == 3
+
+
+def test_a_mistake_that_only_takes_a_statement_away_is_on_no_line() -> None:
+    model = MODEL.replace("    context", "    weights = weights * 3\n    context")
+    assert line_of_edit(trace(RENAMED), trace(MODEL), trace(model)) is None
+
+
+def test_a_mistake_is_on_no_line_of_another_function_that_both_have() -> None:
+    weigh = "\n\ndef weigh(s):\n    return torch.softmax(s / 2, dim=-1)\n"
+    model = MODEL.replace("torch.softmax(scores / 2, dim=-1)", "weigh(scores)") + weigh
+    mistake = model.replace("s / 2", "s / 3")
+    answer = mistake.replace("queries @ keys.T", "queries @ keys.T / 3").replace("s / 3, dim", "s, dim")
+    assert line_of_edit(trace(answer), trace(mistake), trace(model)) is None
+    assert line_of_edit(trace(mistake), trace(mistake), trace(model)) == 12

@@ -118,6 +118,9 @@ def may_make(answer: Iterable[str], mistaken: str, solution: str) -> bool:
     wrong, right = words_of(mistaken), words_of(solution)
     brought = _telling(wrong - right) - _telling(right)
     left = _telling(right) - _telling(wrong)
+    # What stands on the line of the mistake is there as well: softmax is taken along no axis where there is none.
+    lines = [line.strip() for line in mistaken.splitlines() if line not in solution.splitlines()]
+    brought |= _telling(frozenset().union(*map(words_of, lines))) & MADE
     lacks = any(held.isdisjoint(telling | others) for telling, others in map(FAMILIES.__getitem__, brought))
     numbers = {word for word in right - wrong if word[:1].isdigit()}
     return not lacks and not left & _telling(held) & MADE and not numbers & held

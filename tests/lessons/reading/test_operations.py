@@ -66,6 +66,13 @@ def test_a_factor_that_a_mistake_lacks_is_not_in_the_code() -> None:
     assert may_make(words_of("def f(n, d): return n[2] * d"), mistaken, solution)
 
 
+def test_softmax_is_taken_along_no_axis_where_there_is_none() -> None:
+    solution = "def f(s):\n    w = torch.softmax(s, dim=-1)\n    return w\n"
+    mistaken = solution.replace("-1", "0")
+    assert may_make(words_of("e = s.exp()\nw = e / e.sum(0)"), mistaken, solution)
+    assert not may_make(words_of("w = s / s.sum(0)"), mistaken, solution)
+
+
 def test_code_that_is_not_python_may_make_any_mistake() -> None:
     assert words_of("def f(:") == frozenset()
     assert may_make((), SOFTMAX.replace("s.max()", "s.min()"), SOFTMAX)

@@ -118,7 +118,7 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
     silent: Repair | None = None
     left: dict[str, Repair] = {}
     leaving: list[int] = []
-    distinct: dict[bytes | str, int] = {}
+    distinct: dict[tuple[str, bytes], int] = {}
     try:
         with copies.running([item.code for item in every], CPU) as receive:
             for group in groups:
@@ -136,7 +136,7 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
             passing = []
             for index, item in enumerate(own.repairs):
                 report = receive()
-                if report is None or (key := f"{report.actual}".encode() + report.blob) in distinct:
+                if report is None or (key := (repr(report.actual), report.blob)) in distinct:
                     # Edits of one effect are one, except that each has its line.
                     continue
                 passes, names = copies.judge(report)

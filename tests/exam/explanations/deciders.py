@@ -490,7 +490,7 @@ def is_drawn(case: Case) -> bool:
         return True
     if "low" in case.fields and " operation " not in case.fields["draw"]:
         low, high = case.number("low"), case.number("high")
-    close = 2e-2 if "bfloat16" in str(case.item["dtype"]) else 1e-5
+    close = {"bfloat16": 2e-2, "float16": 1e-3}.get(str(case.item["dtype"]), 1e-5)
     return any(abs(low + one * (high - low) - case.value) <= close * (abs(case.value) + 1) for one in drawn)
 
 

@@ -147,7 +147,8 @@ def test_a_number_that_a_library_made_is_not_called_what_it_was_given() -> None:
 
 def test_a_parameter_of_a_module_without_a_name_is_not_called_like_the_module() -> None:
     traced = Traced("x = torch.rand(1, 2, 4)\ny = torch.nn.MultiheadAttention(4, 2, batch_first=True)(x, x, x)[0] * 2")
-    pending, names = [traced.explain("y", 0, 0, 0)], set()
+    pending = [traced.explain("y", 0, 0, 0)]
+    names: set[str] = set()
     while pending and len(names) < 200:
         current = pending.pop()
         names |= {operand.name for operand in current.operands}

@@ -17,6 +17,7 @@ from lessons.results.explanation import Explanation
 from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
 from lessons.worker.recording import rematerialization
 from lessons.worker.recording.event import contents
+from lessons.worker.recording.record import CannotRestore
 from tests.lessons.recorded_code import Traced, assert_true
 from tests.lessons.worker.explaining.test_explain_programs import programs
 
@@ -302,7 +303,7 @@ LOOP = "w = torch.rand(50, 50)\nfor step in range(30):\n    y = w * step\n    z 
         (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "there is not enough memory to compute it again"),
         (RuntimeError("no such operation"), "it could not be computed again"),
         (ValueError("too few results"), "it could not be computed again"),
-        (rematerialization.CannotRestore(rematerialization._changed()), "computing it again gave other numbers"),
+        (CannotRestore(rematerialization._changed()), "computing it again gave other numbers"),
     ],
 )
 def test_why_a_value_does_not_come_back_is_what_happened(
@@ -315,7 +316,7 @@ def test_why_a_value_does_not_come_back_is_what_happened(
         raise error
 
     monkeypatch.setattr(rematerialization.Rematerializer, "_repeat", staticmethod(fail))
-    with pytest.raises(rematerialization.CannotRestore, match=sentence):
+    with pytest.raises(CannotRestore, match=sentence):
         traced.recorder.values.restore(traced.recorder.values.segments[0].first)
 
 

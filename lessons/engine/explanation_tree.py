@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -134,21 +133,15 @@ def identity(node: Node) -> tuple[object, ...]:
     return e.label, repr(e.value), e.op, e.line, tuple((operand.label, repr(operand.value)) for operand in e.operands)
 
 
-def depths(root: Node) -> dict[int, float]:
-    """Return for each node, by `id`, how many levels stand below it until the tree is cut off; infinity if nowhere."""
-    found: dict[int, float] = {}
-    pending = [root]
-    while pending:
-        node = pending[-1]
-        operands = node.operands or ()
-        below = [operand for operand in operands if id(operand) not in found]
-        if below and id(node) not in found:
-            pending += below
-            continue
-        pending.pop()
-        least = min((found[id(operand)] for operand in operands), default=math.inf)
-        found[id(node)] = 0 if node.operands is None else 1 + least
-    return found
+def covers(known: Node, node: Node) -> bool:
+    """Return whether everything below a node stands below another node of the same number too.
+
+    Where a tree has too many numbers, each of two may have operands that the other lacks.
+    """
+    if known is node or node.operands is None:
+        return True
+    operands = known.operands
+    return operands is not None and len(operands) == len(node.operands) and all(map(covers, operands, node.operands))
 
 
 def with_shown_tensor(lesson: Lesson, step_id: str, name: str) -> Lesson:

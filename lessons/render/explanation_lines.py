@@ -33,9 +33,8 @@ def lines(
     Lines of the step `here` are called by their number alone; `steps` are the names of other steps by their ids. Only a
     reader who is `in_shell` is told of options.
     """
-    explained: dict[tuple[object, ...], float] = {}
+    explained: dict[tuple[object, ...], list[explanation_tree.Node]] = {}
     said: set[str] = set()
-    depths = explanation_tree.depths(root)
     is_too_much = False
     pending: list[tuple[explanation_tree.Node | str, int]] = [(root, 0)]
     while pending:
@@ -43,11 +42,11 @@ def lines(
         if isinstance(node, str):
             yield from textwrap.wrap(node, width, initial_indent="    " * level, subsequent_indent="    " * (level + 1))
             continue
-        identity, depth = explanation_tree.identity(node), depths[id(node)]
-        if explained.get(identity, -1) >= depth:
-            # The number is explained above already, with at least as many levels of operands.
+        above = explained.setdefault(explanation_tree.identity(node), [])
+        if any(explanation_tree.covers(known, node) for known in above):
+            # The number is explained above already, with all that it was computed from.
             continue
-        explained[identity] = depth
+        above.append(node)
         indent = "    " * level
         # Deep in a tree lines are longer rather than narrower.
         room = max(width, len(indent) + min(width, NARROWEST))

@@ -13,9 +13,10 @@ from lessons.engine.explanation_tree import MOST_LEVELS, Node, walk
 from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson
+from lessons.render import explanation_lines
 from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.formula import FUNCTIONS, evaluate
+from lessons.results.explanation import Explanation, Operand
+from lessons.results.formula import FUNCTIONS, Number, OperandRef, add, evaluate
 from tui.commands import documents
 
 INDEX = (1, 2)
@@ -207,3 +208,25 @@ def test_a_learners_own_program_is_explained(worker: Session) -> None:
     assert [(node.explanation.label, node.explanation.line) for node, _ in walk(root)] == [
         ("c", 4), ("b[0]", 3), ("a[0]", 2), ("b[1]", 3), ("a[1]", 2),
     ]  # fmt: skip
+
+
+def told(name: str, *below: Node | str) -> Node:
+    """Return a number with operands; those that are only names were cut off."""
+    names = [item if isinstance(item, str) else item.explanation.name for item in below]
+    operands = tuple(Operand(one, (), 1.0, "float32", 0, False) for one in names)
+    formula = add(*map(OperandRef, range(len(names)))) if names else Number(1.0)
+    explanation = Explanation(name, (), 1.0, "float32", "sum", "", "", None, None, formula, operands)
+    nodes = [item for item in below if isinstance(item, Node)]
+    return Node(explanation, nodes if len(nodes) == len(below) else None)
+
+
+def test_a_number_is_told_again_where_it_was_cut_off_elsewhere() -> None:
+    """Of two trees of a number, each may lack what the other has; neither is left out of the text."""
+    first = told("x", told("a", told("leaf_a")), told("b", "leaf_b"))
+    second = told("x", told("a", "leaf_a"), told("b", told("leaf_b")))
+    assert not explanation_tree.covers(first, second)
+    lines = [line.strip() for line in explanation_lines.lines(told("r", first, second))]
+    assert sum(line.startswith("leaf_a = 1") for line in lines) == 1
+    assert sum(line.startswith("leaf_b = 1") for line in lines) == 1
+    again = [line.strip() for line in explanation_lines.lines(told("r", first, first))]
+    assert sum(line.startswith("x = 1") for line in again) == 1

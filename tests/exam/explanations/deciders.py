@@ -16,6 +16,7 @@ import torch
 
 from tests.exam.explanations.cases import Case, code_value, near, steps
 from tests.exam.explanations.documents import label, with_names
+from tests.exam.explanations.reader import comes_out
 
 Decide = Callable[[Case], bool]
 
@@ -97,7 +98,7 @@ def is_overflow(case: Case) -> bool:
 def is_unrounded(case: Case) -> bool:
     """The formula gives the number and not the value."""
     done = steps(case.item)
-    is_given = not done or any(near(result, case.number("number"), 2) for _, _, result in done[-2:])
+    is_given = not done or any(comes_out(result, case.fields["number"]) for _, _, result in done[-2:])
     return is_given and not near(case.number("number"), case.value, 15)
 
 

@@ -20,7 +20,7 @@ from tests.exam.explanations.programs import STYLES
 
 _REFS = (formula.OperandRef(0), formula.OperandRef(1))
 
-COUNT = 20
+COUNT = 24
 SEED = 1
 
 

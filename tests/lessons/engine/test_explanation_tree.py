@@ -210,7 +210,7 @@ def test_a_learners_own_program_is_explained(worker: Session) -> None:
     ]  # fmt: skip
 
 
-def told(name: str, *below: Node | str) -> Node:
+def number(name: str, *below: Node | str) -> Node:
     """Return a number with operands; those that are only names were cut off."""
     names = [item if isinstance(item, str) else item.explanation.name for item in below]
     operands = tuple(Operand(one, (), 1.0, "float32", 0, False) for one in names)
@@ -222,11 +222,11 @@ def told(name: str, *below: Node | str) -> Node:
 
 def test_a_number_is_told_again_where_it_was_cut_off_elsewhere() -> None:
     """Of two trees of a number, each may lack what the other has; neither is left out of the text."""
-    first = told("x", told("a", told("leaf_a")), told("b", "leaf_b"))
-    second = told("x", told("a", "leaf_a"), told("b", told("leaf_b")))
+    first = number("x", number("a", number("leaf_a")), number("b", "leaf_b"))
+    second = number("x", number("a", "leaf_a"), number("b", number("leaf_b")))
     assert not explanation_tree.covers(first, second)
-    lines = [line.strip() for line in explanation_lines.lines(told("r", first, second))]
+    lines = [line.strip() for line in explanation_lines.lines(number("r", first, second))]
     assert sum(line.startswith("leaf_a = 1") for line in lines) == 1
     assert sum(line.startswith("leaf_b = 1") for line in lines) == 1
-    again = [line.strip() for line in explanation_lines.lines(told("r", first, first))]
+    again = [line.strip() for line in explanation_lines.lines(number("r", first, first))]
     assert sum(line.startswith("x = 1") for line in again) == 1

@@ -40,6 +40,18 @@ MOST_KEPT = 1 << 25
 """Elements of repeated results that are kept for the next question."""
 
 
+MOST_PLACES = 4096
+"""Elements of a tensor that is written to up to which their places are compared."""
+
+
+def _overlaps(region: Region) -> bool:
+    """Return whether an element may be written several times at once, so that a copy of the tensor is no stand-in."""
+    outline = torch.empty_strided(region.shape, region.stride, device="meta")
+    if not torch._debug_has_internal_overlap(outline):
+        return False
+    return region.size > MOST_PLACES or len(set(region.offsets())) < region.size
+
+
 class Replay:
     """Runs recorded operations again that depend on nothing but their arguments and the state of a generator."""
 
@@ -69,13 +81,19 @@ class Replay:
         region = event.outs[output]
         if event.initial is not None or event.info.random:
             made = None if wide else self.result(event)
-        elif event.info.func is None or sum(operand.size for operand in event.operands()) > MOST_TAKEN:
+        elif event.info.func is None or not self._is_repeatable(event):
             return None
         else:
             made = self._again(event, output, wide)
         if made is None or made.is_complex() or tuple(made.shape) != region.shape:
             return None
         return exact_number(made[index].item())
+
+    @staticmethod
+    def _is_repeatable(event: Event) -> bool:
+        """Return whether an operation can run again on copies of what it took, and does so soon."""
+        size = sum(operand.size for operand in event.operands())
+        return size <= MOST_TAKEN and not any(map(_overlaps, event.written))
 
     def _again(self, event: Event, output: int, wide: bool) -> torch.Tensor | None:
         """Run an operation on copies of what it took, and return one of its results."""

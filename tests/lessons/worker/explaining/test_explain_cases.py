@@ -690,6 +690,13 @@ def test_what_was_computed_with_a_sparse_tensor_says_so() -> None:
     assert [operand.label for operand in found.operands] == ["x[0,0]"]
 
 
+def test_rows_that_overlap_are_not_said_to_be_changed() -> None:
+    """An operation in place writes some of their elements twice."""
+    traced = Traced("a = torch.linspace(-2, 2, 6).view(2, 3)\nv = a.as_strided((2, 2), (1, 1))\nv += 1\nc = v * 3")
+    for index in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        assert not any("not recorded" in note for note in traced.explain("v", *index).notes)
+
+
 def test_a_row_with_a_nan_has_no_largest_number() -> None:
     """The NaN comes first, and nothing is said of the others."""
     told = Traced("x = torch.tensor([1.0, torch.nan])\nr = torch.softmax(x, 0)").explain("r", 0)

@@ -160,6 +160,24 @@ def is_count(case: Case) -> bool:
 
 
 @decider
+def is_flag(case: Case) -> bool:
+    """The value is 0 or 1."""
+    return case.value in (0, 1)
+
+
+@decider
+def is_less(case: Case) -> bool:
+    """The value is less than the number that it was computed from."""
+    return case.value < float(case.item["operands"][0]["value"])
+
+
+@decider
+def is_more(case: Case) -> bool:
+    """The value is more than the number that it was computed from."""
+    return case.value > float(case.item["operands"][0]["value"])
+
+
+@decider
 def is_rounded(case: Case) -> bool:
     """The value is a number of that type."""
     narrow = torch.tensor(case.value, dtype=torch.float64).to(getattr(torch, case.fields["dtype"]))

@@ -55,6 +55,7 @@ PROGRAMS = {
     "losses": BACKWARD.format("F.cross_entropy(p, torch.tensor([0, 2, 1]))"),
     "masking": "m = torch.ones(3, 4).triu(1).bool()\nk = a.masked_fill(m, -torch.inf)\nr = torch.triu(k) + k",
     "movement": "e = torch.nn.Embedding(4, 2)\ne(torch.tensor([1, 1, 2])).sum().backward()\nr = e.weight.grad.half()",
+    "weight-norms": "r = torch._weight_norm(b, a[:, :1], 0)",
     "results": "p = a.topk(2)\nr = p[0] + p[1] + torch.std_mean(a, 1, keepdim=True)[1]",
     "narrow-types": "r = (b.bfloat16() * 2).float()",
     "names": OPTIMIZER.format("momentum=0.9, foreach=False"),
@@ -71,7 +72,19 @@ PROGRAMS = {
 }
 """For each part of the explanations a program whose variable `r` needs it."""
 
-OTHER_NAMES = {"inf", "nan", "NaN", "exp", "softmax", "sqrt", "log", "attention", "std", "total_weight"}
+OTHER_NAMES = {
+    "inf",
+    "nan",
+    "NaN",
+    "exp",
+    "softmax",
+    "sqrt",
+    "log",
+    "attention",
+    "std",
+    "total_weight",
+    "weight_norm_interface",
+}
 """Names that stand in explanations, and neither in a program nor among the operations of PyTorch."""
 
 HEADER = re.compile(r"[a-z0-9/-]+\|")

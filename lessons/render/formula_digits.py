@@ -205,7 +205,8 @@ def _write(
         equal = shown == numbers and _number(result) == exactly
     sign = "=" if equal else "≈" if unicode else "~"
     text = f.text(formula, shown, repr, "people" if unicode else "python")
-    return _Written(Digits(text, sign, result), got, exactly, type(e.value) in (int,) and exactly is not None)
+    value: object = e.value
+    return _Written(Digits(text, sign, result), got, exactly, isinstance(value, int) and exactly is not None)
 
 
 def _rest(count: int, number: str) -> str:

@@ -56,7 +56,8 @@ class Mistake(Model):
     name: Text
     """A few words for what was done: "softmax over the columns"."""
     seen: OptionalTemplate = ""
-    """Its effect on the learner's numbers, over `got`, `want` and `context`; left out where it cannot be filled."""
+    """Its effect on the learner's numbers, over `got`, `want` and `context`; left out where it cannot be filled, and
+    beside a second mistake."""
     why: Text
     """What is wrong about it, and what is right."""
     edits: tuple[Edits, ...] = ()

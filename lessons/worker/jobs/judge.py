@@ -215,7 +215,11 @@ def diagnose(case: _Case, question: Diagnose) -> DiagnosisReport:
         if error is None
         else _same_exception(case, mistakes, ErrorReport("error", error, operation=question.operation))
     )
-    reports = tuple(FoundMistake(item.id, _description(case, texts[item.id]), _line(case, item)) for item in found)
+    # Beside a second mistake, numbers may come from that one: two results in the wrong order are taken for each other.
+    reports = tuple(
+        FoundMistake(item.id, _description(case, texts[item.id], alone=len(found) == 1), _line(case, item))
+        for item in found
+    )
     # The next answer has a trace of its own, or none.
     case.theirs = Trace()
     return DiagnosisReport(reports)
@@ -364,10 +368,10 @@ def _exception(message: str) -> str:
     return message.split("\n")[0].split(". ")[0].rstrip(".")
 
 
-def _description(case: _Case, mistake: MistakeRequest) -> str:
-    """Describe a mistake: what it did to the numbers of the first hidden input that shows it, and why."""
+def _description(case: _Case, mistake: MistakeRequest, *, alone: bool) -> str:
+    """Say what is wrong about a mistake, and, if it is `alone`, what it did to the first hidden input that shows it."""
     seen = ""
-    if mistake.seen and case.actual:
+    if alone and mistake.seen and case.actual:
         for index in range(len(case.seeds)):
             if same(case.actual[index], case.expected[index]):
                 continue

@@ -57,6 +57,12 @@ def test_a_known_mistake_is_explained_with_the_learners_numbers(worker: Session)
     assert mistake.text.endswith("Each row shares out one unit.")
 
 
+def test_numbers_of_two_mistakes_are_not_explained_by_one(worker: Session) -> None:
+    wrong = ATTENTION.replace("scores / keys.shape[-1] ** 0.5, dim=-1", "scores, dim=0")
+    texts = {mistake.id: mistake.text for mistake in worker.check(attention_exercise(), wrong).mistakes}
+    assert texts["columns"] == "Each row shares out one unit."
+
+
 def test_an_exception_is_matched_by_its_message(worker: Session) -> None:
     judgement = worker.check(attention_exercise(), EINSUM.replace('torch.einsum("nd,md->nm", q, k)', "q @ k"))
     assert judgement.verdict == "error"

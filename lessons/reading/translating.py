@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from lessons.format.course_file import CourseFile
+from lessons.format.exercises import ExerciseStep
 from lessons.format.fields import Model
 from lessons.format.lesson import Course, Lesson, RunningStep, ShownTensor, TrainStep
+from lessons.format.steps import Step
 from lessons.format.text_walk import SEPARATOR, Change, CourseText, change_texts, with_fields_of
 from lessons.reading import glossary, text_catalog
 from lessons.reading.glossary import Glossary, Term
@@ -36,6 +38,8 @@ def _translated(description: CourseFile | None, into: Translations) -> CourseFil
 def translate_lesson(lesson: Lesson, into: Translations) -> Lesson:
     """Return a lesson in another language. Labels that are its tokens stay its tokens."""
     translated = change_texts(lesson, (lesson.id,), _change(into, lesson.id))
+    steps_with_needs = tuple(map(_with_needs, lesson.steps, translated.steps))
+    translated = translated.model_copy(update={"steps": steps_with_needs})
     if not (repeated := text_catalog.labels_of_tokens(lesson)):
         return translated
     steps = []
@@ -49,6 +53,18 @@ def translate_lesson(lesson: Lesson, into: Translations) -> Lesson:
             step = step.model_copy(update={field: value for field, value in update.items() if value})
         steps.append(step)
     return translated.model_copy(update={"steps": tuple(steps)})
+
+
+def _with_needs(before: Step, after: Step) -> Step:
+    """Have the checks of a translated exercise rest on checks by their translated names."""
+    if not (isinstance(before, ExerciseStep) and isinstance(after, ExerciseStep)):
+        return after
+    names = {one.name: other.name for one, other in zip(before.checks, after.checks, strict=True)}
+    checks = tuple(
+        check.model_copy(update={"needs": tuple(names[name] for name in check.needs)}) if check.needs else check
+        for check in after.checks
+    )
+    return after.model_copy(update={"checks": checks})
 
 
 def load_glossary(course: Course) -> Glossary:

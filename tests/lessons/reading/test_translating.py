@@ -10,7 +10,9 @@ import pytest
 from lessons.engine.questions import question_words
 from lessons.engine.questions.question_facts import order_names
 from lessons.engine.questions.question_judging import judge
+from lessons.format.exercises import ExerciseStep
 from lessons.format.lesson import ChoiceStep, Course, Lesson, PredictStep, Question
+from lessons.format.steps import Step
 from lessons.format.text_walk import CourseText, change_texts, texts_of
 from lessons.reading import glossary, kept_course, recorded_outputs, repair_kinds, text_catalog, translating
 from lessons.results.result import StepResult
@@ -48,7 +50,16 @@ def test_nothing_but_texts_is_translated(course: Course) -> None:
         return written.replace(OPEN, "").replace(CLOSE, "")
 
     def plain(lesson: Lesson) -> Lesson:
-        return change_texts(lesson, (lesson.id,), english)
+        found = change_texts(lesson, (lesson.id,), english)
+        return found.model_copy(update={"steps": tuple(map(resting_on_english, found.steps))})
+
+    def resting_on_english(step: Step) -> Step:
+        """Checks rest on others by their names, which are texts."""
+        if not isinstance(step, ExerciseStep):
+            return step
+        needs = [tuple(name.replace(OPEN, "").replace(CLOSE, "") for name in check.needs) for check in step.checks]
+        checks = zip(step.checks, needs, strict=True)
+        return step.model_copy(update={"checks": tuple(one.model_copy(update={"needs": each}) for one, each in checks)})
 
     def in_lines(lesson: Lesson) -> Lesson:
         return change_texts(lesson, (lesson.id,), lambda text, _: text.text.replace(" }", "}"))

@@ -12,7 +12,8 @@ REFERENCE = Path(__file__).parents[3] / "docs" / "reference.md"
 
 def test_codes_that_scripts_depend_on() -> None:
     assert [(code.name, int(code)) for code in ExitCode] == [
-        ("OK", 0), ("NOT_PASSED", 1), ("USAGE", 2), ("FAILURE", 3), ("INCOMPLETE", 4)
+        ("OK", 0), ("NOT_PASSED", 1), ("USAGE", 2), ("FAILURE", 3), ("INCOMPLETE", 4),
+        ("UNDECIDED", 5),
     ]  # fmt: skip
     assert (ended_by(signal.SIGINT), ended_by(signal.SIGTERM)) == (130, 143)
 

@@ -54,7 +54,9 @@ def lines(
     if comparison.difference is not None:
         yield ""
         has_holes = bool(comparison.gaps_of_one.unread or comparison.gaps_of_other.unread)
-        yield from _difference(comparison.difference, names, here, width, has_holes)
+        yield from _difference(
+            comparison.difference, names, here, width, has_holes=has_holes, is_more=_is_more(comparison)
+        )
 
 
 def summary(comparison: RunComparison, names: tuple[str, str], *, traces: bool = False) -> str:
@@ -101,14 +103,23 @@ def _head(comparison: RunComparison, names: tuple[str, str], traces: bool) -> st
         return say("no-difference", "No difference was found, but not everything was compared.")
     if difference is None:
         return say("traces-agree", "The two traces agree.") if traces else say("agree", "The two programs agree.")
-    if difference.apart or (difference.one is not None and difference.other is not None):
+    if not _is_more(comparison):
         return say("traces-differ", "The two traces differ.") if traces else say("differ", "The two programs differ.")
     less, more = names if difference.one is None else reversed(names)
     return say("more", "{more} computes all that {less} does, and more.", more=more, less=less)
 
 
-def _difference(value: RunDifference, names: tuple[str, str], here: str, width: int, has_holes: bool) -> Iterator[str]:
-    is_more = not value.apart and (value.one is None or value.other is None)
+def _is_more(comparison: RunComparison) -> bool:
+    """Return whether one run has all results of the other one, and one that the other one lacks."""
+    difference = comparison.difference
+    if difference is None or difference.apart or (difference.one is not None and difference.other is not None):
+        return False
+    return comparison.matched >= (comparison.of_one if difference.one is None else comparison.of_other)
+
+
+def _difference(
+    value: RunDifference, names: tuple[str, str], here: str, width: int, *, has_holes: bool, is_more: bool
+) -> Iterator[str]:
     yield (
         say("more-first", "First of that:")
         if is_more

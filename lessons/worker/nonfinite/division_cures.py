@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -69,12 +70,12 @@ def of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "torch.nn.functional.normalize divides by the norm, or by 1e-12 where that is less: it gives 0 here. "
             "cosine_similarity does the same for a product of norms.",
         )  # fmt: skip
-    elif maker is not None and maker.op.strip("_") == "sqrt":
+    elif maker is not None and maker.op.strip("_") == "sqrt" and (small := _with_small_number(values[0], event, 0.5)):
         yield say(
             "eps-under-divisor",
-            "The slope of a root at 0 is infinite, so the small number belongs under it: x / (y + 1e-8).sqrt() is "
+            "The slope of a root at 0 is infinite, so the small number belongs under it: x / (y + {eps}).sqrt() is "
             "{value:.6g} here, and its gradient is finite too.",
-            value=values[0] / 1e-4 + 0.0,
+            eps=small[0], value=small[1],
         )  # fmt: skip
     elif not _is_sum_of(maker, event.arg("self")) and _is_count(run, maker, divisor, event.time):
         yield say(
@@ -89,28 +90,53 @@ def of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "x / torch.where(y > 0, y, 1) is {value:.6g} here.",
             value=values[0],
         )  # fmt: skip
+    elif not (small := _with_small_number(values[0], event)):
+        yield say("divisor", "Look at how the divisor came to be 0.")
     elif values[0]:
         yield say(
             "divisor-of-0",
             "Look at how the divisor came to be 0. A small number in it would keep the result finite, but large: "
-            "x / (y + 1e-8) is {value:.6g} here.",
-            value=values[0] / 1e-8,
+            "x / (y + {eps}) is {value:.6g} here.",
+            eps=small[0], value=small[1],
         )  # fmt: skip
     else:
         yield say(
             "clamp-divisor",
-            "A small number in the divisor keeps it from being 0: x / (y + 1e-8) is {value:.6g} here.",
-            value=values[0] / 1e-8 + 0.0,
+            "A small number in the divisor keeps it from being 0: x / (y + {eps}) is {value:.6g} here.",
+            eps=small[0], value=small[1],
         )  # fmt: skip
+
+
+SMALL_NUMBERS = ("1e-8", "1e-6", "1e-4")
+"""Small numbers that are added to a divisor: 1e-8 is 0 in half precision."""
+
+
+def _with_small_number(
+    numerator: float, event: Event, power: float = 1.0, numbers: Sequence[str] = SMALL_NUMBERS
+) -> tuple[str, float] | None:
+    """Return the first small number in place of a divisor of 0 with which the result is finite in its type, and that.
+
+    The divisor is the small number to a power. None if there is no such number.
+    """
+    dtype = event.outs[0].dtype
+    if not dtype.is_floating_point:
+        return None
+    for eps in numbers:
+        divisor = torch.tensor(float(eps), dtype=dtype) ** power
+        value = (torch.tensor(numerator, dtype=dtype) / divisor).item() + 0.0
+        if math.isfinite(value):
+            return eps, value
+    return None
 
 
 def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     if event.op.strip("_") == "rsqrt":
-        yield say(
-            "eps-in-rsqrt",
-            "A small number under the root keeps it from being 0: (x + 1e-6).rsqrt() is {value:.6g} here.",
-            value=1e-6**-0.5,
-        )
+        if small := _with_small_number(1.0, event, 0.5, SMALL_NUMBERS[1:]):
+            yield say(
+                "eps-in-rsqrt",
+                "A small number under the root keeps it from being 0: (x + {eps}).rsqrt() is {value:.6g} here.",
+                eps=small[0], value=small[1],
+            )  # fmt: skip
     elif event.op.strip("_") == "reciprocal" and _is_count(
         run, maker_of(run, event.arg("self"), event.time), event.arg("self"), event.time
     ):
@@ -119,8 +145,12 @@ def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[st
             "The sum counts nothing here. 1 / x.clamp(min=1) is 1 then; where(x > 0, 1 / x.clamp(min=1), 0) is 0.",
         )
     elif event.op.strip("_") == "reciprocal":
-        yield say("eps-in-reciprocal", "A small number keeps it from being 0: 1 / (x + 1e-8) is {value:.6g} here.",
-            value=1e8)  # fmt: skip
+        if small := _with_small_number(1.0, event):
+            yield say(
+                "eps-in-reciprocal",
+                "A small number keeps it from being 0: 1 / (x + {eps}) is {value:.6g} here.",
+                eps=small[0], value=small[1],
+            )  # fmt: skip
     else:
         if _is_count(run, maker_of(run, event.arg("self"), event.time), event.arg("self"), event.time):
             yield say(
@@ -128,8 +158,10 @@ def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[st
                 "The sum counts nothing here. x.clamp(min=1).pow(y) is 1 then; where(x > 0, x.clamp(min=1).pow(y), 0) "
                 "is 0.",
             )  # fmt: skip
-        else:
-            yield say("clamp-power", "x.clamp(min=1e-8) before the power keeps it finite.")
+        elif isinstance(exponent := event.arg("exponent"), int | float) and (
+            small := _with_small_number(1.0, event, -exponent)
+        ):
+            yield say("clamp-power", "x.clamp(min={eps}) before the power keeps it finite.", eps=small[0])
 
 
 def _is_power_of_0(run: Explainer, maker: Event | None) -> bool:

@@ -41,6 +41,9 @@ def add_rounding(result: RuleResult, values: Sequence[float], dtype: torch.dtype
     # An infinity has a note, which says where it came from.
     if formula is None or name not in f.FUNCTIONS or not math.isfinite(value):
         return False
+    if f.evaluate(formula, values) == value:
+        # Nothing was lost.
+        return True
     rounded = f.call(name, formula)
     if f.evaluate(rounded, values) != value:
         return False

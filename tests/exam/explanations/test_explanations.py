@@ -77,7 +77,7 @@ TOLD = [
     ("This NaN was born here. 0 / 0 is not a number.", _item(math.nan, "c[0] / c[0]", ZERO), ""),
     ("This inf was born here. The result is beyond the largest number of float16.",
      _item(math.inf, "a[0] * 70000", ONE, dtype="float16"), ""),
-    ("Added up by a loop, 2 times.", _item(4.0, "a[0] + b[0] + 1", ONE, TWO), ""),
+    ("Added up in 2 steps.", _item(4.0, "a[0] + b[0] + 1", ONE, TWO), ""),
     ("Set to 0: row 1, column 0 is not on or above the main diagonal.", _item(0.0, "0.0"), ""),
 ]  # fmt: skip
 """Sentences with a number and a program of which they are true."""
@@ -101,7 +101,7 @@ FALSE = [
     ("This NaN was born here. 0 / 0 is not a number.", _item(math.nan, "a[0] / 0 - b[0] / 0", ONE, TWO), ""),
     ("This inf was born here. The result is beyond the largest number of float32.",
      _item(math.inf, "a[0] * 70000", ONE, dtype="float32"), ""),
-    ("Added up by a loop, 3 times.", _item(4.0, "a[0] + b[0] + 1", ONE, TWO), ""),
+    ("Added up in 3 steps.", _item(4.0, "a[0] + b[0] + 1", ONE, TWO), ""),
     ("Set to 0: row 0, column 1 is not on or above the main diagonal.", _item(0.0, "0.0"), ""),
     ("It was dropped to save memory, and computing it again gave other numbers.", ONE, ""),
     ("A sentence that nobody has decided.", ONE, ""),

@@ -131,9 +131,19 @@ def _scalar(derivation: Derivation, index: Index, value: float) -> RuleResult:
     return leaf(derivation, "constant", index, given_by_python())
 
 
-@rule("arange", "linspace", "tril_indices", "triu_indices")
+@rule("arange", "linspace")
 def _counted(derivation: Derivation, index: Index, value: float) -> RuleResult:
     note = say("of-sequence", "Element {number} of the sequence that starts here.", number=index[-1])
+    return leaf(derivation, "constant", index, note)
+
+
+@rule("tril_indices", "triu_indices")
+def _listed(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    note = (
+        say("row-of-cell", "The row of cell {number} in the list.", number=index[1])
+        if index[0] == 0
+        else say("column-of-cell", "The column of cell {number} in the list.", number=index[1])
+    )
     return leaf(derivation, "constant", index, note)
 
 

@@ -35,7 +35,7 @@ def _add(derivation: Derivation, index: Index, value: float) -> RuleResult:
         if event.node:
             return make("sum", f.add(*terms))
         rounds = len(terms) - 1
-        note = say.count("loop", rounds, "Added up by a loop, {count} time.", "Added up by a loop, {count} times.")
+        note = say.count("steps", rounds, "Added up in {count} step.", "Added up in {count} steps.")
         return make("sum", f.add(*terms), note)
     first, second = derivation.operand("self", index), derivation.operand("other", index)
     alpha = event.arg("alpha")

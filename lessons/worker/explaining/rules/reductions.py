@@ -195,7 +195,7 @@ def _place_of_chosen(op: str, rank: int) -> str:
     if op == "kthvalue":
         return say("place-in-order", "The place of the number that is the {nth} in order.", nth=_nth(rank))
     if op == "mode":
-        return say("place-of-mode", "The place of the number that is the most frequent.")
+        return say("place-of-mode", "The place of a number that no other one occurs more often than.")
     return say("place-of-middle", "The place of the number that is the middle one.")
 
 
@@ -203,7 +203,7 @@ def _why_chosen(op: str, place: int, rank: int) -> str:
     if op == "kthvalue":
         return say("in-order", "Number {place} is the {nth} in order.", place=place, nth=_nth(rank))
     if op == "mode":
-        return say("mode", "Number {place} is the most frequent.", place=place)
+        return say("mode", "No number occurs more often than number {place}.", place=place)
     return say("middle", "Number {place} is the middle one.", place=place)
 
 
@@ -345,5 +345,9 @@ def _bincount(derivation: Derivation, index: Index, value: float) -> RuleResult:
     if isinstance(weights, Region):
         pairs = zip(tests, tensor.indices(), strict=True)
         tests = [f.multiply(test, derivation.cell(weights, at)) for test, at in pairs]
-    note = say("how-many", "How many of the numbers are {number}.", number=index[0])
+    note = (
+        say("weights-of", "The weights of the numbers that are {number}, added up.", number=index[0])
+        if isinstance(weights, Region)
+        else say("how-many", "How many of the numbers are {number}.", number=index[0])
+    )
     return make("count", f.add(ZERO, *tests), note)

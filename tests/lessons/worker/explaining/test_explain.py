@@ -83,7 +83,7 @@ def test_rounds_of_a_loop() -> None:
     """`t = t + 1` in a loop is explained as one sum over the rounds."""
     traced = Traced("t = torch.zeros(2)\nfor _ in range(3):\n    t = t + 1")
     explanation = traced.explain("t", 0)
-    assert "3 times" in explanation.notes[0]
+    assert "3 steps" in explanation.notes[0]
     assert explanation.value == 3
 
 

@@ -701,3 +701,17 @@ def test_a_row_with_a_nan_has_no_largest_number() -> None:
     """The NaN comes first, and nothing is said of the others."""
     told = Traced("x = torch.tensor([1.0, torch.nan])\nr = torch.softmax(x, 0)").explain("r", 0)
     assert not any("largest" in note for note in told.notes)
+
+
+@pytest.mark.parametrize(
+    ("code", "index", "note"),
+    [
+        ("r = torch.bincount(torch.tensor([1, 1]), weights=torch.tensor([0.5, 0.25]))", (1,), "The weights of the num"),
+        ("r = torch.tril_indices(3, 3)", (1, 2), "The column of cell 2"),
+        ("r = torch.tensor([3.0, 1.0, 2.0]).mode()[0]", (), "No number occurs more often than number 1."),
+        ("r = torch.tensor([-2.5, 1.5]).floor().to(torch.int16)", (0,), ""),
+    ],
+)
+def test_notes_that_once_said_too_much(code: str, index: tuple[int, ...], note: str) -> None:
+    notes = " ".join(Traced(code).explain("r", *index).notes)
+    assert notes.startswith(note) if note else "Rounded" not in notes

@@ -114,7 +114,9 @@ def _is_more(comparison: RunComparison) -> bool:
     difference = comparison.difference
     if difference is None or difference.apart or (difference.one is not None and difference.other is not None):
         return False
-    return comparison.matched >= (comparison.of_one if difference.one is None else comparison.of_other)
+    if difference.one is None:
+        return comparison.matched == comparison.of_one
+    return comparison.matched_of_other == comparison.of_other
 
 
 def _difference(

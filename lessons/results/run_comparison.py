@@ -134,6 +134,7 @@ class RunComparison:
         agreed: results that both have, up to the difference, in the order of the first run; those with names, if there
             are many.
         matched: how many results of the first run the second one has.
+        matched_of_other: how many results of the second run the first one has.
         of_one, of_other: how many results were compared of each run.
         difference: the first difference; None if there is none.
         gaps_of_one, gaps_of_other: what was not compared of each run.
@@ -146,6 +147,7 @@ class RunComparison:
     difference: RunDifference | None
     gaps_of_one: Gaps = NO_GAPS
     gaps_of_other: Gaps = NO_GAPS
+    matched_of_other: Count = 0
 
     @property
     def agree(self) -> bool | None:

@@ -105,8 +105,9 @@ class _Comparison:
             for theirs, mine in shown
         )
         return RunComparison(
-            agreed, len(self.ones), len(self.one), len(self.other), difference, self.one_gaps, self.other_gaps
-        )
+            agreed, len(self.ones), len(self.one), len(self.other), difference, self.one_gaps, self.other_gaps,
+            len(self.others),
+        )  # fmt: skip
 
     def _is_worth_telling(self, one: int, other: int) -> bool:
         return self.one[one].name == self.other[other].name or is_telling(self.one[one])

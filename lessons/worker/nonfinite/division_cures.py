@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -13,6 +12,7 @@ from lessons.texts.wording import Wording
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.nonfinite.nonfinite_chain import Link
 from lessons.worker.nonfinite.operand_makers import maker_of, number_at
+from lessons.worker.nonfinite.small_numbers import OF_DIVISORS, first_that_helps
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 
@@ -64,13 +64,17 @@ def of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "gives {value:.6g} here.",
             value=softmax,
         )  # fmt: skip
-    elif maker is not None and _is_norm(run, maker):
+    elif maker is not None and _is_norm(run, maker) and first_that_helps(event, _divided(0.0), ("1e-12",)):
         yield say(
             "normalize",
             "torch.nn.functional.normalize divides by the norm, or by 1e-12 where that is less: it gives 0 here. "
             "cosine_similarity does the same for a product of norms.",
         )  # fmt: skip
-    elif maker is not None and maker.op.strip("_") == "sqrt" and (small := _with_small_number(values[0], event, 0.5)):
+    elif (
+        maker is not None
+        and maker.op.strip("_") == "sqrt"
+        and (small := first_that_helps(event, _divided(values[0], 0.5)))
+    ):
         yield say(
             "eps-under-divisor",
             "The slope of a root at 0 is infinite, so the small number belongs under it: x / (y + {eps}).sqrt() is "
@@ -90,7 +94,7 @@ def of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "x / torch.where(y > 0, y, 1) is {value:.6g} here.",
             value=values[0],
         )  # fmt: skip
-    elif not (small := _with_small_number(values[0], event)):
+    elif not (small := first_that_helps(event, _divided(values[0]))):
         yield say("divisor", "Look at how the divisor came to be 0.")
     elif values[0]:
         yield say(
@@ -107,31 +111,14 @@ def of_division(run: Explainer, first: Link, event: Event) -> Iterator[str]:
         )  # fmt: skip
 
 
-SMALL_NUMBERS = ("1e-8", "1e-6", "1e-4")
-"""Small numbers that are added to a divisor: 1e-8 is 0 in half precision."""
-
-
-def _with_small_number(
-    numerator: float, event: Event, power: float = 1.0, numbers: Sequence[str] = SMALL_NUMBERS
-) -> tuple[str, float] | None:
-    """Return the first small number in place of a divisor of 0 with which the result is finite in its type, and that.
-
-    The divisor is the small number to a power. None if there is no such number.
-    """
-    dtype = event.outs[0].dtype
-    if not dtype.is_floating_point:
-        return None
-    for eps in numbers:
-        divisor = torch.tensor(float(eps), dtype=dtype) ** power
-        value = (torch.tensor(numerator, dtype=dtype) / divisor).item() + 0.0
-        if math.isfinite(value):
-            return eps, value
-    return None
+def _divided(numerator: float, power: float = 1.0) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Return the function that divides a number by a power of a small number."""
+    return lambda small: torch.tensor(numerator, dtype=small.dtype) / small**power
 
 
 def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     if event.op.strip("_") == "rsqrt":
-        if small := _with_small_number(1.0, event, 0.5, SMALL_NUMBERS[1:]):
+        if small := first_that_helps(event, _divided(1.0, 0.5), OF_DIVISORS[1:]):
             yield say(
                 "eps-in-rsqrt",
                 "A small number under the root keeps it from being 0: (x + {eps}).rsqrt() is {value:.6g} here.",
@@ -145,7 +132,7 @@ def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[st
             "The sum counts nothing here. 1 / x.clamp(min=1) is 1 then; where(x > 0, 1 / x.clamp(min=1), 0) is 0.",
         )
     elif event.op.strip("_") == "reciprocal":
-        if small := _with_small_number(1.0, event):
+        if small := first_that_helps(event, _divided(1.0)):
             yield say(
                 "eps-in-reciprocal",
                 "A small number keeps it from being 0: 1 / (x + {eps}) is {value:.6g} here.",
@@ -159,7 +146,7 @@ def _of_negative_power(run: Explainer, first: Link, event: Event) -> Iterator[st
                 "is 0.",
             )  # fmt: skip
         elif isinstance(exponent := event.arg("exponent"), int | float) and (
-            small := _with_small_number(1.0, event, -exponent)
+            small := first_that_helps(event, _divided(1.0, -exponent))
         ):
             yield say("clamp-power", "x.clamp(min={eps}) before the power keeps it finite.", eps=small[0])
 

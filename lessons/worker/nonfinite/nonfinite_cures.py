@@ -14,6 +14,7 @@ from lessons.worker.nonfinite import division_cures, overflow_cures
 from lessons.worker.nonfinite.nonfinite_chain import Link
 from lessons.worker.nonfinite.operand_makers import maker_of, number_at
 from lessons.worker.nonfinite.scaled_gradients import UNSCALE, UPDATE
+from lessons.worker.nonfinite.small_numbers import OF_EDGES, OF_LOGARITHMS, OF_SLOPES, first_that_helps
 from lessons.worker.recording.element_history import ValueLost
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.optimizer_steps import Step
@@ -24,7 +25,7 @@ say = Wording("explaining/nonfinite-cures")
 GROWTH = 100
 """By what factor a loss has grown that is said to explode."""
 
-LOGARITHMS = {"log": math.log, "log2": math.log2, "log10": math.log10}
+LOGARITHMS = {"log": torch.log, "log2": torch.log2, "log10": torch.log10}
 """The logarithms that end at 0."""
 
 LATELY = 4
@@ -158,12 +159,14 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
             "The numbers whose spread this is are all equal. Leave them out, or take 1 as their spread, which has the "
             "logarithm 0: torch.where(x > 0, x, 1).log().",
         )  # fmt: skip
-    elif (name := event.op.strip("_")) in LOGARITHMS:
+    elif (logarithm := LOGARITHMS.get(name := event.op.strip("_"))) and (
+        small := first_that_helps(event, logarithm, OF_LOGARITHMS)
+    ):
         yield say(
             "clamp-log",
-            "x.clamp(min=1e-12).{name}() stays finite: {value:.4g} at the least. For p * log(p), where 0 should count "
+            "x.clamp(min={eps}).{name}() stays finite: {value:.4g} at the least. For p * log(p), where 0 should count "
             "as 0, torch.xlogy(p, p) does.",
-            name=name, value=LOGARITHMS[name](1e-12),
+            name=name, eps=small[0], value=small[1],
         )  # fmt: skip
     else:
         yield say("keep-away", "The operand has to be kept away from the edge where the logarithm ends.")
@@ -266,11 +269,13 @@ def _of_zero_times(run: Explainer, first: Link, event: Event) -> Iterator[str]:
 def _of_infinities(run: Explainer, first: Link, event: Event) -> Iterator[str]:
     values = run.history.values(first.derived.operands)
     if event.op.strip("_") in ("sub", "add") and any(map(math.isinf, values)):
+        small = first_that_helps(event, lambda small: 0 / small, OF_LOGARITHMS)
         yield say(
             "row-of-infinities",
             "If this subtracts the largest number of a row, then all of the row is -inf: nothing in it is left. Leave "
             "at least one, or subtract highest.masked_fill(highest.isinf(), 0): then each exp of the row is 0, and so "
-            "is their sum, which needs clamp(min=1e-12) before anything is divided by it.",
+            "is their sum, which needs clamp(min={eps}) before anything is divided by it.",
+            eps=small[0] if small else OF_LOGARITHMS[0],
         )  # fmt: skip
 
 
@@ -388,27 +393,37 @@ def _of_derivative(run: Explainer, first: Link, event: Event, kind: str, told: E
     if maker is not None and maker is told:
         return
     if node.startswith("Sqrt") or (node.startswith("Pow") and kind in ("divided-by-0", "infinities")):
-        yield say(
-            "eps-under-root",
-            "The slope of a root at 0 is infinite. With a small number under it, (x + 1e-12).sqrt(), the slope at 0 is "
-            "{slope:.6g}.",
-            slope=0.5 / math.sqrt(1e-12),
-        )  # fmt: skip
+        if small := first_that_helps(event, lambda small: 0.5 / small.sqrt(), OF_LOGARITHMS):
+            yield say(
+                "eps-under-root",
+                "The slope of a root at 0 is infinite. With a small number under it, (x + {eps}).sqrt(), the slope at "
+                "0 is {slope:.6g}.",
+                eps=small[0], slope=small[1],
+            )  # fmt: skip
     elif node.startswith("Log"):
-        yield say(
-            "eps-in-log",
-            "The slope of a logarithm at 0 is infinite. x.clamp(min=1e-12).log() has the slope 0 there.",
-        )
+        if small := first_that_helps(event, torch.log, OF_LOGARITHMS):
+            yield say(
+                "eps-in-log",
+                "The slope of a logarithm at 0 is infinite. x.clamp(min={eps}).log() has the slope 0 there.",
+                eps=small[0],
+            )
     elif node.startswith(("Acos", "Asin", "Atanh", "Acosh")):
-        yield say(
-            "inside-domain",
-            "The slope is infinite at the edge of where the function is defined. x.clamp(-1 + 1e-6, 1 - 1e-6) as its "
-            "operand has the slope 0 there.",
-        )  # fmt: skip
+        if small := first_that_helps(event, lambda small: 1 / (1 - (1 - small)), OF_EDGES):
+            yield say(
+                "inside-domain",
+                "The slope is infinite at the edge of where the function is defined. x.clamp(-1 + {eps}, 1 - {eps}) as "
+                "its operand has the slope 0 there.",
+                eps=small[0],
+            )
     elif node.startswith("Atan2"):
         yield say("atan2", "The angle of a vector of length 0 has no derivative. Leave such vectors out before.")
     elif node.startswith(("Div", "Rsqrt", "Reciprocal")):
-        yield say("eps-in-divisor", "A small number in the divisor, as in x / (y + 1e-8), keeps the slope finite.")
+        if small := first_that_helps(event, lambda small: 1 / small**2, OF_SLOPES):
+            yield say(
+                "eps-in-divisor",
+                "A small number in the divisor, as in x / (y + {eps}), keeps the slope finite.",
+                eps=small[0],
+            )
     elif node.startswith(("LinalgEigh", "LinalgEig", "LinalgSvd")):
         yield say(
             "equal-eigenvalues",

@@ -39,12 +39,12 @@ def _add(derivation: Derivation, index: Index, value: float) -> RuleResult:
         return make("sum", f.add(*terms), note)
     first, second = derivation.operand("self", index), derivation.operand("other", index)
     alpha = event.arg("alpha")
+    if op == "rsub":
+        first, second = second, first
     if alpha is not None and alpha != 1:
         second = f.multiply(f.Number(float(alpha)), second)
     if event.outs[0].dtype == torch.bool:
         return make("or", f.Op("or", (first, second)))
-    if op == "rsub":
-        first, second = second, first
     return make("add", f.add(first, second)) if op == "add" else make("subtract", f.Op("-", (first, second)))
 
 

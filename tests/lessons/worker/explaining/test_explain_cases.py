@@ -715,3 +715,8 @@ def test_a_row_with_a_nan_has_no_largest_number() -> None:
 def test_notes_that_once_said_too_much(code: str, index: tuple[int, ...], note: str) -> None:
     notes = " ".join(Traced(code).explain("r", *index).notes)
     assert notes.startswith(note) if note else "Rounded" not in notes
+
+
+def test_rsub_takes_its_factor_from_what_it_subtracts() -> None:
+    told = Traced("r = torch.rsub(torch.tensor([3.0]), 10, alpha=2)").explain("r", 0)
+    assert told.value == f.evaluate(told.formula, told.values) == 4

@@ -394,6 +394,7 @@ def test_long_code_is_cut_in_its_middle() -> None:
         # In half precision, 1e-8 is 0, and 1 / 1e-6 is too large.
         ("x = torch.zeros(2).half()\ny = x / x", "x / (y + 1e-6) is 0 here"),
         ("x = torch.zeros(2).half()\ny = 1 / x", "1 / (x + 1e-4) is 10000 here"),
+        ("x = torch.zeros(2).half()\ny = x.log()", "x.clamp(min=1e-6).log() stays finite: -13.8"),
         ("x = torch.ones(2, 3)\ny = x / x.std(dim=0)", "x / torch.where(y > 0, y, 1) is 1 here"),
         (
             "x = torch.ones(2, requires_grad=True)\nx.register_hook(lambda g: g / g.sum())\n(x[0] - x[1]).backward()",

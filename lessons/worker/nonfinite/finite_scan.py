@@ -134,6 +134,11 @@ def is_given(op: str, args: Iterable[Any], near: float) -> bool:
     return op in SETTING or any(isinstance(item, float) and abs(item) > near for item in args)
 
 
+def widened(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor in a type that PyTorch can compare numbers of: float8 is none."""
+    return tensor.float() if tensor.dtype.itemsize < 2 else tensor
+
+
 def largest_magnitude(tensor: torch.Tensor) -> float:
     """Return the largest magnitude in a tensor that is not empty, NaN if there is any."""
     if not tensor.is_contiguous() and tensor.dim() > 1:
@@ -223,9 +228,7 @@ class _Scanner:
             return
         if event is not None:
             self._scan.numbers += parts.size
-        tensor = parts.inside(memory)
-        if tensor.dtype.itemsize < 2:
-            tensor = tensor.float()
+        tensor = widened(parts.inside(memory))
         largest = largest_magnitude(tensor)
         if math.isfinite(largest):
             near = torch.finfo(parts.dtype).max / NEAR

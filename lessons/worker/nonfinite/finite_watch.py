@@ -25,6 +25,7 @@ from lessons.worker.nonfinite.finite_scan import (
     described,
     is_given,
     largest_magnitude,
+    widened,
 )
 from lessons.worker.nonfinite.scaled_gradients import UNSCALE, UPDATE, ScaledStep
 from lessons.worker.recording.event import Event
@@ -139,7 +140,7 @@ class FiniteWatch:
         is_there = memory.nbytes() > 0 and memory.device.type != "meta"
         # Data that are copied are looked at as what is copied.
         if is_there and region.dtype.is_floating_point and region.size and noted.info.op != "lift_fresh":
-            tensor = _wide(region.tensor)
+            tensor = widened(region.tensor)
             largest = largest_magnitude(tensor)
             if not math.isfinite(largest):
                 self._note(described(noted.time, region, None, tensor, largest))
@@ -160,7 +161,7 @@ class FiniteWatch:
         if not dtype.is_floating_point or not size or tensor._is_zerotensor():
             return True
         self._scan.numbers += size
-        largest = largest_magnitude(_wide(tensor))
+        largest = largest_magnitude(widened(tensor))
         near = self._near.get(dtype)
         if near is None:
             near = self._near[dtype] = torch.finfo(dtype).max / NEAR
@@ -174,7 +175,7 @@ class FiniteWatch:
             region = Region.of_layout(layout(tensor)) if region is None else region.parts
             event = self._record.events[-1]
             if self.first_nan is None:
-                written = described(noted.time + 1, region, event, _wide(tensor), largest)
+                written = described(noted.time + 1, region, event, widened(tensor), largest)
                 self._note(written)
                 is_computed = tainted or noted.info.op not in SETTING
                 if written.kind == "nan" and is_computed:
@@ -223,11 +224,6 @@ class FiniteWatch:
 def _light(noted: Noted) -> Event:
     """Return an operation without its tensors, which would stay in memory."""
     return Event(noted.time, noted.info, (), {}, (), *noted.sites)
-
-
-def _wide(tensor: torch.Tensor) -> torch.Tensor:
-    """Return a tensor in a type that PyTorch can compare numbers of."""
-    return tensor.float() if tensor.dtype.itemsize < 2 else tensor
 
 
 def _tensors(out: Any) -> Iterator[torch.Tensor]:

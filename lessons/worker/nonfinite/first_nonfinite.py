@@ -31,6 +31,7 @@ from lessons.worker.nonfinite.finite_scan import (
     described,
     largest_magnitude,
     scan,
+    widened,
 )
 from lessons.worker.nonfinite.hidden_derivatives import without_hidden
 from lessons.worker.nonfinite.nonfinite_chain import Link, WaysBack
@@ -229,7 +230,7 @@ class _Search:
         if written.indices:
             return written
         try:
-            tensor = self.run.history.tensor(written.region, written.time, copy=False)
+            tensor = widened(self.run.history.tensor(written.region, written.time, copy=False))
         except ValueLost:
             return written
         return described(written.time, written.region, written.event, tensor, largest_magnitude(tensor))
@@ -397,7 +398,7 @@ class _Search:
             if not parts.dtype.is_floating_point or not parts.size:
                 continue
             try:
-                tensor = self.run.history.tensor(parts, self.last, copy=False)
+                tensor = widened(self.run.history.tensor(parts, self.last, copy=False))
             except ValueLost:
                 continue
             finite = tensor.isfinite()

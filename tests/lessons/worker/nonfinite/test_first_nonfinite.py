@@ -429,3 +429,11 @@ def test_what_a_function_takes_a_part_of_goes_by_the_code_that_made_it() -> None
     )
     (origin,) = report.origins
     assert origin.first.label == "(torch.tensor([0.0, 1.0]) / torch.tensor([0.0, 1.0]))[0]"
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
+def test_numbers_of_eight_bits_are_looked_at_too(dtype: str) -> None:
+    """PyTorch itself cannot say whether they are finite."""
+    assert _search(f"x = torch.ones(2).to(torch.{dtype})\ny = x.float() * 2").origins == ()
+    (origin,) = _search(f"x = torch.ones(2) / 0\ny = x.to(torch.{dtype})").origins
+    assert origin.first.label == "x[0]"

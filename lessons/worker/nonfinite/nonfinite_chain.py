@@ -13,6 +13,7 @@ from lessons.worker.explaining import nonfinite_origin
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.explaining.nonfinite_origin import Reason
 from lessons.worker.explaining.recorded_run import DerivedCell, Index, RuleResult
+from lessons.worker.recording import result_names
 from lessons.worker.recording.element_history import Element, ValueLost
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
@@ -139,9 +140,14 @@ class WaysBack:
         )
 
     def is_on_purpose(self, link: Link) -> bool:
-        """Return whether the code set an infinity, computes with one, or took the logarithm of a mask."""
+        """Return whether the code set an infinity, computes with one, or took the logarithm of a mask.
+
+        Tables that an operation makes for its derivative alone, such as that of `ctc_loss`, may hold infinities too.
+        """
         if not math.isinf(link.value):
             return False
+        if _is_inside(link):
+            return True
         if self._is_choice_computed(link):
             return False
         if nonfinite_origin.is_set(link.derived) or nonfinite_origin.names_infinity(link.derived):
@@ -205,3 +211,12 @@ def _is_moved(link: Link) -> bool:
 def _is_from_truth_values(event: Event) -> bool:
     """Return whether an operation turned truth values into numbers."""
     return any(region.dtype == torch.bool for region in event.operands())
+
+
+def _is_inside(link: Link) -> bool:
+    """Return whether a number is in a result that PyTorch does not give to the program."""
+    event, element = link.derived.event, link.element
+    if event is None or not result_names.gives_first_only(event):
+        return False
+    found = event.index_of(element.storage, element.offset, element.size)
+    return found is not None and result_names.place_of(event, found[0])[0] > 0

@@ -437,3 +437,13 @@ def test_numbers_of_eight_bits_are_looked_at_too(dtype: str) -> None:
     assert _search(f"x = torch.ones(2).to(torch.{dtype})\ny = x.float() * 2").origins == ()
     (origin,) = _search(f"x = torch.ones(2) / 0\ny = x.to(torch.{dtype})").origins
     assert origin.first.label == "x[0]"
+
+
+def test_a_table_that_only_an_operation_sees_may_hold_infinities() -> None:
+    alignable = (
+        "t = torch.zeros(6, 1, 4).log_softmax(-1)\n"
+        "y = torch.nn.functional.ctc_loss(t, torch.tensor([[1, 2]]), torch.tensor([6]), torch.tensor([2]))"
+    )
+    assert _search(alignable).origins == ()
+    (origin,) = _search(alignable.replace("[[1, 2]]", "[[1, 1, 1, 1, 1]]").replace("[2]", "[5]")).origins
+    assert "No alignment is possible" in origin.reason

@@ -205,7 +205,7 @@ def looked_at(report: NonfiniteReport, *, failed: bool = False) -> str:
             if failed
             else say("none-computed", "No operation computed a number that is not finite.")
             if report.reached
-            else say("all-finite-but-marks", "Everything is finite, but for NaN that nothing else was computed from.")
+            else say("all-finite-but-marks", "Everything is finite, but for what the code itself set or left out.")
             if report.has_marks
             else say("all-finite", "Everything is finite.")
         )

@@ -89,7 +89,7 @@ class NonfiniteReport:
         unkept: how many operations were looked at, but are so long ago that the record no longer has them.
         skipped: how many steps a `GradScaler` has skipped because a gradient was not finite.
         is_over: whether the run was ended soon after the first NaN, when enough was known.
-        has_marks: whether some variables hold NaN in the end from which nothing was computed.
+        has_marks: whether numbers that are not finite were set by the code, left out by it, or mark what is missing.
         lost: how many numbers were not, because they were overwritten and there was no room for a copy.
         unseen: how many sparse or nested tensors were made whose numbers are not finite, or were not looked at.
         unjudged: of how many tensors with infinities it was not looked at whether the code has set these.

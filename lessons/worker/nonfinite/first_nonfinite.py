@@ -193,6 +193,7 @@ class _Search:
                 chain = self.ways.back(written.region, written.indices[0], written.time, is_nan=True)
                 if self.ways.is_mark(chain) or self._is_left_out(written):
                     # As long as nothing is computed from it, it may mark what is missing.
+                    self.has_marks = True
                     continue
                 if infinity is not None and _same_derivative(infinity[1], chain):
                     return [(written, [*infinity[1], *chain])]
@@ -208,6 +209,7 @@ class _Search:
                 self.unjudged += not all(chains)
                 computed = next((one for one in chains if one and not self.ways.is_on_purpose(one[0])), None)
                 infinity = None if computed is None else (written, computed)
+                self.has_marks = self.has_marks or (computed is None and bool(chains))
         return [] if infinity is None else [infinity]
 
     def _is_left_out(self, written: Written) -> bool:

@@ -14,7 +14,7 @@ import torch
 from lessons.results.floats import exact_number
 from lessons.worker.explaining.recorded_run import Index
 from lessons.worker.recording.element_history import ElementHistory, ValueLost
-from lessons.worker.recording.event import Event, contents
+from lessons.worker.recording.event import Event, contents, tensors_of
 from lessons.worker.recording.regions import Region
 
 CONSTANTS = frozenset(
@@ -115,10 +115,7 @@ class Replay:
             return None
         written = list(event.info.targets(args, kwargs)) if event.info.written else []
         memories = {item.untyped_storage()._cdata for item in written}
-        results = [
-            item for item in (out if isinstance(out, list | tuple) else (out,)) if isinstance(item, torch.Tensor)
-        ]
-        outs = [*written, *(item for item in results if item.untyped_storage()._cdata not in memories)]
+        outs = [*written, *(item for item in tensors_of(out) if item.untyped_storage()._cdata not in memories)]
         return outs[output] if len(outs) == len(event.outs) else None
 
     def _run(self, event: Event) -> torch.Tensor | None:

@@ -28,7 +28,7 @@ from lessons.worker.nonfinite.finite_scan import (
     widened,
 )
 from lessons.worker.nonfinite.scaled_gradients import UNSCALE, UPDATE, ScaledStep
-from lessons.worker.recording.event import Event
+from lessons.worker.recording.event import Event, tensors_of
 from lessons.worker.recording.events import Noted
 from lessons.worker.recording.record import Record
 from lessons.worker.recording.regions import Layout, Region, layout
@@ -113,13 +113,13 @@ class FiniteWatch:
                 self._since = noted.time
         elif info.op.startswith(EMPTY):
             # What lies in memory that nothing has written yet may be anything.
-            self._known.update(item.untyped_storage() for item in _tensors(out))
+            self._known.update(item.untyped_storage() for item in tensors_of(out))
             wrote = True
         else:
             if info.op == "ones_like":
                 self._note_loss(noted)
             fresh = info.op == "lift_fresh"
-            for item in _tensors(out):
+            for item in tensors_of(out):
                 if item.layout is torch.strided and (fresh or item.untyped_storage() not in read):
                     wrote = self._look_at(noted, item, tainted) or wrote
         self._scan.operations += wrote
@@ -224,13 +224,6 @@ class FiniteWatch:
 def _light(noted: Noted) -> Event:
     """Return an operation without its tensors, which would stay in memory."""
     return Event(noted.time, noted.info, (), {}, (), *noted.sites)
-
-
-def _tensors(out: Any) -> Iterator[torch.Tensor]:
-    if isinstance(out, torch.Tensor):
-        yield out
-    elif isinstance(out, list | tuple):
-        yield from (item for item in out if isinstance(item, torch.Tensor))
 
 
 def _layouts(values: Any) -> Iterator[Layout]:

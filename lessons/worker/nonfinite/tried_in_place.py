@@ -11,7 +11,7 @@ import torch
 
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.recording.element_history import ValueLost
-from lessons.worker.recording.event import Event
+from lessons.worker.recording.event import Event, tensors_of
 from lessons.worker.recording.regions import Region
 
 MOST = 2000
@@ -42,12 +42,9 @@ def goes_on(run: Explainer, event: Event, result: torch.Tensor) -> bool:
         if any(_key(region) not in changed for region in taken) or later.info.func is None or later.info.random:
             return False
         try:
-            out = _run(run, later, changed)
+            results = tensors_of(_run(run, later, changed))
         except (RuntimeError, TypeError, ValueError, IndexError, ValueLost):
             return False
-        results = [
-            item for item in (out if isinstance(out, list | tuple) else (out,)) if isinstance(item, torch.Tensor)
-        ]
         if len(results) < len(later.outs) or not all(map(_is_finite, results)):
             return False
         for region, tensor in zip(later.outs, results, strict=False):

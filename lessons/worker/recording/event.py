@@ -194,3 +194,8 @@ class Bytes:
 def contents(copy: torch.Tensor | Bytes) -> torch.Tensor:
     """Return a copy of overwritten numbers as a tensor. Not to be used while the recorder is entered."""
     return copy.tensor if isinstance(copy, Bytes) else copy
+
+
+def tensors_of(out: Any) -> list[torch.Tensor]:
+    """Return the tensors among what an operation has returned: one, several in a list or tuple, or none."""
+    return [item for item in (out if isinstance(out, list | tuple) else (out,)) if isinstance(item, torch.Tensor)]

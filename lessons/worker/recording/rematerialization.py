@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from lessons.texts.wording import Wording
-from lessons.worker.recording.event import DROPPED, SNAPSHOT, Bytes, Event, Info
+from lessons.worker.recording.event import DROPPED, SNAPSHOT, Bytes, Event, Info, tensors_of
 from lessons.worker.recording.event import contents as copied
 from lessons.worker.recording.operation_info import DATA
 from lessons.worker.recording.reachability import OVERWRITING, is_held, is_like, is_whole, overwrites
@@ -311,10 +311,8 @@ class Rematerializer:
     ) -> None:
         """Run an operation again; what it makes becomes the contents of the storages that it made then."""
         out = event.info.func(*map(plain, event.args), **{key: plain(value) for key, value in event.kwargs.items()})
-        results = out if isinstance(out, list | tuple) else (out,)
         overwritten = {contents[region.storage]._cdata for region in targets}
-        tensors = [item for item in results if isinstance(item, torch.Tensor)]
-        fresh = [item for item in tensors if item.untyped_storage()._cdata not in overwritten]
+        fresh = [item for item in tensors_of(out) if item.untyped_storage()._cdata not in overwritten]
         for region, tensor in zip(event.outs[len(targets) :], fresh, strict=True):
             if (region.shape, region.stride) != (tuple(tensor.shape), tensor.stride()):
                 raise CannotRestore(_changed())

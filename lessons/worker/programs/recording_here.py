@@ -94,7 +94,7 @@ class RecordingHere:
                 self._froze = True
             self.recorder.begin_at(frame)
             self._entered.enter_context(loaded_batches.copied())
-            self._entered.enter_context(self._variables.noting())
+            self._entered.enter_context(self._variables.noting_at_operations(frame))
             self._entered.enter_context(self.recorder)
 
     def end(self, frame: FrameType, failure: TracebackType | None = None) -> int:
@@ -119,6 +119,7 @@ class RecordingHere:
     def note(self, frame: FrameType) -> int:
         """Note the variables of a frame as they are now; return the time."""
         before = sum(map(len, self.record.bindings.values()))
+        self._variables.note_returned()
         self.recorder.naming.name_all(variables(frame))
         self._variables.name_items(frame.f_locals)
         if sum(map(len, self.record.bindings.values())) > before:

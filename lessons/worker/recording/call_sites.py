@@ -12,6 +12,7 @@ import os
 import sys
 import sysconfig
 import tokenize
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
@@ -25,6 +26,8 @@ DEPTH = 200
 NO_SITES: CallSites = ((), False)
 MOST_KNOWN = 4096
 """Different call sites that are remembered; beyond that they are made anew."""
+
+OnCalls = Callable[[FrameType, Sequence[FrameType]], None]
 
 RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Marks of functions that may be called from several places while they last."""
@@ -62,6 +65,9 @@ class SiteFinder:
 
     Attributes:
         aside: sites that stand behind those of every operation: what is computed now explains an operation there.
+        on_calls: called before an operation if calls of watched functions have begun or ended since the one before,
+            with the frame that calls the operation and those of new calls, innermost first. Those of generators and
+            coroutines are new each time.
     """
 
     def __init__(self, sources: dict[str, str]) -> None:
@@ -76,6 +82,7 @@ class SiteFinder:
         self._of_frame: CallSites | None = None
         self._in_frame: dict[int, CallSites] = {}
         self.aside: tuple[Site, ...] = ()
+        self.on_calls: OnCalls | None = None
         self._outermost: FrameType | None = None
 
     def watch(self, filename: str, source: str) -> None:
@@ -142,7 +149,10 @@ class SiteFinder:
             elif seen is None and code.co_name == "_str":
                 return None
             frame = frame.f_back
-        while len(calls) > (0 if call is None else call.depth + 1):
+        last = 0 if call is None else call.depth + 1
+        if self.on_calls is not None and (entered or len(calls) > last):
+            self.on_calls(first, entered)
+        while len(calls) > last:
             calls.popitem()
         if entered:
             sites, call = self._enter(entered, frame, call, first)

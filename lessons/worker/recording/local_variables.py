@@ -1,7 +1,10 @@
 """The variables of functions: which tensors they are when a function returns, and which modules they are when called.
 
 What assignments in the source name (`names`) is less: not what is unpacked, nor what another function returned. This
-looks at the variables themselves, so it needs Python's profiler, which takes time for each call. Lessons do without.
+looks at the variables themselves. There are two ways to learn that a function has returned. Python's profiler tells of
+every call, and takes longer than the recorder itself. The recorder sees the stack at every operation: a call that is
+gone from it has returned. That costs next to nothing, but tells only of calls in which an operation was called. Lessons
+do without.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import CodeType, FrameType, ModuleType
 from typing import Any
@@ -20,6 +23,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from lessons.results.code_unit import PROGRAM
 from lessons.worker.recording import beside_compiler
+from lessons.worker.recording.call_sites import RESUMED
 from lessons.worker.recording.record import Variables
 from lessons.worker.recording.recorder import Recorder
 from lessons.worker.recording.regions import Region, plain_region, unlisted_kind
@@ -51,11 +55,82 @@ class LocalVariables:
         self._files: dict[CodeType, dict[str, Any]] = {}
         """The variables of each watched file that was imported."""
         self._began: dict[int, int] = {}
-        """When each call began that has not returned, by the identity of its frame."""
+        """When each call began whose return the profiler will tell, by the identity of its frame."""
+        self._lasting: dict[FrameType, int] = {}
+        """When each call began that has returned as soon as it is gone from the stack."""
+        self._block: FrameType | None = None
+        self._profiler: Any = None
+        """The profiler of somebody else, which goes on."""
+
+    @contextmanager
+    def noting_at_operations(self, block: FrameType) -> Iterator[None]:
+        """Note the variables of calls in which an operation is called in this context, when they have returned.
+
+        That of the block itself is no such call.
+        """
+        self._block = block
+        with self.naming_modules():
+            self._recorder.follow(self._follow)
+            try:
+                yield
+            finally:
+                self._recorder.follow(None)
+                if sys.getprofile() == self._until_left:
+                    _setprofile(self._profiler)
+                self.note_returned()
+                self._lasting.clear()
+                self._began.clear()
+                self._block = None
+
+    def note_returned(self) -> None:
+        """Note the variables of calls that have returned since the last operation."""
+        self._follow(_getframe(1), ())
+
+    def _follow(self, innermost: FrameType, entered: Sequence[FrameType]) -> None:
+        """Note calls that have begun, and the variables of those that are no longer on the stack.
+
+        A frame that somebody holds keeps its variables as they were when it returned. That of a generator does not in
+        Python 3.13.0: it may not outlive the generator.
+        """
+        for each in reversed(entered):
+            code = each.f_code
+            if each is self._block or each in self._lasting:
+                continue
+            if not code.co_flags & RESUMED:
+                self._lasting[each] = self._enter(code)
+            elif not code.co_name.startswith("<"):
+                self._began.setdefault(id(each), self._enter(code))
+                self._profile_until_left(code)
+        running: set[FrameType] = set()
+        frame: FrameType | None = innermost
+        while frame is not None and frame is not self._block:
+            running.add(frame)
+            frame = frame.f_back
+        for each in reversed([each for each in self._lasting if each not in running]):
+            self._leave(each, self._lasting.pop(each))
+
+    def _profile_until_left(self, code: CodeType) -> None:
+        """Have the profiler tell when a generator or coroutine that runs waits or returns."""
+        profiler = sys.getprofile()
+        if profiler is None or callable(profiler):
+            if profiler != self._until_left:
+                self._profiler = profiler
+                _setprofile(self._until_left)
+        else:
+            # Up to Python 3.11, that of cProfile cannot be set again, so it stays. Old values would not be true.
+            self._recorder.record.variables.pop(code, None)
+
+    def _until_left(self, frame: FrameType, event: str, arg: object) -> None:
+        if self._profiler is not None:
+            self._profiler(frame, event, arg)
+        if event == "return" and id(frame) in self._began:
+            self._leave(frame, self._began.pop(id(frame)))
+            if not self._began:
+                _setprofile(self._profiler)
 
     @contextmanager
     def noting(self) -> Iterator[None]:
-        """Note variables while code runs in this context."""
+        """Note the variables of every call of a watched function while code runs in this context."""
         with self.naming_modules():
             before = sys.getprofile()
             _setprofile(self._profile)
@@ -101,18 +176,25 @@ class LocalVariables:
             # Functions of C, which are most of all, and have no variables.
             return
         code = frame.f_code
-        # The variables of a comprehension are gone when it ends; those of a file are looked at when the program ends.
         if event == "return":
-            if not self._recorder.is_watched(code):
-                return
-            if code.co_name == MODULE and code.co_filename != PROGRAM.filename:
-                self._files[code] = frame.f_globals
-            elif not code.co_name.startswith("<"):
-                self._note(code, frame.f_locals, self._began.pop(id(frame), 0))
+            if self._recorder.is_watched(code):
+                self._leave(frame, self._began.pop(id(frame), 0))
         elif event == "call" and (id(code) in self._entered or self._recorder.is_watched(code)):
-            self._entered.setdefault(id(code), (len(self._entered), code))
-            if not code.co_name.startswith("<"):
-                self._began[id(frame)] = self._recorder.record.time
+            self._began[id(frame)] = self._enter(code)
+
+    def _enter(self, code: CodeType) -> int:
+        """Note that a function is called; return the time."""
+        self._entered.setdefault(id(code), (len(self._entered), code))
+        return self._recorder.record.time
+
+    def _leave(self, frame: FrameType, since: int) -> None:
+        """Note what a call has left that began at a time."""
+        code = frame.f_code
+        # The variables of a comprehension are gone when it ends; those of a file are looked at when the program ends.
+        if code.co_name == MODULE and code.co_filename != PROGRAM.filename:
+            self._files[code] = frame.f_globals
+        elif not code.co_name.startswith("<"):
+            self._note(code, frame.f_locals, since)
 
     def _note(self, code: CodeType, held: Mapping[str, Any], since: int) -> None:
         """Note the variables that a function, or a file, has left; of a file, the present ones."""
@@ -162,6 +244,7 @@ class LocalVariables:
 
 
 beside_compiler.leave_alone(LocalVariables._profile.__code__)
+beside_compiler.leave_alone(LocalVariables._until_left.__code__)
 
 
 def _layout(region: Region) -> tuple[object, ...]:

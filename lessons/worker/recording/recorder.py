@@ -29,7 +29,7 @@ from torch.utils._pytree import tree_leaves
 from lessons.texts.wording import Wording
 from lessons.worker.recording import beside_compiler, composites, operation_info, reachability
 from lessons.worker.recording.autograd_nodes import NodeNotes
-from lessons.worker.recording.call_sites import SiteFinder
+from lessons.worker.recording.call_sites import OnCalls, SiteFinder
 from lessons.worker.recording.draw import Draws
 from lessons.worker.recording.event import IN_PLACE, NO_KWARGS, SNAPSHOT, SPECIAL, Bytes, Event, Info, Site
 from lessons.worker.recording.events import SAME, Noted, Rare
@@ -155,6 +155,10 @@ class Recorder(TorchDispatchMode):
         """Return whether operations that this code calls are attributed to it."""
         return self._sites.is_watched(code)
 
+    def follow(self, on_calls: OnCalls | None) -> None:
+        """Call a function before an operation if calls of watched functions have begun or ended; None ends that."""
+        self._sites.on_calls = on_calls
+
     @contextlib.contextmanager
     def by_hand(self) -> Iterator[None]:
         """Mark everything that is written meanwhile as set by the learner."""
@@ -198,6 +202,8 @@ class Recorder(TorchDispatchMode):
             self._lose(info, args, kwargs or NO_KWARGS)
             return func(*args, **(kwargs or NO_KWARGS))
         try:
+            # Before it runs: it may change what the tensors look like that functions have left.
+            sites = self._sites.find(_getframe(1))
             nodes, made = _nodes_made(), -1
             if nodes != self._made:
                 self._made, made = nodes, nodes - 1
@@ -220,13 +226,12 @@ class Recorder(TorchDispatchMode):
             self._stop(f"{type(error).__name__}: {error}", ())
             return func(*args, **(kwargs or NO_KWARGS))
         out = call(*args, **kwargs) if kwargs else call(*args)
+        if sites is None:
+            return out
         events, time = record.events, record.time
         items = events.items
         start = len(items)
         try:
-            sites = self._sites.find(_getframe(1))
-            if sites is None:
-                return out
             dims, marks, storages, lent = self._dims, self._marks, self._storages, self._lent
             noted: list[Any] = []
             results: Any = ()
@@ -293,9 +298,9 @@ class Recorder(TorchDispatchMode):
 
     def _run_code(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run an operation that runs functions of the program, and record what it took and gave."""
+        sites = self._sites.find(_getframe(2))
         out = info.func(*args, **kwargs)
-        sites = None if self.record.stopped else self._sites.find(_getframe(2))
-        if sites is None:
+        if sites is None or self.record.stopped:
             return out
         try:
             taken, made = (
@@ -365,6 +370,9 @@ class Recorder(TorchDispatchMode):
     def _lose(self, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Record which storages of the record an operation writes to after recording stopped."""
         record = self.record
+        with contextlib.suppress(Exception):
+            # Functions go on to return.
+            self._sites.find(_getframe(2))
         record.time += 1
         for tensor in info.targets(args, kwargs) if info.written else ():
             storage = tensor.untyped_storage()._cdata

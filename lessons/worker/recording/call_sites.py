@@ -27,7 +27,11 @@ NO_SITES: CallSites = ((), False)
 MOST_KNOWN = 4096
 """Different call sites that are remembered; beyond that they are made anew."""
 
-OnCalls = Callable[[FrameType, Sequence[FrameType]], None]
+OnCalls = Callable[[FrameType, Sequence[FrameType], Sequence[FrameType] | None], None]
+"""Is given the frame that calls an operation, the calls that are new, and those that have ended, innermost first.
+
+None for the latter if they are not known. Calls of generators and coroutines are new at each operation, and never end.
+"""
 
 RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Marks of functions that may be called from several places while they last."""
@@ -65,9 +69,7 @@ class SiteFinder:
 
     Attributes:
         aside: sites that stand behind those of every operation: what is computed now explains an operation there.
-        on_calls: called before an operation if calls of watched functions have begun or ended since the one before,
-            with the frame that calls the operation and those of new calls, innermost first. Those of generators and
-            coroutines are new each time.
+        on_calls: called before an operation if calls of watched functions have begun or ended since the one before.
     """
 
     def __init__(self, sources: dict[str, str]) -> None:
@@ -150,10 +152,11 @@ class SiteFinder:
                 return None
             frame = frame.f_back
         last = 0 if call is None else call.depth + 1
-        if self.on_calls is not None and (entered or len(calls) > last):
-            self.on_calls(first, entered)
+        ended: list[FrameType] = []
         while len(calls) > last:
-            calls.popitem()
+            ended.append(calls.popitem()[0])
+        if self.on_calls is not None and (entered or ended):
+            self.on_calls(first, entered, ended if call is not None else None)
         if entered:
             sites, call = self._enter(entered, frame, call, first)
             frame = entered[0]

@@ -84,15 +84,15 @@ class LocalVariables:
 
     def note_returned(self) -> None:
         """Note the variables of calls that have returned since the last operation."""
-        self._follow(_getframe(1), ())
+        self._follow(_getframe(1), (), None)
 
-    def _follow(self, innermost: FrameType, entered: Sequence[FrameType]) -> None:
-        """Note calls that have begun, and the variables of those that are no longer on the stack.
+    def _follow(self, innermost: FrameType, begun: Sequence[FrameType], ended: Sequence[FrameType] | None) -> None:
+        """Note calls that have begun, and the variables of those that have ended.
 
         A frame that somebody holds keeps its variables as they were when it returned. That of a generator does not in
         Python 3.13.0: it may not outlive the generator.
         """
-        for each in reversed(entered):
+        for each in reversed(begun):
             code = each.f_code
             if each is self._block or each in self._lasting:
                 continue
@@ -101,13 +101,17 @@ class LocalVariables:
             elif not code.co_name.startswith("<"):
                 self._began.setdefault(id(each), self._enter(code))
                 self._profile_until_left(code)
-        running: set[FrameType] = set()
-        frame: FrameType | None = innermost
-        while frame is not None and frame is not self._block:
-            running.add(frame)
+        for each in self._gone_from(innermost) if ended is None else ended:
+            if each in self._lasting:
+                self._leave(each, self._lasting.pop(each))
+
+    def _gone_from(self, frame: FrameType | None) -> list[FrameType]:
+        """Return the calls that do not wait for a frame, innermost first."""
+        gone = dict.fromkeys(reversed(self._lasting))
+        while frame is not None and gone:
+            gone.pop(frame, None)
             frame = frame.f_back
-        for each in reversed([each for each in self._lasting if each not in running]):
-            self._leave(each, self._lasting.pop(each))
+        return list(gone)
 
     def _profile_until_left(self, code: CodeType) -> None:
         """Have the profiler tell when a generator or coroutine that runs waits or returns."""

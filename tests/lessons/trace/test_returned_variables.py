@@ -162,7 +162,7 @@ def executed(t: torch.Tensor) -> None:
     exec("w = plus(w)\nw = plus(w)", space)
     w = space["w"]
     exec("def plus(t):\n    w = t * 7\n    return w\nw = plus(w)", space)
-    w = space["w"][:1]
+    w = space["w"] + 1
 
 
 @contextlib.contextmanager
@@ -232,7 +232,9 @@ def plain(form: Callable[[torch.Tensor], object]) -> dict[str, torch.Tensor]:
         if event == "return" and code.co_filename == __file__ and not code.co_name.startswith("<"):
             found = {name: value for name, value in frame.f_locals.items() if isinstance(value, torch.Tensor)}
             # Whatever is changed in place later was so at the end.
-            held[code.co_qualname.replace(".<locals>", "")] = {name: value.detach().view_as(value) for name, value in found.items()}
+            held[code.co_qualname.replace(".<locals>", "")] = {
+                name: value.detach().view_as(value) for name, value in found.items()
+            }
 
     tensor = torch.ones(3)
     sys.setprofile(profile)

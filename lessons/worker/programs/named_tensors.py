@@ -40,7 +40,7 @@ class NamedTensor:
         file, line: where the name was bound last; "" and None if no source that is watched shows it.
         region: which elements of which storage it is.
         time: the moment of the record at which it had these values.
-        count: how often the name was bound to a tensor, of a function's variable how often the function was called.
+        count: how often the name was bound to a tensor, of a function's variable how many calls were noted.
         call: the call of the function that it is from; 0 if that is not known.
         module: what the program calls the module whose method that was; "" if it was none, or has no name.
     """

@@ -157,12 +157,13 @@ def in_place(t: torch.Tensor) -> None:
     w.set_(torch.ones(4))  # type: ignore[no-untyped-call]
 
 
-def executed(t: torch.Tensor) -> None:
+def executed(t: torch.Tensor) -> torch.Tensor:
     space = {"w": t, "plus": plus}
     exec("w = plus(w)\nw = plus(w)", space)
     w = space["w"]
     exec("def plus(t):\n    w = t * 7\n    return w\nw = plus(w)", space)
     w = space["w"] + 1
+    return w
 
 
 @contextlib.contextmanager

@@ -115,7 +115,7 @@ class LocalVariables:
 
     def _profile_until_left(self, code: CodeType) -> None:
         """Have the profiler tell when a generator or coroutine that runs waits or returns."""
-        profiler = sys.getprofile()
+        profiler: Any = sys.getprofile()
         if profiler is None or callable(profiler):
             if profiler != self._until_left:
                 self._profiler = profiler

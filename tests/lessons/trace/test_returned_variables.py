@@ -8,7 +8,7 @@ import cProfile
 import re
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from types import FrameType
 from typing import Any
 
@@ -23,7 +23,7 @@ def plus(t: torch.Tensor, more: float = 1) -> torch.Tensor:
     return w
 
 
-def counting(t: torch.Tensor) -> Iterator[torch.Tensor]:
+def counting(t: torch.Tensor) -> Generator[torch.Tensor, None, None]:
     w = t
     try:
         while True:
@@ -40,8 +40,8 @@ def dropped_generators(t: torch.Tensor) -> None:
 
 
 def delegating(t: torch.Tensor) -> Iterator[torch.Tensor]:
-    w = yield from (plus(each) for each in t)
-    w = plus(t) if w is None else w
+    yield from (plus(each) for each in t)
+    w = plus(t)
     yield w
 
 
@@ -62,7 +62,7 @@ async def waiting(t: torch.Tensor, rounds: int) -> torch.Tensor:
     return w
 
 
-async def streaming(t: torch.Tensor) -> AsyncIterator[torch.Tensor]:
+async def streaming(t: torch.Tensor) -> AsyncGenerator[torch.Tensor, None]:
     w = t
     while True:
         w = plus(w)
@@ -129,6 +129,7 @@ def deleting(t: torch.Tensor) -> None:
 
 
 def comprehensions(t: torch.Tensor) -> None:
+    w = t
     ws = [w := plus(t, more) for more in range(3)]
     v = {str(more): (w := plus(w)) for more in range(2)}
     ws[1] = w
@@ -154,15 +155,14 @@ def in_place(t: torch.Tensor) -> None:
     w.transpose_(0, 1)
     w.resize_(1)
     w = changed(t)
-    w.set_(torch.ones(4))  # type: ignore[no-untyped-call]
+    w.set_(torch.ones(4).untyped_storage())
 
 
 def executed(t: torch.Tensor) -> torch.Tensor:
-    space = {"w": t, "plus": plus}
+    space: dict[str, Any] = {"w": t, "plus": plus}
     exec("w = plus(w)\nw = plus(w)", space)
-    w = space["w"]
     exec("def plus(t):\n    w = t * 7\n    return w\nw = plus(w)", space)
-    w = space["w"] + 1
+    w: torch.Tensor = space["w"] + 1
     return w
 
 
@@ -207,7 +207,7 @@ def backward(t: torch.Tensor) -> None:
             return w
 
         @staticmethod
-        def backward(ctx: Any, grad: torch.Tensor) -> Any:  # type: ignore[override]
+        def backward(ctx: Any, grad: torch.Tensor) -> Any:
             w = grad * 2
             w = plus(w)
             return w

@@ -49,6 +49,7 @@ from lessons.results.tensor_questions import (
 from lessons.worker import messages, wire
 from lessons.worker.judging_messages import AnswerLoaded, HiddenInputs
 from lessons.worker.messages import Exited, LessonDone
+from lessons.worker.program_messages import TracePart
 from tests.lessons.engine.test_training import lesson_with, step_of
 from tests.lessons.lesson_builders import DOUBLED, code_step, doubling_exercise, lesson_of
 from tests.lessons.worker.message_strategies import bytes_on_the_way, forged, message_of
@@ -552,10 +553,13 @@ def test_forged_part_of_a_matrix_ends_the_child(question: Any, reply: wire.Frame
 
 def test_trace_without_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lessons.engine.run.LARGEST_TRACE", 3 << 20)
-    part = wire.Frame({"op": "trace_part", "results": [], "last": False, "cut": False})
-    run = Run([], ForgedChild([part] * 50))
-    assert run.trace() is None
-    assert not run.alive
+    part, last = (frame(TracePart([], last=is_last, blob=b"")) for is_last in (False, True))
+    short, endless = (Run([], ForgedChild([*[part] * count, last])) for count in (1, 50))
+    assert len(short.trace() or ()) == 2
+    assert short.alive
+    short.close()
+    assert endless.trace() is None
+    assert not endless.alive
 
 
 def test_line_of_very_many_digits_in_a_traceback_is_no_line() -> None:

@@ -342,6 +342,7 @@ TENSOR = {
     **{"name": "x", "dtype": "float32", "shape": [2], "low": 0.0, "high": 1.0, "whole": True, "rows": 1},
     **{"code": "f", "offset": 0, "size": 8, "layout": None},
 }
+EMPTY = TENSOR | {"rows": 0, "size": 0}
 STEP = {
     **{"op": "step_report", "id": "one", "error": None, "stdout": [0, 0], "tensors": [TENSOR], "text": {}},
     **{"shapes": [], "notes": [], "seconds": 0.5},
@@ -350,9 +351,9 @@ NUMBERS = bytes(8)
 SHAPE = {"name": "x", "sizes": [2], "base": "x", "dims": 1, "axes": [0]}
 
 STEPS: dict[str, dict[str, Any]] = {
-    "labels without end": {"tensors": [TENSOR | {"shape": [10**12, 0]}]},
-    "labels of very many axes": {"tensors": [TENSOR | {"shape": [0] + [1 << 18] * 60}]},
-    "labels of very many tensors": {"tensors": [TENSOR | {"shape": [1 << 18, 0], "size": 0}] * 60},
+    "labels without end": {"tensors": [EMPTY | {"shape": [10**12, 0]}]},
+    "labels of very many axes": {"tensors": [EMPTY | {"shape": [0] + [1 << 18] * 60}]},
+    "labels of very many tensors": {"tensors": [EMPTY | {"shape": [1 << 18, 0]}] * 60},
     "seconds that are no number": {"seconds": float("nan")},
     "seconds without end": {"seconds": 1e308},
     "seconds before the beginning": {"seconds": -1.0},

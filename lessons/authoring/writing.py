@@ -11,12 +11,14 @@ from collections.abc import Iterator
 
 from lessons.authoring import english_in_code, rhythm, side_variables, voice
 from lessons.authoring.rewritten import is_rewritten
+from lessons.format import template
 from lessons.format.learner_texts import FIELDS, LearnerText, Path, count_words
 from lessons.format.lesson import (
     ExerciseStep,
     Lesson,
     Question,
     RunningStep,
+    Step,
 )
 from lessons.reading import loader
 from lessons.reading.findings import Finding
@@ -69,7 +71,7 @@ def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
             for inside, problem, remedy in english_in_code.complaints(step):
                 yield (*at, *inside), problem, remedy
         for text in step.learner_texts:
-            for problem, remedy in _complaints_of_text(text, lesson):
+            for problem, remedy in (*_complaints_of_text(text, lesson), *_complaints_of_keys(text.text, step, lesson)):
                 yield (*at, *text.path), problem, remedy
         if isinstance(step, RunningStep):
             for field, code in step.programs:
@@ -126,6 +128,18 @@ def _complaints_of_text(learner_text: LearnerText, lesson: Lesson) -> Iterator[t
     # What is quoted may end the sentence, with its full stop before the closing mark.
     if learner_text.is_sentence and text.strip().rstrip('")*')[-1:] not in (".", "?", "!"):
         yield "the text does not end like a sentence", "End it with a full stop; if it contains ' #', put it in quotes."
+
+
+def _complaints_of_keys(text: str, step: Step, lesson: Lesson) -> Iterator[tuple[str, str]]:
+    """Yield the examples of keys that are neither in a tensor of the step nor a knob of the lesson."""
+    shown = [tensor.name for tensor in step.tensors] if isinstance(step, RunningStep) else []
+    there = {*shown, *(knob.name for knob in lesson.knobs)}
+    for key in template.keys_of(text):
+        if key.example and key.example.partition("[")[0] not in there:
+            yield (
+                f"'{{{key.key}}}' names nothing that the step shows",
+                "Name a number, a tensor, or a knob, or nothing.",
+            )
 
 
 def _complaints_of_code(code: str) -> Iterator[tuple[str, str]]:

@@ -1,22 +1,28 @@
 """Templates for prose: `{weights[1,1]:.4f}` is filled from the run, so that no author types a number.
 
 The grammar is Python's own format strings with any expression in the braces; `{{` and `}}` are literal braces.
+`{key:explain}` is no expression: it stands for a key (`lessons.format.keys`), and `{key:explain weights[1,2]}` says for
+what, too.
 """
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Formatter
 
-from lessons.format import code_depth
+from lessons.format import code_depth, keys
 
 FORMATTER = Formatter()
 LONGEST_SHOWN = 60
 FACT = "j"
 """The conversion to JSON, for values that the tutor itself asks for; a template cannot contain it."""
+KEY = "key"
+ACTION = re.compile(r"(?P<action>[a-z][a-z-]+)(?: (?P<example>\S.*))?")
+"""What follows `key:`. A format spec of that form does not exist."""
 
 
 class TemplateError(ValueError):
@@ -55,6 +61,24 @@ class Field:
         return format(value, self.spec)
 
 
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key that a text speaks of.
+
+    Attributes:
+        action: what the key does, one of `lessons.format.keys.KEYS`.
+        example: the cell, tensor, or knob for which the text has the learner do it, "" if it leaves that open.
+    """
+
+    action: str
+    example: str = ""
+
+    @property
+    def key(self) -> str:
+        """The text between the braces."""
+        return f"{KEY}:{self.action}" + (f" {self.example}" if self.example else "")
+
+
 def _plain(value: object) -> object:
     """Convert a tensor to nested lists. Raises `TypeError` for anything else."""
     try:
@@ -68,17 +92,25 @@ def fact(expression: str) -> Field:
     return Field(expression.strip(), FACT, "")
 
 
-def parse(text: str) -> list[str | Field]:
-    """Split a template into literal pieces and fields, in order. Raises `TemplateError` for what cannot be read."""
-    pieces: list[str | Field] = []
+def parse(text: str) -> list[str | Field | Key]:
+    """Split a template into literal pieces, fields and keys, in order.
+
+    Raises:
+        TemplateError: it cannot be read, or names a key that does not exist.
+    """
+    pieces: list[str | Field | Key] = []
     try:
         for literal, expression, spec, conversion in FORMATTER.parse(text):
             if literal:
                 pieces.append(literal)
             if conversion not in (None, "r", "s"):
                 raise ValueError(f"'!{conversion}' is not a conversion, only !r and !s are,")
-            if expression is not None:
+            if expression == KEY and not conversion and (spoken := ACTION.fullmatch(spec or "")):
+                pieces.append(_key(spoken["action"], spoken["example"] or ""))
+            elif expression is not None:
                 pieces.append(Field(expression.strip(), conversion or "", spec or ""))
+    except TemplateError:
+        raise
     except ValueError as error:
         raise TemplateError(f"{error} in a template (write {{{{ for a literal brace)") from None
     for piece in pieces:
@@ -95,11 +127,34 @@ def parse(text: str) -> list[str | Field]:
     return pieces
 
 
+def _key(action: str, example: str) -> Key:
+    if action not in keys.KEYS:
+        raise TemplateError(f"'{{{KEY}:{action}}}' names no key; those of texts are: {', '.join(keys.KEYS)}")
+    return Key(action, example)
+
+
 def fields(text: str) -> list[Field]:
     """Return the fields of a template, in order. Raises `TemplateError`."""
     return [piece for piece in parse(text) if isinstance(piece, Field)]
 
 
+def keys_of(text: str) -> list[Key]:
+    """Return the keys that a template speaks of, in order. Raises `TemplateError`."""
+    return [piece for piece in parse(text) if isinstance(piece, Key)]
+
+
 def fill(text: str, values: Mapping[str, str], missing: str = "…") -> str:
-    """Replace every field of a template by `values[field.key]`, or by `missing` where there is no value."""
-    return "".join(piece if isinstance(piece, str) else values.get(piece.key, missing) for piece in parse(text))
+    """Replace every field of a template by `values[field.key]`, or by `missing` where there is no value.
+
+    Keys are written as they are called on the screen. Raises `TemplateError`.
+    """
+    return "".join(_filled(piece, values, missing) for piece in parse(text))
+
+
+def _filled(piece: str | Field | Key, values: Mapping[str, str], missing: str) -> str:
+    match piece:
+        case Field():
+            return values.get(piece.key, missing)
+        case Key():
+            return keys.written(piece.action)
+    return piece

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lessons.format.keys import KEYS
+
 
 class Stroke(NamedTuple):
     """Keys that have the same effect.
@@ -17,12 +19,14 @@ class Stroke(NamedTuple):
         call: The action method with its arguments, without `action_`; "" if the widget reads the key itself.
         id: What distinguishes this stroke from the others of its action, if their first keys do not.
         priority: Whether the key goes before those of the widget that has the focus.
+        named: What a text calls the action, if lessons speak of the key (`lessons.format.keys`).
     """
 
     keys: str
     call: str = ""
     id: str = ""
     priority: bool = False
+    named: str = ""
 
 
 class Action(NamedTuple):
@@ -57,6 +61,11 @@ def _action(id: str, *strokes: Stroke, hint: str = "", help: str = "", label: st
     return Action(id, strokes, hint, help, label, short)
 
 
+def _named(name: str, call: str = "", id: str = "", *, more: str = "", priority: bool = False) -> Stroke:
+    """Make the stroke of which texts speak by this name; `more` are keys that do the same."""
+    return Stroke(",".join(filter(None, (KEYS[name], more))), call, id, priority, name)
+
+
 TABLE: tuple[Action, ...] = (
     # Everywhere. What ends in "-anywhere" also works while text is typed.
     _action("tutor.next", Stroke("n,space", "next"), hint="next", help="go to the next step"),
@@ -76,11 +85,14 @@ TABLE: tuple[Action, ...] = (
         hint="jump back",
         help="go back from a jump (glossary, challenge, review)",
     ),
-    _action("tutor.rerun", Stroke("r", "rerun"), hint="run again", help="run the step again"),
+    _action("tutor.rerun", _named("rerun", "rerun"), hint="run again", help="run the step again"),
     _action("tutor.stop", Stroke("s", "stop"), hint="stop", help="stop what is running"),
-    _action("tutor.prompt", Stroke("p", "prompt"), help="open a Python prompt with the variables of this step"),
+    _action("tutor.prompt", _named("prompt", "prompt"), help="open a Python prompt with the variables of this step"),
     _action(
-        "tutor.flow", Stroke("f", "flow"), hint="flow", help="show the flow of the numbers: what was computed from what"
+        "tutor.flow",
+        _named("flow", "flow"),
+        hint="flow",
+        help="show the flow of the numbers: what was computed from what",
     ),
     _action("tutor.glossary", Stroke("f2", "glossary", priority=True), help="open the glossary"),
     _action(
@@ -100,7 +112,7 @@ TABLE: tuple[Action, ...] = (
     # On the screen and not on the app: Textual's own screen binds them too, and would come first.
     _action(
         "screen.pane",
-        Stroke("tab", "app.pane(1)"),
+        _named("pane", "app.pane(1)"),
         Stroke("shift+tab", "app.pane(-1)"),
         hint="pane",
         help="go to the next pane: the code, then each matrix",
@@ -137,7 +149,7 @@ TABLE: tuple[Action, ...] = (
     # A matrix
     _action(
         "matrix.move",
-        Stroke("up", "move(-1,0)"),
+        _named("move", "move(-1,0)"),
         Stroke("down", "move(1,0)"),
         Stroke("left", "move(0,-1)"),
         Stroke("right", "move(0,1)"),
@@ -156,8 +168,8 @@ TABLE: tuple[Action, ...] = (
     ),
     _action(
         "matrix.head",
-        Stroke("left_square_bracket", "lead(-1,-1)", "head-previous"),
-        Stroke("right_square_bracket", "lead(-1,1)", "head-next"),
+        _named("previous-slice", "lead(-1,-1)", "head-previous"),
+        _named("next-slice", "lead(-1,1)", "head-next"),
         help="previous or next head, or text of the batch (leading axes)",
         label="[ ] and { }",
         short="[ ]",
@@ -208,7 +220,7 @@ TABLE: tuple[Action, ...] = (
     # A number, and how it was made
     _action(
         "number.explain",
-        Stroke("enter", "explain"),
+        _named("explain", "explain"),
         hint="explain",
         help="explain how the number under the cursor was computed",
     ),
@@ -261,7 +273,7 @@ TABLE: tuple[Action, ...] = (
     ),
     _action(
         "flow.point",
-        Stroke("a", "point"),
+        Stroke(KEYS["answer"], "point"),
         hint="this is it",
         help="if you are looking for a box: answer with this one",
     ),
@@ -270,7 +282,7 @@ TABLE: tuple[Action, ...] = (
     # What if
     _action(
         "step.what-if",
-        Stroke("w", "what_if"),
+        _named("change", "what_if"),
         hint="what if",
         help="change the number under the cursor, the words, the mask, ...",
     ),
@@ -290,7 +302,7 @@ TABLE: tuple[Action, ...] = (
         short="arrows",
     ),
     _action("rows.jump", Stroke("pageup", "choose(-10)"), Stroke("pagedown", "choose(10)")),
-    _action("rows.turn", Stroke("left,minus", "turn(-1)"), Stroke("right,plus", "turn(1)")),
+    _action("rows.turn", Stroke("left,minus", "turn(-1)"), _named("turn", "turn(1)", more="plus")),
     _action(
         "rows.type",
         Stroke("enter", "type"),
@@ -299,7 +311,9 @@ TABLE: tuple[Action, ...] = (
         label="enter, digit",
     ),
     _action("rows.put-back", Stroke("delete,backspace", "put_back")),
-    _action("what-if.undo", Stroke("ctrl+z,u", "undo"), hint="undo", help="undo; {what-if.redo}: redo", label="ctrl+z"),
+    _action(
+        "what-if.undo", _named("undo", "undo", more="u"), hint="undo", help="undo; {what-if.redo}: redo", label="ctrl+z"
+    ),
     _action("what-if.redo", Stroke("ctrl+y,U", "redo"), hint="redo"),
     _action(
         "what-if.restore",
@@ -308,9 +322,9 @@ TABLE: tuple[Action, ...] = (
         help="undo all changes; until then, they apply to the whole lesson",
     ),
     _action("what-if.search", Stroke("slash", "search"), hint="search", help="search what can be changed"),
-    _action("what-if-line.take", Stroke("enter"), hint="take it"),
+    _action("what-if-line.take", _named("enter"), hint="take it"),
     # A training
-    _action("training.go", Stroke("g", "go"), hint="train", help="start, pause, resume"),
+    _action("training.go", _named("train", "go"), hint="train", help="start, pause, resume"),
     _action(
         "training.look",
         Stroke("comma", "look(-1)", "snapshot-previous"),
@@ -362,8 +376,12 @@ TABLE: tuple[Action, ...] = (
         help="stop what is running, or go back to the step as it was",
     ),
     # An exercise. Priority goes before the editor, which has other uses for some of these keys.
-    _action("exercise.check", Stroke("f5,ctrl+r", "check", priority=True), hint="check", help="check your code"),
-    _action("exercise.run", Stroke("f6", "attempt", priority=True), hint="run", help="run it and look at its matrices"),
+    _action(
+        "exercise.check", _named("check", "check", more="ctrl+r", priority=True), hint="check", help="check your code"
+    ),
+    _action(
+        "exercise.run", _named("run", "attempt", priority=True), hint="run", help="run it and look at its matrices"
+    ),
     _action(
         "exercise.hint",
         Stroke("f3", "hint", priority=True),
@@ -431,7 +449,7 @@ TABLE: tuple[Action, ...] = (
         help="choose an answer; {options.take}: give it",
         label="up, down, a, b",
     ),
-    _action("question.enter", Stroke("enter", "enter"), hint="answer"),
+    _action("question.enter", _named("point", "enter"), hint="answer"),
     _action(
         "question.explain",
         Stroke("e", "explain"),
@@ -466,7 +484,7 @@ TABLE: tuple[Action, ...] = (
     # A find
     _action(
         "find.point",
-        Stroke("a", "point"),
+        _named("answer", "point"),
         hint="this is it",
         help="answer with the cell or row under the cursor, or with the chosen operand",
     ),
@@ -493,6 +511,9 @@ TABLE: tuple[Action, ...] = (
 
 ACTIONS = {action.id: action for action in TABLE}
 """The actions by their ids."""
+
+NAMED = {stroke.named: action.id for action in TABLE for stroke in action.strokes if stroke.named}
+"""The ids of the actions by what texts call them."""
 
 
 def of_context(context: str) -> tuple[Action, ...]:

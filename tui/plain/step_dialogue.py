@@ -14,7 +14,7 @@ from lessons.results.code_unit import CodeUnit
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from lessons.what_if.changes import ChangeHistory, Changes
-from tui.plain import change_commands, key_words, not_here
+from tui.plain import change_commands, not_here, what_to_type
 from tui.plain.change_commands import ChangeCommands
 from tui.plain.command_table import Handlers, as_typed
 from tui.plain.explain_commands import ExplainCommands
@@ -191,7 +191,7 @@ class StepDialogue:
                 say("large", "{name} is large. For its overview, type overview {name}", name=large)
             )
         yield from self._below()
-        yield from self._paragraphs(*key_words.translated(step, self._hints_read, self.here))
+        yield from self._paragraphs(*what_to_type.sentences(step, self._hints_read, self.here))
 
     @property
     def _printed_step(self) -> Step:
@@ -214,13 +214,13 @@ class StepDialogue:
         return ()
 
     @property
-    def here(self) -> key_words.Here:
+    def here(self) -> what_to_type.Here:
         """What the learner can do here."""
         handlers = self.handlers
         tensors = [tensor for tensor in self.subject.tensors if tensor.name != self.subject.hidden]
         knobs = self.knobs if "knob" in handlers else ()
         start = self.step.start if isinstance(self.step, FindStep) else ""
-        return key_words.Here(handlers, tensors, knobs, self._target, start.replace(" ", ""))
+        return what_to_type.Here(handlers, tensors, knobs, self._target, start.replace(" ", ""))
 
     @property
     def _target(self) -> str:

@@ -12,6 +12,7 @@ import pytest
 from lessons.authoring import claims, field_tables, proofs, skeleton, writing
 from lessons.authoring.proofs import Proof
 from lessons.engine.session import Session
+from lessons.format import keys, template
 from lessons.format.lesson import ExerciseStep, ExperimentStep, Lesson, Question
 from lessons.reading import loader
 from tui import cli
@@ -146,3 +147,9 @@ def test_the_numbers_of_the_rules_are_those_of_the_code() -> None:
     ):
         assert rule in PAGE
     assert {"0", "1"} == writing.ALLOWED_NUMBERS
+
+
+def test_page_says_what_each_key_of_a_text_does() -> None:
+    section = PAGE.partition("## Keys in texts\n")[2].partition("\n## ")[0]
+    rows = [line.partition(" | ")[0] for line in section.splitlines() if line.startswith("| `{key:")]
+    assert sorted(key.action for row in rows for key in template.keys_of(row)) == sorted(keys.KEYS)

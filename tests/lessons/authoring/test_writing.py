@@ -45,6 +45,14 @@ def test_nothing_is_found_in_a_good_lesson() -> None:
     )
 
 
+def test_example_of_a_key_is_a_number_of_the_step_or_a_knob() -> None:
+    shown = {"show": [{"name": "x", "kind": "vector", "axes": ["n"]}]}
+    step = code_step("one", "x = 1\n", prose="Press {key:explain x[0]} or {key:change y}, then {key:run}.", **shown)
+    assert [problem for _, problem in problems(good_lesson(step))] == [
+        "'{key:change y}' names nothing that the step shows"
+    ]
+
+
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 def test_the_course_follows_the_rules(lesson: Lesson) -> None:
     assert list(map(str, writing.findings(lesson))) == []

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.format import template
-from lessons.format.template import Field, TemplateError
+from lessons.format import keys, template
+from lessons.format.template import Field, Key, TemplateError
 
 
 def test_text_without_braces_is_one_piece() -> None:
@@ -164,3 +164,31 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         return
     assert template.fields(text) == [piece for piece in pieces if isinstance(piece, Field)]
     template.fill(text, {})
+
+
+# Keys ----------------------------------------------------------------------------------------------------------------
+
+
+def test_key_is_written_as_the_screen_has_it_and_takes_no_value_of_the_run() -> None:
+    text = "Press {key:explain weights[1, 2]} on {n}, or {key:change}; walk with {key:move}."
+    assert template.keys_of(text) == [Key("explain", "weights[1, 2]"), Key("change"), Key("move")]
+    assert template.fields(text) == [Field("n", "", "")]
+    assert template.fill(text, {"n": "it"}) == "Press Enter on it, or `w`; walk with the arrow keys."
+
+
+def test_variable_called_key_is_a_variable() -> None:
+    assert template.parse("{key}{key:.2f}{key:d}{key.T:explain}") == [
+        *(Field("key", "", ""), Field("key", "", ".2f"), Field("key", "", "d"), Field("key.T", "", "explain")),
+    ]
+
+
+def test_key_that_does_not_exist_is_named_with_those_that_do() -> None:
+    with pytest.raises(TemplateError, match=r"'\{key:explode\}' names no key; those of texts are: move, explain, "):
+        template.parse("Press {key:explode}.")
+
+
+@pytest.mark.parametrize("action", keys.KEYS)
+def test_every_key_has_a_name_for_people(action: str) -> None:
+    name = keys.written(action)
+    assert name
+    assert "bracket" not in name

@@ -114,3 +114,5 @@ def test_fields_of_a_template_are_compared_without_their_white_space() -> None:
     assert with_fields_of("{a} of {c}", "{a}") is None
     assert with_fields_of("{a}", "{a:.1f}") is None
     assert with_fields_of("{a}", "{a} {") is None
+    assert with_fields_of("{key:run} {a}", "{a} {key:run}") == "{a} {key:run}"
+    assert with_fields_of("{key:run}", "{key:check}") is None

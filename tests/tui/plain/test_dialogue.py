@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from lessons.format import main_path
+from lessons.format import keys, main_path
 from lessons.learner import milestones, progress_file
 from lessons.learner.progress import Progress
 from lessons.results.result import Tensor
-from tests.course import COURSE, EVERY_COURSE
+from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.plain.conversation import Conversation
-from tui.plain import key_words, not_here
+from tui.plain import not_here, what_to_type
 from tui.plain.command_table import COMMANDS, LETTERS, TABLE
 from tui.plain.matrix_commands import row_sentence
 
@@ -352,29 +352,26 @@ def test_a_narrow_ascii_dialogue_has_no_wide_line_and_no_other_character() -> No
 
 
 def test_keys_of_a_text_are_told_as_commands() -> None:
-    assert list(key_words.keys_in("Press Enter on it, then press `w`. Press `]` for more.")) == ["Enter", "w", "]"]
-    assert list(key_words.keys_in("Press `f6` to see it, and `f5` to check it.")) == ["f6", "f5"]
-    assert list(key_words.keys_in("`f6` runs it. The knob with `w`: look at `f1`.")) == ["f6", "w"]
-    assert key_words.commands_for("Enter") == ("explain",)
-    assert key_words.commands_for("w") == ("set", "knob")
-    assert key_words.commands_for("]") == ("show",)
-    for lesson in EVERY_COURSE.lessons:
-        for step in lesson.steps:
-            for key in key_words.keys_in(step.prose):
-                assert key == "Tab" or key.casefold() == "tab" or key_words.commands_for(key), (lesson.id, step.id, key)
+    assert what_to_type.commands_for("explain") == ("explain",)
+    assert what_to_type.commands_for("change") == ("set", "knob")
+    assert what_to_type.commands_for("next-slice") == ("show",)
+    assert what_to_type.commands_for("answer") == ("point",)
+    for action in keys.KEYS:
+        assert what_to_type.commands_for(action) or action in ("enter", "pane"), action
 
 
 @pytest.mark.parametrize(
     ("step", "said"),
     [
         ("0 why", "There is no cursor here: name a cell instead, such as weights[0,0] or weights[Your,Your]."),
-        ("0 why", "On the screen, a greater number has a brighter color. row weights[0] names the greatest numbers"),
         ("0 follow-down", "for Enter, explain weights[1,2]; for a, point inputs[0,0]."),
         ("0 follow-down", "To choose one of these, type its number."),
-        ("0 same-word-twice", "for w, set weights[0,0] = 0.5 or knob words and a value."),
+        ("0 same-word-twice", "for w, knob words and a value."),
         ("0 self-attention", "for Tab, show context; for Enter, explain context[0,0]."),
         ("0 translate", "line to replace one line of it"),
-        ("gpt2-size weights", "such as weights[0,0,0,0]. read weights[0,0,0] reads a row."),
+        ("weight-split memory-back", "such as back[0,0,0,0]. read back reads the whole matrix."),
+        ("multi-head-class hear-one-head", "for w, set W_out[0,0] = 0.5."),
+        ("causal-class run", "for ], show context[1]; for [, show context[0]."),
         ("all-queries speed", "What to type here: for r, run."),
     ],
 )
@@ -422,3 +419,10 @@ def test_a_matrix_and_what_was_read_are_kept_as_files(tmp_path: Path, monkeypatc
     assert "You have not passed an exercise in code yet" in learner.say("keep module")
     assert "my_progress.json" in learner.say("keep progress")
     learner.close()
+
+
+def test_what_to_type_is_told_in_whatever_language_a_text_is() -> None:
+    step = COURSE.lesson("why-attention").step("why")
+    translated = step.model_copy(update={"prose": "Drücke {key:explain weights[0,1]}, dann {key:flow}."})
+    here = what_to_type.Here(("explain", "flow"), ())
+    assert list(what_to_type.sentences(translated, (), here)) == ["What to type here: for Enter, explain; for f, flow."]

@@ -6,15 +6,17 @@ import pytest
 from textual.binding import Binding
 
 from lessons.engine.questions import question_facts
+from lessons.format import keys
 from lessons.format.knobs.knob import Knob
-from lessons.format.lesson import ExerciseStep, ExperimentStep, Lesson, Question, RunningStep, Step, TrainStep
+from lessons.format.lesson import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
+from lessons.format.template import keys_of
 from lessons.what_if import relevance
 from lessons.what_if.changes import UNCHANGED
 from tests.course import COURSE
 from tests.tui.plain.conversation import Conversation
 from tui.actions.table import ACTIONS, of_context
 from tui.controllers.step_kinds import VIEWS
-from tui.plain import key_words
+from tui.plain import what_to_type
 from tui.plain.command_table import COMMANDS, TABLE
 from tui.plain.step_dialogue import StepDialogue
 from tui.plain.step_dialogues import STEP_DIALOGUES
@@ -175,12 +177,15 @@ def check_numbers(there: StepDialogue, where: str) -> None:
 
 
 def check_keys(there: StepDialogue, where: str) -> None:
-    """Each key that the text tells a learner to press has a command beside it."""
-    said = " ".join(key_words.translated(there.step, (), there.here))
-    for key in key_words.keys_in(there.step.prose):
-        is_end_of_typing = key == "Enter" and isinstance(there.step, ExperimentStep)
-        is_only_pane = key.casefold() == "tab" and len(there.here.tensors) < 2
-        assert f"for {key}, " in said or is_end_of_typing or is_only_pane, (where, key, said)
+    """Each key of which the text speaks has a command beside it, and each example is there."""
+    said = " ".join(what_to_type.sentences(there.step, (), there.here))
+    there_are = [*(tensor.name for tensor in there.here.tensors), *(knob.name for knob in there.here.knobs)]
+    for key in keys_of(there.step.prose):
+        assert not key.example or key.example.partition("[")[0] in there_are, (where, key)
+        name = keys.written(key.action).strip("`")
+        is_of_the_screen = key.action in ("enter", "turn") or (key.action == "pane" and len(there.here.tensors) < 2)
+        is_told = f"for {name}, " in said or (key.action == "move" and ("cursor" in said or "type its number" in said))
+        assert is_told or is_of_the_screen or not there.here.tensors, (where, key, said)
 
 
 def check_changes(there: StepDialogue, where: str) -> None:

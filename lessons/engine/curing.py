@@ -11,6 +11,7 @@ from lessons.engine.launching.launchers import ChildProcess
 from lessons.reading import mistake_edits
 from lessons.reading.giving_away import gives_away, is_a_name
 from lessons.reading.operations import may_make, words_of
+from lessons.reading.repair_kinds import outcome_of
 from lessons.reading.statements import Statement, statements_of
 from lessons.results.result import Judgement, NamedMistake, WorkerError
 from lessons.worker.judging_messages import (
@@ -40,9 +41,12 @@ def with_repair(
     )
 
     def weigh(report: RepairReport) -> repairing.Judged:
-        if judge_children.decide(judge, exercise, Answer(report.actual, report.blob)).passed:
-            return True, ()
-        return False, judge_children.ask(judge, Recognize(report.actual, report.blob, known), Recognition).found
+        decided = judge_children.decide(judge, exercise, Answer(report.actual, report.blob))
+        if decided.passed:
+            return repairing.Judged(True)
+        near = judge_children.ask(judge, Recognize(report.actual, report.blob, known), Recognition)
+        passed = (check.name for check in decided.checks if check.passed)
+        return repairing.Judged(False, near.found, frozenset((*passed, *near.right)))
 
     values = None if answer.failure else RepairReport(answer.actual, answer.blob)
     names = frozenset(item.id for item in judgement.mistakes)
@@ -74,13 +78,13 @@ def _named(
 ) -> tuple[NamedMistake, ...]:
     """Return the mistakes to name, with their lines, after edits have been tried; `given` are those named already."""
     if not given:
-        alone = len(found.repairs) == 1
-        return tuple(repair.mistake(alone=alone) for repair in found.repairs)
+        comes = outcome_of(len(found.repairs))
+        return tuple(repair.mistake(comes) for repair in found.repairs)
     if len(found.repairs) == 1:
         line = found.repairs[0].lines[0]
         # A line such as `return x` can be made to compute what an earlier one should have.
         plain = any(item.line <= line <= item.end and not words_of(item.text) for item in statements)
-        return given if plain else tuple(replace(item, line=line) for item in given)
+        return given if plain else tuple(replace(item, line=line or item.line) for item in given)
     if len(given) == 2:
         # What is left after an edit is one of the two, so the edit is on the line of the other.
         lines = [found.left[other.id].lines[0] if other.id in found.left else None for other in reversed(given)]

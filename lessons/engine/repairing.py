@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
@@ -12,6 +12,7 @@ from lessons.engine.launching.launchers import ChildProcess
 from lessons.format.lesson import ExerciseStep, Limits
 from lessons.reading.mistake_edits import right_answers
 from lessons.reading.own_edits import OwnEdits
+from lessons.reading.repair_kinds import LAST
 from lessons.reading.repairs import Repair, choose, repairs
 from lessons.worker import channel, wire
 from lessons.worker.judging_messages import (
@@ -27,10 +28,13 @@ MOST_OWN, MOST_PAIRS = 240, 160
 """The largest numbers of copies with one small edit of the answer's own, and with two."""
 
 MOST_LEAVING = 400
-"""The largest number of copies with two edits of which one leaves a known mistake."""
+"""The largest number of copies with two edits of which the first one comes nearer."""
+
+MOST_THREE = 240
+"""The largest number of copies with three edits."""
 
 MOST_LEADING = 3
-"""The most edits after which an answer runs, of which pairs with all others are tried."""
+"""The most edits, or pairs of edits, after which an answer is nearer, that are tried with one edit more."""
 
 MOST_PARTNERS = 30
 """The most edits of which pairs are tried."""
@@ -44,8 +48,20 @@ CPU, WALL = 5.0, 15.0
 CPU_OF_PAIRS = 2.5
 """The same for copies with two edits."""
 
-Judged = tuple[bool, Sequence[str]]
-"""Whether the values of a copy pass, and else the ids of the known mistakes that give the same values."""
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the judge says of the values of a copy.
+
+    Attributes:
+        passes: whether they pass all checks.
+        names: else, the ids of the known mistakes that give the same values.
+        right: else, the checks that they pass and the results that are right.
+    """
+
+    passes: bool
+    names: tuple[str, ...] = ()
+    right: frozenset[str | int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,65 +131,114 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
     every = [item for group in (*groups, own.repairs) for item in group]
     if not every:
         return Found()
-    silent: Repair | None = None
+    # One of which nothing is said, or no more than where a mistake is, is told if there is no other.
+    last: Repair | None = None
     left: dict[str, Repair] = {}
-    leaving: list[int] = []
-    distinct: dict[tuple[str, bytes], int] = {}
+    steps: dict[int, Judged] = {}
+    distinct: set[tuple[str, bytes]] = set()
     try:
         with copies.running([item.code for item in every], CPU) as receive:
             for group in groups:
                 passing = []
                 for item in group:
                     report = receive()
-                    passes, names = (False, ()) if report is None else copies.judge(report)
-                    passing += [item] if passes else []
-                    for name in names:
+                    judged = Judged(False) if report is None else copies.judge(report)
+                    passing += [item] if judged.passes else []
+                    for name in judged.names:
                         left.setdefault(name, item)
                 chosen = choose(passing)
-                if chosen is not None and not chosen.silent:
+                if chosen is not None and not chosen.silent and chosen.kind not in LAST:
                     return Found((chosen,), chosen is not every[0])
-                silent = silent or chosen
+                last = last or chosen
             passing = []
             for index, item in enumerate(own.repairs):
+                best = likeliest(passing, blamed)
+                if best is not None and not _may_be_likelier(own.repairs[index:], best, blamed):
+                    break
                 report = receive()
                 if report is None or (key := (repr(report.actual), report.blob)) in distinct:
                     # Edits of one effect are one, except that each has its line.
                     continue
-                passes, names = copies.judge(report)
-                if passes:
+                judged = copies.judge(report)
+                if judged.passes:
                     passing.append(item)
                     continue
-                distinct[key] = index
-                leaving += [index] if names else []
-                for name in names:
+                distinct.add(key)
+                steps[index] = judged
+                for name in judged.names:
                     left.setdefault(name, item)
             if (best := likeliest(passing, blamed)) is not None:
                 return Found((best,), best is not every[0])
+        if last is not None and not last.silent:
+            return Found((last,), last is not every[0])
         if copies.named:
             return Found(left={name: left[name] for name in left.keys() & copies.named})
-        found = _pair(own, leaving, [*distinct.values()], copies)
-        return Found((silent,)) if silent is not None and not found.repairs else found
+        found = _together(own, steps, copies)
+        return Found((last,)) if last is not None and not found.repairs else found
     except (wire.WireError, TimeoutError):
         # A copy has crashed the child, or does not end.
         return Found()
 
 
-def _pair(own: OwnEdits, leaving: Sequence[int], chosen: Sequence[int], copies: Copies) -> Found:
-    """Try pairs of edits, first those in which one leaves a known mistake. Raises what `channel.receive` raises."""
-    # An edit that prevents the exception of an answer leads further, as one does that leaves a known mistake.
-    leading = leaving or (chosen[:MOST_LEADING] if copies.values is None else [])
-    first = [(index, other) for index in leading for other in range(len(own.repairs)) if other != index]
+def _may_be_likelier(others: Sequence[Repair], best: Repair, blamed: int | None) -> bool:
+    """Return whether one of the edits that are still to be tried would be preferred to one that passes."""
+    return any(likeliest([best, item], blamed) is item for item in others)
+
+
+def _together(own: OwnEdits, steps: Mapping[int, Judged], copies: Copies) -> Found:
+    """Try edits together: first two, and then three if two have come nearer. Raises what `channel.receive` raises."""
+    before = Judged(False) if copies.values is None else copies.judge(copies.values)
+    chosen = [*steps]
+    nearer = _nearer({(index,): judged for index, judged in steps.items()}, before)
+    leading = nearer or ([(index,) for index in chosen[:MOST_LEADING]] if copies.values is None else [])
     second = sorted(itertools.combinations(chosen[:MOST_PARTNERS], 2), key=sum)
-    indices = first[:MOST_LEAVING] + second[:MOST_PAIRS]
-    pairs = own.pairs(indices)
-    if not pairs:
-        return Found()
-    with copies.running([one.code for one, _ in pairs], CPU_OF_PAIRS) as receive:
-        for pair in pairs:
-            report = receive()
-            if report is not None and copies.judge(report)[0]:
-                return Found(pair)
-    return Found()
+    indices = [*itertools.islice(_one_more(leading, own), MOST_LEAVING), *second[:MOST_PAIRS]]
+    found, judged = _try_together(own, indices, copies)
+    if not found:
+        farther = {pair: item for pair, item in judged.items() if item.right > steps[pair[0]].right}
+        three = itertools.islice(_one_more(_nearer(farther, before), own), MOST_THREE)
+        found, judged = _try_together(own, [*three], copies)
+        if found:
+            # Two of them may be enough.
+            edits = next(edits for edits, item in judged.items() if item.passes)
+            fewer, _ = _try_together(own, [*itertools.combinations(edits, 2)], copies)
+            found = fewer or found
+    return Found(found)
+
+
+def _nearer(tried: Mapping[tuple[int, ...], Judged], before: Judged) -> list[tuple[int, ...]]:
+    """Return the edits after which a known mistake is left, or more is right and nothing less, the nearest first."""
+    found = [
+        (not judged.names, -len(judged.right), edits)
+        for edits, judged in tried.items()
+        if judged.names or judged.right > before.right
+    ]
+    return [edits for _, _, edits in sorted(found)[:MOST_LEADING]]
+
+
+def _one_more(leading: Sequence[tuple[int, ...]], own: OwnEdits) -> Iterator[tuple[int, ...]]:
+    """Yield edits with one more."""
+    for edits in leading:
+        for other in range(len(own.repairs)):
+            if other not in edits:
+                yield (*edits, other)
+
+
+def _try_together(
+    own: OwnEdits, indices: Sequence[tuple[int, ...]], copies: Copies
+) -> tuple[tuple[Repair, ...], dict[tuple[int, ...], Judged]]:
+    """Return the first edits with which together the answer passes, and what the judge has said of all up to these."""
+    judged: dict[tuple[int, ...], Judged] = {}
+    together = own.together(indices)
+    if together:
+        with copies.running([made[0].code for _, made in together], CPU_OF_PAIRS) as receive:
+            for edits, made in together:
+                report = receive()
+                if report is not None:
+                    judged[edits] = copies.judge(report)
+                    if judged[edits].passes:
+                        return made, judged
+    return (), judged
 
 
 def likeliest(found: Sequence[Repair], blamed: int | None) -> Repair | None:

@@ -13,6 +13,7 @@ from lessons.reading.edit_nodes import (
     expression,
     inner_of,
     integer_of,
+    is_own,
     method_of,
     name_of,
     number,
@@ -42,9 +43,7 @@ REDUCING = frozenset(
 """Functions of torch that may be given an axis."""
 
 RIVALS = (
-    ("sum", "mean", "prod"),
-    ("mean", "median"),
-    ("max", "amax", "min", "amin"),
+    ("sum", "mean", "median", "prod", "max", "amax", "min", "amin"),
     ("softmax", "log_softmax", "sigmoid"),
     ("triu", "tril"),
     ("ones", "zeros"),
@@ -61,6 +60,8 @@ RIVALS = (
     ("repeat", "repeat_interleave"),
     ("rand", "randn"),
     ("fill_", "add_", "copy_"),
+    ("add", "mul", "sub", "div"),
+    ("lt", "le", "gt", "ge", "eq", "ne"),
 )
 """Functions that are taken for one another."""
 
@@ -70,8 +71,13 @@ FILLS = ("masked_fill", "masked_fill_", "where", "full", "full_like")
 
 MAKERS = frozenset(("rand", "randn", "zeros", "ones", "full", "arange", "empty", "eye", "Parameter", "Linear"))
 
+KEPT = frozenset(("keys", "values", "items", "append", "parameters", "register_buffer"))
+"""Methods without which nothing is left."""
+
 SOLID = (ast.Constant, ast.Starred)
 """Arguments that do not stand for the call that they are given to."""
+
+TRIANGLES = ("tril", "triu", "tril_", "triu_")
 
 MOST_ORDERS = 6
 
@@ -88,6 +94,10 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
         yield Change(2, "argument-extra", node, ast.Call(node.func, node.args, rest), line=word.value.lineno)
         if "mask" in (word.arg or ""):
             yield Change(1, "opposite", word.value, ast.UnaryOp(ast.Invert(), word.value), word.value)
+            yield Change(1, "mask-of-numbers", word.value, method_of(word.value, "bool()"), word.value)
+        if word.arg == "dropout_p" and not isinstance(word.value, ast.Constant):
+            trained = ast.IfExp(expression("self.training"), word.value, ast.Constant(0.0))
+            yield Change(1, "in-training-only", word.value, trained, word.value)
         if isinstance(word.value, ast.Constant) and isinstance(word.value.value, bool):
             yield Change(1, "other-value", word, ast.Constant(not word.value.value), word.value)
     for group in RIVALS:
@@ -109,10 +119,10 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
         trained = ast.keyword("training", expression("self.training"))
         yield Change(1, "argument-missing", node, ast.Call(node.func, node.args, [*node.keywords, trained]))
     if name == "scaled_dot_product_attention":
-        for option, value in (("scale", 1.0), ("is_causal", True)):
+        for rank, option, value in ((3, "scale", 1.0), (1, "is_causal", True)):
             if option not in {item.arg for item in node.keywords}:
                 more = [*node.keywords, ast.keyword(option, ast.Constant(value))]
-                yield Change(1, "argument-missing", node, ast.Call(node.func, node.args, more))
+                yield Change(rank, "argument-missing", node, ast.Call(node.func, node.args, more))
     if name == "linear" and len(node.args) == 2 and isinstance(node.args[1], ast.Attribute):
         bias = attribute(node.args[1].value, "bias")
         yield Change(1, "argument-missing", node, ast.Call(node.func, [*node.args, bias], node.keywords))
@@ -120,12 +130,18 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
         yield from _of_view(node, receiver)
     for values in exchanged(node.args) if len(node.args) > 1 and name not in ON_AXES | {"einsum"} else ():
         yield Change(3, "order", node, ast.Call(node.func, values, node.keywords))
-    if receiver is not None and name not in ("keys", "values", "items", "append", "parameters", "register_buffer"):
+    if receiver is not None and not is_own(node) and name not in KEPT:
         turned = name in TURNING or name == "permute"
         yield Change(0 if turned else 1, "transpose-extra" if turned else "too-much", *_left(node, receiver))
-    elif receiver is None and node.args and name not in MAKERS and not isinstance(node.args[0], SOLID):
+    elif node.args and name not in MAKERS | KEPT and not isinstance(node.args[0], SOLID):
         turned = name in TURNING
         yield Change(0 if turned else 1, "transpose-extra" if turned else "too-much", *_left(node, node.args[0]))
+    if name in TRIANGLES:
+        yield from _of_triangle(node, name)
+    if name == "roll":
+        yield from _of_roll(node)
+    if name == "unflatten":
+        yield from _of_unflatten(node)
     if name == "len" and len(node.args) == 1:
         for axis in (-1, 1):
             width = ast.Subscript(attribute(node.args[0], "shape"), number(axis), ast.Load())
@@ -151,9 +167,14 @@ def _moved(node: ast.Call) -> Iterator[Change]:
     inner = inner_of(node)
     if isinstance(inner, ast.Call) and (innermost := inner_of(inner)) is not None:
         yield Change(2, "operation-moved", with_inner(node, ELSEWHERE), with_inner(inner, with_inner(node, innermost)))
-    elif isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Div | ast.Mult):
+    elif isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Div | ast.Mult | ast.MatMult):
         outside = ast.BinOp(with_inner(node, inner.left), inner.op, inner.right)
-        yield Change(2, "operation-moved", ast.BinOp(ELSEWHERE, inner.op, inner.right), outside)
+        product = isinstance(inner.op, ast.MatMult)
+        about = with_inner(node, ELSEWHERE) if product else ast.BinOp(ELSEWHERE, inner.op, inner.right)
+        yield Change(2, "operation-moved", about, outside)
+    if isinstance(inner, ast.BinOp):
+        each = ast.BinOp(with_inner(node, inner.left), inner.op, with_inner(node, inner.right))
+        yield Change(2, "operation-moved", with_inner(node, ELSEWHERE), each)
 
 
 def _left(node: ast.Call, inner: ast.expr) -> tuple[ast.AST, ast.expr]:
@@ -205,10 +226,15 @@ def _of_reduction(node: ast.Call) -> Iterator[Change]:
 
 
 def _of_subscripts(node: ast.Call) -> Iterator[Change]:
-    """Yield calls of `einsum` with two letters of one term exchanged."""
+    """Yield calls of `einsum` with two letters of one term exchanged, or another letter in place of one."""
     match node.args:
         case [ast.Constant(value=str(text)), *_]:
             terms = text.replace(" ", "")
+            for at, old in enumerate(terms):
+                for letter in dict.fromkeys(filter(str.isalpha, terms)) if old.isalpha() else ():
+                    if letter != old:
+                        other = ast.Constant(f"{terms[:at]}{letter}{terms[at + 1 :]}")
+                        yield Change(1, "subscripts", node, other, node.args[0])
             for one, other in itertools.combinations(range(len(terms)), 2):
                 between = terms[one : other + 1]
                 if not between.isalpha() or terms[one] == terms[other]:
@@ -233,6 +259,37 @@ def _of_view(node: ast.Call, receiver: ast.expr) -> Iterator[Change]:
             plain = ast.Call(node.func, args, node.keywords)
             yield Change(2, "order", node, plain)
             back = ast.Call(attribute(plain, "transpose"), [number(one), number(one + 1)], [])
+            yield Change(1, "cut-order", node, back)
+
+
+def _of_triangle(node: ast.Call, name: str) -> Iterator[Change]:
+    """Yield scores with minus infinity outside of their triangle, where `tril` and `triu` leave zeros."""
+    scores = receiver_of(node) or (node.args[0] if node.args else None)
+    if scores is not None:
+        rest = "triu(1)" if name.startswith("tril") else "tril(-1)"
+        hidden = method_of(ast.Call(expression("torch.full_like"), [scores, expression("-torch.inf")], []), rest)
+        yield Change(1, "zeros-left", node, ast.BinOp(node, ast.Add(), hidden))
+
+
+def _of_roll(node: ast.Call) -> Iterator[Change]:
+    """Yield a shift by whole places that fills with zeros what comes from the other end."""
+    given = [*node.args[0 if receiver_of(node) is not None else 1 :], *(word.value for word in node.keywords)]
+    match [integer_of(item) for item in given]:
+        case [int(places), int(axis)] if places:
+            emptied = range(places) if places > 0 else range(places, 0)
+            index = ast.Call(expression("torch.tensor"), [ast.List([*map(number, emptied)], ast.Load())], [])
+            filled = ast.Call(attribute(node, "index_fill"), [number(axis), index, ast.Constant(0)], [])
+            yield Change(1, "wraps-around", node, filled)
+
+
+def _of_unflatten(node: ast.Call) -> Iterator[Change]:
+    """Yield an axis that is cut into two in the opposite order of sizes, put in order afterward."""
+    match node.args[-2:]:
+        case [axis, ast.Tuple(elts=[one, other])] if (at := integer_of(axis)) is not None:
+            args = [*node.args[:-1], ast.Tuple([other, one], ast.Load())]
+            axes = (at, at + 1) if at >= 0 else (at - 1, at)
+            turned = ast.Call(node.func, args, node.keywords)
+            back = ast.Call(attribute(turned, "transpose"), [*map(number, axes)], [])
             yield Change(1, "cut-order", node, back)
 
 

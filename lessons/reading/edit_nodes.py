@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lessons.reading.repair_kinds import LIBRARIES
+from lessons.reading.repair_kinds import BUILTINS, LIBRARIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,29 @@ class Change:
 def inner_of(node: ast.Call) -> ast.expr | None:
     """Return what a call of a method or of a function of a library computes with, None if it is not known."""
     receiver = receiver_of(node)
-    if receiver is not None:
-        return None if isinstance(receiver, ast.Name) and receiver.id == "self" else receiver
-    given = node.args[0] if node.args and isinstance(node.func, ast.Attribute) else None
-    return None if isinstance(given, ast.Starred) else given
+    if receiver is not None and not is_own(node):
+        return receiver
+    given = node.args[_first(node) :] if isinstance(node.func, ast.Attribute) else []
+    return given[0] if given and not isinstance(given[0], ast.Starred) else None
 
 
 def with_inner(node: ast.Call, inner: ast.expr) -> ast.Call:
     """Return the same call, computing with something else."""
-    if receiver_of(node) is not None and isinstance(node.func, ast.Attribute):
+    if receiver_of(node) is not None and not is_own(node) and isinstance(node.func, ast.Attribute):
         return ast.Call(attribute(inner, node.func.attr), node.args, node.keywords)
-    return ast.Call(node.func, [inner, *node.args[1:]], node.keywords)
+    first = _first(node)
+    return ast.Call(node.func, [*node.args[:first], inner, *node.args[first + 1 :]], node.keywords)
+
+
+def _first(node: ast.Call) -> int:
+    """Return the position of the first argument that is computed with; `einsum` has its subscripts before it."""
+    return 1 if name_of(node.func) == "einsum" else 0
+
+
+def is_own(node: ast.Call) -> bool:
+    """Return whether a call is one of the module's own layers or methods, or of a method of a type, `dict.fromkeys`."""
+    base = node.func.value if isinstance(node.func, ast.Attribute) else None
+    return isinstance(base, ast.Name) and (base.id == "self" or base.id in BUILTINS)
 
 
 def exchanged(items: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
-from lessons.reading.call_edits import changes_of_call
+from lessons.reading.call_edits import RIVALS, changes_of_call
 from lessons.reading.edit_nodes import (
     Change,
     attribute,
@@ -16,6 +17,7 @@ from lessons.reading.edit_nodes import (
     expression,
     inner_of,
     integer_of,
+    is_own,
     method_of,
     name_of,
     number,
@@ -42,10 +44,28 @@ OPERATORS: dict[type[ast.operator], tuple[ast.operator, ...]] = {
     ast.BitOr: (ast.BitAnd(),),
 }
 
+NAMED_OPERATORS: dict[str, ast.operator] = {
+    "add": ast.Add(),
+    "sub": ast.Sub(),
+    "subtract": ast.Sub(),
+    "mul": ast.Mult(),
+    "multiply": ast.Mult(),
+    "div": ast.Div(),
+    "divide": ast.Div(),
+    "true_divide": ast.Div(),
+    "matmul": ast.MatMult(),
+    "mm": ast.MatMult(),
+    "bmm": ast.MatMult(),
+}
+"""Functions and methods of torch that do what an operator does."""
+
 COMPARISONS = (ast.Lt(), ast.LtE(), ast.Gt(), ast.GtE(), ast.Eq(), ast.NotEq())
 
 ORDERED = (ast.MatMult, ast.Sub, ast.Div, ast.FloorDiv, ast.Pow)
 """Operators whose two sides may not change places."""
+
+
+_ALIKE = {name: tuple(other for other in group if other != name) for group in RIVALS for name in group}
 
 
 def changes_of(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
@@ -53,6 +73,12 @@ def changes_of(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
     match node:
         case ast.Call():
             yield from changes_of_call(node)
+            if (same := as_operation(node)) is not None:
+                # The learner reads their own call, not the operator in its place.
+                written = ast.unparse(same)
+                for change in _of_operation(same):
+                    about = node if ast.unparse(change.about) == written else change.about
+                    yield replace(change, about=about)
         case ast.BinOp():
             yield from _of_operation(node)
         case ast.Compare(ops=[op]):
@@ -67,6 +93,9 @@ def changes_of(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
             for size in SIZES:
                 if size != name:
                     yield Change(1, "other-attribute", node, attribute(node.value, size))
+        case ast.Attribute(attr=name) if isinstance(parent, ast.Call) and node in parent.args and name in _ALIKE:
+            for other in _ALIKE[name]:
+                yield Change(1, "other-function", node, attribute(node.value, other))
         case ast.Attribute(attr="data"):
             yield Change(1, "too-much", ast.Attribute(ELSEWHERE, "data", ast.Load()), node.value)
         case ast.Subscript():
@@ -74,10 +103,16 @@ def changes_of(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
         case ast.Tuple() if isinstance(node.ctx, ast.Load) and isinstance(parent, ast.Return | ast.Assign | ast.Call):
             for values in exchanged(node.elts):
                 yield Change(1, "order", node, ast.Tuple(values, ast.Load()))
+        case ast.List(elts=[one]) if isinstance(parent, ast.Subscript):
+            yield Change(1, "index", parent, one)
+        case ast.ListComp(elt=ast.ListComp(generators=[inner]) as made, generators=[outer]):
+            turned = ast.ListComp(ast.ListComp(made.elt, [outer]), [inner])
+            yield Change(1, "order", node, turned)
         case ast.IfExp():
+            yield Change(1, "condition", node.test, expression("self.training"), node.test)
             yield Change(2, "opposite", node.test, ast.IfExp(node.test, node.orelse, node.body))
         case ast.Constant():
-            yield from _of_constant(node)
+            yield from _of_constant(node, parent)
         case ast.Name(id="int" | "float"):
             return
     yield from _in_product(node, parent)
@@ -95,10 +130,21 @@ def _of_operation(node: ast.BinOp) -> Iterator[Change]:
             yield Change(3, "too-much", ast.BinOp(node.left, node.op, ELSEWHERE), node.right)
     if isinstance(node.op, ast.Div | ast.Mult):
         root = ast.BinOp(node.right, ast.Pow(), ast.Constant(0.5))
-        yield Change(1, "too-little", node.right, ast.BinOp(node.left, node.op, root))
+        yield Change(2, "too-little", node.right, ast.BinOp(node.left, node.op, root))
+        for op in (ast.Add(), ast.Sub()) if not isinstance(node.right, ast.Constant | ast.BinOp) else ():
+            near = ast.BinOp(node.right, op, ast.Constant(1))
+            yield Change(3, "too-little", node.right, ast.BinOp(node.left, node.op, near))
         if not isinstance(node.right, ast.Constant):
             rest = ast.BinOp(ast.Constant(1), ast.Sub(), node.right)
             yield Change(3, "too-little", node.right, ast.BinOp(node.left, node.op, rest))
+    if isinstance(node.op, ast.Div) and _is_sum_of(node.right, node.left):
+        yield Change(1, "plain-shares", node, ast.Call(expression("torch.softmax"), [node.left, number(-1)], []))
+    match node:
+        case ast.BinOp(ast.Call() as one, op, ast.Call() as other):
+            inner, second = inner_of(one), inner_of(other)
+            if inner is not None and second is not None and name_of(one.func) == name_of(other.func):
+                whole = with_inner(one, ast.BinOp(inner, op, second))
+                yield Change(1, "operation-moved", with_inner(one, ELSEWHERE), whole)
     for call, factor, turned in ((node.left, node.right, False), (node.right, node.left, True)):
         if isinstance(call, ast.Call) and isinstance(node.op, ast.Mult if turned else ast.Mult | ast.Div):
             inner = inner_of(call)
@@ -143,6 +189,24 @@ def _in_product(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
         yield Change(0, "transpose-missing", node, method_of(node, LAST_TWO))
 
 
+def as_operation(node: ast.Call) -> ast.BinOp | None:
+    """Return the operation of two sides that a call of torch does, as an operator does it; None for any other call."""
+    receiver = receiver_of(node)
+    operator = NAMED_OPERATORS.get(name_of(node.func).removesuffix("_"))
+    match ([] if receiver is None or is_own(node) else [receiver]) + node.args:
+        case [one, other] if operator is not None and not node.keywords and isinstance(node.func, ast.Attribute):
+            return ast.BinOp(one, operator, other)
+    return None
+
+
+def _is_sum_of(node: ast.expr, whole: ast.expr) -> bool:
+    """Return whether an expression adds up the numbers of another one."""
+    if not isinstance(node, ast.Call) or name_of(node.func) != "sum":
+        return False
+    inner = inner_of(node)
+    return inner is not None and ast.dump(inner) == ast.dump(whole)
+
+
 def _operands(node: ast.expr) -> list[ast.expr]:
     assert isinstance(node, ast.Call)
     receiver = receiver_of(node)
@@ -158,6 +222,7 @@ def _of_subscript(node: ast.Subscript) -> Iterator[Change]:
         for axis in (-1, 0, 1, -2, 2):
             if axis != now:
                 yield Change(1, "index", node, ast.Subscript(node.value, number(axis), ast.Load()))
+        yield Change(3, "too-much", ast.Subscript(ELSEWHERE, node.slice, ast.Load()), node.value)
         return
     entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     for position, entry in enumerate(entries):
@@ -172,6 +237,8 @@ def _of_subscript(node: ast.Subscript) -> Iterator[Change]:
 def _other_entries(entry: ast.expr) -> Iterator[ast.expr]:
     if isinstance(entry, ast.Slice):
         lower, upper = entry.lower, entry.upper
+        if lower is not None and upper is not None:
+            yield lower
         for bound in filter(None, (lower, upper)):
             for op in (ast.Add(), ast.Sub()):
                 moved = ast.BinOp(bound, op, ast.Constant(1))
@@ -188,7 +255,7 @@ def _other_entries(entry: ast.expr) -> Iterator[ast.expr]:
             yield ast.BinOp(entry, op, ast.Constant(1))
 
 
-def _of_constant(node: ast.Constant) -> Iterator[Change]:
+def _of_constant(node: ast.Constant, parent: ast.AST) -> Iterator[Change]:
     value = node.value
     if isinstance(value, bool):
         yield Change(2, "other-value", node, ast.Constant(not value))
@@ -198,6 +265,7 @@ def _of_constant(node: ast.Constant) -> Iterator[Change]:
         if value:
             yield Change(3, "opposite", node, number(-value))
     elif isinstance(value, float):
-        yield Change(3, "opposite", node, ast.UnaryOp(ast.USub(), node))
+        power = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Pow)
+        yield Change(1 if power else 3, "opposite", node, ast.UnaryOp(ast.USub(), node))
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1:
         yield Change(2, "other-value", node, expression("float('-inf')"))

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lessons.reading.code_differences import parse
@@ -23,6 +24,11 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert)
 MOST_NAMES, MOST_REPEATED = 8, 4
 LAST_RANK = 5
+
+NOWHERE = 0
+"""The line of an edit that is not about a single one."""
+
+SHARES = "{} / {}.sum(-1, keepdim=True)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,18 @@ class _Draft:
     spot: _Spot
     new: Sequence[ast.AST]
     count: int = 1
+
+    @property
+    def at(self) -> int:
+        """The position of the spot among those of its parent."""
+        return self.spot.index or 0
+
+    def overlaps(self, other: _Draft) -> bool:
+        """Return whether another edit is of the same nodes."""
+        if self.spot.parent is not other.spot.parent or self.spot.field != other.spot.field:
+            return False
+        first, second = sorted((self, other), key=lambda item: (item.at, item.count))
+        return first.at + first.count > second.at
 
     def repair(self, code: str) -> Repair:
         """Return the edit with the program that has it."""
@@ -95,30 +113,31 @@ class OwnEdits:
                 found.append(replace(group[0].repair(code), lines=lines))
         return found
 
-    def pairs(self, chosen: Sequence[tuple[int, int]]) -> list[tuple[Repair, Repair]]:
-        """Return edits of which two are made together, given by their indices: both have the code with both edits.
+    def together(self, chosen: Iterable[tuple[int, ...]]) -> list[tuple[tuple[int, ...], tuple[Repair, ...]]]:
+        """Return edits that are made together, given by their indices: each of them has the code with all edits.
 
         There are none for two edits of which one undoes the other, or that cannot be made together.
         """
-        found: dict[str, tuple[Repair, Repair]] = {}
+        found: dict[str, tuple[tuple[int, ...], tuple[Repair, ...]]] = {}
         alone = {item.code for item in self.repairs} | {ast.unparse(self._tree)}
-        for pair in chosen:
-            if max(pair) >= len(self._drafts):
+        for indices in chosen:
+            if max(indices) >= len(self._drafts):
                 # One that is made on several lines is made alone.
                 continue
-            drafts = [self._drafts[index] for index in pair]
-            if all(draft.count == len(draft.new) for draft in drafts):
-                code = self._with(*drafts)
-                if code not in alone:
-                    one, other = (draft.repair(code) for draft in drafts)
-                    found.setdefault(code, (one, other))
+            drafts = [self._drafts[index] for index in indices]
+            if any(one.overlaps(other) for one, other in itertools.combinations(drafts, 2)):
+                continue
+            code = self._with(*drafts)
+            if code not in alone:
+                found.setdefault(code, (indices, tuple(draft.repair(code) for draft in drafts)))
         return [*found.values()]
 
     def _with(self, *drafts: _Draft) -> str:
         """Return the code of the program with edits in it; the tree is left as it is."""
         undo: list[tuple[_Spot, object]] = []
         try:
-            for draft in drafts:
+            # From the end of a list on, so that no edit moves the place of the next one.
+            for draft in sorted(drafts, key=lambda item: (-item.at, -item.count)):
                 spot = draft.spot
                 old = getattr(spot.parent, spot.field)
                 undo.append((spot, old))
@@ -149,8 +168,8 @@ def _drafts(tree: ast.Module) -> Iterator[_Draft]:
                 at = spot if change.at is None else spots[id(change.at)]
                 where = _line(node, change)
                 yield _Draft(change.rank, change.kind, ast.unparse(change.about), where, at, [change.new])
-            for kind, other in names.instead_of(node, spot):
-                yield _Draft(LAST_RANK - 1, kind, ast.unparse(node), line, spot, [other])
+            for rank, kind, other in names.instead_of(node, spot):
+                yield _Draft(rank, kind, ast.unparse(node), line, spot, [other])
 
 
 def _line(node: ast.expr, change: Change) -> int:
@@ -203,11 +222,11 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
         case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self")) as target], value=value):
             for new in _ways_to_keep(target.attr, value):
                 yield draft(1, "kept", target, new)
-        case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
+        case ast.Assign(targets=[ast.Name() | ast.Subscript() | ast.Attribute() as target], value=value):
             if not isinstance(value, ast.Constant):
                 yield draft(3, "added-up", target, ast.AugAssign(target, ast.Add(), value))
-                for method in ("clone()", "contiguous()", "softmax(-1)", "exp()"):
-                    yield draft(LAST_RANK, "too-little", value, ast.Assign([target], _call_of(value, method)))
+                for more in ("{}.clone()", "{}.contiguous()", "{}.softmax(-1)", "{}.exp()", SHARES):
+                    yield draft(LAST_RANK, "too-little", value, ast.Assign([target], _more_of(value, more)))
         case ast.AugAssign(target=target, op=op, value=value):
             both = ast.BinOp(_expression(ast.unparse(target)), op, value)
             yield draft(1, "in-place", node, ast.Assign([target], both))
@@ -224,16 +243,24 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
                 )
                 yield draft(1, "in-place", node, _assigned(target, pure))
         case ast.Return(value=ast.Call(func=ast.Name(id=name))) if name.endswith("Error"):
-            yield draft(0, "statement", node, ast.Raise(node.value))
+            yield draft(0, "not-raised", node.value, ast.Raise(node.value))
         case ast.Return(value=value) if value is not None and not isinstance(value, ast.Tuple | ast.Constant):
-            for method in ("clone()", "contiguous()", *(f"transpose{axes}" for axes in ((-2, -1), (0, 1), (1, 2)))):
-                yield draft(LAST_RANK, "too-little", value, ast.Return(_call_of(value, method)))
+            turned = (f"{{}}.transpose{axes}" for axes in ((-2, -1), (0, 1), (1, 2)))
+            for more in ("{}.clone()", "{}.contiguous()", *turned, SHARES, "2 * {}"):
+                yield draft(LAST_RANK, "too-little", value, ast.Return(_more_of(value, more)))
             if isinstance(value, ast.Call | ast.GeneratorExp):
                 yield draft(LAST_RANK, "too-little", value, ast.Return(_call("list", value)))
+            if isinstance(value, ast.Call | ast.Name):
+                yield draft(3, "values-extra", value, ast.Return(_more_of(value, "{}[0]")))
+        case ast.Return(value=ast.Tuple(elts=values) as whole):
+            for one in values:
+                yield draft(2, "values-extra", whole, ast.Return(one))
         case ast.If():
             opposite = ast.If(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)
             yield draft(1, "opposite", node.test, opposite)
             yield draft(2, "condition-extra", node.test, *node.body)
+            if spot.owner is not None:
+                yield draft(2, "condition", node.test, ast.If(_expression("self.training"), node.body, node.orelse))
         case ast.With():
             code = "with " + ", ".join(ast.unparse(item) for item in node.items)
             yield draft(1, "block-extra", code, *node.body)
@@ -264,18 +291,42 @@ def _of_loop(node: ast.For, spot: _Spot) -> Iterator[_Draft]:
 
 def _of_function(node: ast.FunctionDef, spot: _Spot) -> Iterator[_Draft]:
     """Yield a function with a statement more at its beginning."""
+    begin = _Spot(node, "body", 0, node.body[0], node, spot.owner)
+
+    def more(rank: int, kind: str, about: str, line: int, code: str) -> _Draft:
+        return _Draft(rank, kind, about, line, begin, ast.parse(code).body, count=0)
+
     if node.name == "__init__" and "super().__init__" not in ast.unparse(node):
-        yield _Draft(0, "super-missing", "", node.lineno, spot, [_beginning_with("super().__init__()", node)])
-    for item in node.args.args:
-        if item.arg != "self":
-            copied = _beginning_with(f"{item.arg} = {item.arg}.clone()", node)
-            yield _Draft(LAST_RANK, "not-copied", item.arg, node.lineno, spot, [copied])
+        yield more(0, "super-missing", "", node.lineno, "super().__init__()")
+    given = [item.arg for item in node.args.args if item.arg != "self"]
+    for name in given:
+        yield more(LAST_RANK, "not-copied", name, node.lineno, f"{name} = {name}.clone()")
+    for name, empty, line in _containers(spot.owner) if node.name != "__init__" and spot.owner is not None else ():
+        yield more(2, "kept-between-calls", f"self.{name}", line, f"self.{name} = {empty}")
+    if spot.owner is None and spot.function is None and given:
+        yield _Draft(3, "each-alone", node.name, NOWHERE, spot, [*_each_alone(node, given)])
 
 
-def _beginning_with(code: str, node: ast.FunctionDef) -> ast.FunctionDef:
-    found = copy.copy(node)
-    found.body = [*ast.parse(code).body, *node.body]
-    return found
+def _containers(owner: ast.ClassDef) -> Iterator[tuple[str, str, int]]:
+    """Yield the empty lists and dictionaries that a class is set up with: name, code and line of each."""
+    for node in ast.walk(owner):
+        match node:
+            case ast.Assign(targets=[ast.Attribute(attr=name)], value=ast.List(elts=[]) | ast.Dict(keys=[]) as empty):
+                yield name, ast.unparse(empty), node.lineno
+
+
+def _each_alone(node: ast.FunctionDef, given: Sequence[str]) -> Iterator[ast.stmt]:
+    """Yield a function, and one in its place that calls it with each item of the first axis alone."""
+    inner = copy.copy(node)
+    inner.name = f"{node.name}_of_one"
+    yield inner
+    items = ", ".join(f"({name}.split(1) if hasattr({name}, 'split') else [{name}] * count)" for name in given)
+    yield from ast.parse(
+        f"def {node.name}({', '.join(given)}):\n"
+        f"    count = len({given[0]})\n"
+        f"    import torch\n"
+        f"    return torch.cat([{inner.name}(*each) for each in zip({items})])\n"
+    ).body
 
 
 def _ways_to_keep(name: str, value: ast.expr) -> Iterator[ast.stmt]:
@@ -305,8 +356,9 @@ def _call(function: str, value: ast.expr) -> ast.expr:
     return ast.Call(_expression(function), [value], [])
 
 
-def _call_of(value: ast.expr, method: str) -> ast.expr:
-    return _expression(f"({ast.unparse(value)}).{method}")
+def _more_of(value: ast.expr, more: str) -> ast.expr:
+    """Return an expression with another one, in parentheses, in place of each `{}` in it."""
+    return _expression(more.replace("{}", f"({ast.unparse(value)})"))
 
 
 def _expression(code: str) -> ast.expr:
@@ -329,37 +381,64 @@ class _Names:
             elif isinstance(node, ast.ClassDef):
                 self._attributes[node] = _attributes_of(node)
 
-    def instead_of(self, node: ast.expr, spot: _Spot) -> Iterator[tuple[str, ast.expr]]:
-        """Yield what a name, an attribute of the module, or a fixed size may stand for, each with the kind."""
+    def instead_of(self, node: ast.expr, spot: _Spot) -> Iterator[tuple[int, str, ast.expr]]:
+        """Yield what a name, an attribute of the module, or a fixed size may stand for, each with rank and kind."""
         if spot.function is None:
             return
-        known = self._locals[spot.function]
+        known = [ast.Name(name, ast.Load()) for name in self._locals[spot.function][:MOST_NAMES]]
+        given = [*map(ast.unparse, known[: len(_given_to(spot.function))])]
+        rank = LAST_RANK - 1
+        if _is_mask(node, spot):
+            for size in (f"{name}.shape[{axis}]" for name in given for axis in (1, -2)):
+                yield rank - 1, "not-cut", _expression(f"{ast.unparse(node)}[:{size}, :{size}]")
         match node:
             case ast.Name(id=name, ctx=ast.Load()) if name not in LIBRARIES | BUILTINS and name != "self":
-                for other in known[:MOST_NAMES]:
-                    if other != name:
-                        yield "other-name", ast.Name(other, ast.Load())
-                if spot.owner is not None and name not in known:
-                    yield "self-missing", ast.Attribute(ast.Name("self", ast.Load()), name, ast.Load())
+                others = [other for other in known if other.id != name]
+                for other in others:
+                    yield rank, "other-name", other
+                    if isinstance(spot.parent, ast.Slice):
+                        yield rank, "too-little", ast.BinOp(node, ast.Mult(), other)
+                if isinstance(spot.parent, ast.keyword) and "mask" in (spot.parent.arg or ""):
+                    for other in others:
+                        yield rank, "other-name", ast.UnaryOp(ast.Invert(), other)
+                if spot.owner is not None and len(others) == len(known):
+                    likely = 0 if name in self._attributes[spot.owner] else rank
+                    yield likely, "self-missing", ast.Attribute(ast.Name("self", ast.Load()), name, ast.Load())
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()) if spot.owner is not None:
                 for other in self._attributes[spot.owner][:MOST_NAMES]:
                     if other != name:
-                        yield "other-attribute", ast.Attribute(node.value, other, ast.Load())
+                        yield rank, "other-attribute", ast.Attribute(node.value, other, ast.Load())
             case ast.Attribute(value=ast.Name(id=base), attr=name, ctx=ast.Load()) if base not in LIBRARIES:
                 for other in self._used:
                     if other != name and other.partition("_")[0] == name.partition("_")[0]:
-                        yield "other-attribute", ast.Attribute(node.value, other, ast.Load())
-            case ast.Constant(value=value) if type(value) in (int, float) and value not in (0, 1):
-                for other in known[:MOST_NAMES]:
-                    yield "fixed-value", ast.Name(other, ast.Load())
+                        yield rank, "other-attribute", ast.Attribute(node.value, other, ast.Load())
+            case ast.Call(func=ast.Attribute(attr="arange"), args=[_]):
+                for other in known:
+                    yield rank, "too-little", ast.BinOp(node, ast.Add(), other)
+            case ast.Constant(value=value) if type(value) in (int, float):
+                if value not in (0, 1) or (isinstance(spot.parent, ast.Subscript) and spot.field == "slice"):
+                    for other in known:
+                        yield rank, "fixed-value", other
+                if type(value) is int and value > 1:
+                    for name in given:
+                        yield rank, "fixed-value", _expression(f"{name}.shape[-1]")
+
+
+def _is_mask(node: ast.expr, spot: _Spot) -> bool:
+    """Return whether code reads the mask of a module as a whole."""
+    called_or_cut = isinstance(spot.parent, ast.Call | ast.Subscript) and spot.field in ("func", "value")
+    is_read = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+    return is_read and not called_or_cut and "mask" in node.attr
+
+
+def _given_to(function: ast.AST) -> list[str]:
+    """Return the arguments of a function, without `self`."""
+    return [node.arg for node in ast.walk(function) if isinstance(node, ast.arg) and node.arg != "self"]
 
 
 def _bound_in(function: ast.AST) -> list[str]:
     """Return the names that a function binds: its arguments, then the others in the order of the code."""
-    found: dict[str, None] = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.arg) and node.arg != "self":
-            found.setdefault(node.arg)
+    found: dict[str, None] = dict.fromkeys(_given_to(function))
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.setdefault(node.id)

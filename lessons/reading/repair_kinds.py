@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import yaml
 
@@ -66,11 +67,22 @@ def kind_text(kind: str) -> KindText:
     return KindText(name or text.name, why if why and same else text.why)
 
 
-def outcome(*, alone: bool) -> str:
-    """Say what comes of an edit: that the answer passes, with it `alone` or with a second one."""
-    if alone:
-        return say("passes", "every check passes")
-    return say("passes-together", "every check passes once the other mistake is put right")
+Outcome = Literal["passes", "passes-together", "passes-with-others"]
+
+
+def outcome_of(count: int) -> Outcome:
+    """Return what comes of each of so many edits with which together an answer passes."""
+    return "passes" if count == 1 else "passes-together" if count == 2 else "passes-with-others"
+
+
+def outcome(what: Outcome) -> str:
+    """Say what comes of an edit: the answer passes, with it alone or with others."""
+    texts = {
+        "passes": say("passes", "every check passes"),
+        "passes-together": say("passes-together", "every check passes once the other mistake is put right"),
+        "passes-with-others": say("passes-with-others", "every check passes once the other mistakes are put right"),
+    }
+    return texts[what]
 
 
 LAST = frozenset(("expression", "statement", "other-target"))

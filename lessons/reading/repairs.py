@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lessons.reading.code_differences import Difference, differences, parse, replaced, smallest
-from lessons.reading.repair_kinds import LAST, LEAVING, kind_of, kind_text, outcome
+from lessons.reading.repair_kinds import LAST, LEAVING, Outcome, kind_of, kind_text, outcome
 from lessons.reading.statements import argument_names, more_names, statements_of
 from lessons.results.result import NamedMistake
 
@@ -26,7 +26,7 @@ class Repair:
     Attributes:
         kind: the id of its kind.
         about: the code that it edits, for the sentence about it.
-        lines: the lines of the answer that it edits.
+        lines: the lines of the answer that it edits; 0 if it is not about a single one.
         statement: which of the statements that differ it edits; None for several of them.
         whole: whether it edits all of the statement that differs.
         code: the answer after the edit, as Python writes it.
@@ -43,19 +43,19 @@ class Repair:
     silent: bool = False
     rank: int = 0
 
-    def mistake(self, *, alone: bool = True) -> NamedMistake:
-        """Return what is said of the mistake that it undoes, the one in the answer (`alone`) or one of two.
+    def mistake(self, comes: Outcome = "passes") -> NamedMistake:
+        """Return what is said of the mistake that it undoes, and of what comes of that.
 
         One of which nothing is said has only an id and a line.
         """
         if self.silent:
             return NamedMistake(self.kind, "", "", self.lines[0])
         text = kind_text(self.kind)
-        why = text.why.replace("{outcome}", outcome(alone=alone)).replace("{code}", self.about)
+        why = text.why.replace("{outcome}", outcome(comes)).replace("{code}", self.about)
         if len(self.lines) > 1:
             listed = ", ".join(map(str, self.lines[:-1]))
             why = f"{why} This is said of lines {listed} and {self.lines[-1]} together."
-        return NamedMistake(self.kind, text.name, why, self.lines[0])
+        return NamedMistake(self.kind, text.name, why, self.lines[0] or None)
 
 
 def repairs(source: str, models: Sequence[str], most: int, *, gap: bool = False) -> list[list[Repair]]:

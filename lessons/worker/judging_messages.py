@@ -145,7 +145,12 @@ class MistakeRequest:
 
 @message
 class Recognize:
-    """Find the known mistakes that give the same values as a program gave."""
+    """Find the known mistakes that give the same values as a program gave, and what is right of these.
+
+    Attributes:
+        actual: the values, encoded (`lessons.worker.jobs.values`).
+        mistakes: the known mistakes that the program may make.
+    """
 
     actual: Plain
     blob: bytes
@@ -154,9 +159,16 @@ class Recognize:
 
 @message
 class Recognition:
-    """The ids of the mistakes."""
+    """How near the values of a program are to known ones.
+
+    Attributes:
+        found: the ids of the mistakes that give the same values.
+        right: which of the model answer's results it has right, in number or only in kind and shape, as numbers that
+            mean the same for all programs of an exercise.
+    """
 
     found: Annotated[tuple[Name, ...], Longest(1000)]
+    right: Annotated[tuple[int, ...], Longest(100_000)]
 
 
 @message

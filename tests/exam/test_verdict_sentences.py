@@ -41,7 +41,7 @@ def with_mistakes(*mistakes: NamedMistake) -> Callable[[Judgement], Judgement]:
         (with_mistakes(NamedMistake("no-such", "x", "x")), "named no-such"),
         (with_mistakes(NamedMistake("axis", "x", "x", 10**LONG)), f"axis on line {10**LONG}"),
         (with_mistakes(NamedMistake("axis", "wrong axis", "Every check passes.")), "axis does not help"),
-        (with_mistakes(*2 * [NamedMistake("axis", "wrong axis", "Both.")]), "two edits do not help"),
+        (with_mistakes(*2 * [NamedMistake("axis", "wrong axis", "Both.")]), "the edits do not help"),
     ],
 )
 def test_a_false_sentence_is_found(

@@ -30,7 +30,7 @@ from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep
 from lessons.reading.mistake_edits import apply_edits, right_answers, with_mistake
 from lessons.reading.own_edits import OwnEdits
-from lessons.reading.repair_kinds import kind_texts
+from lessons.reading.repair_kinds import kind_texts, outcome_of
 from lessons.reading.repairs import repairs
 from lessons.results.result import Judgement, NamedMistake
 from tests.exam.answer_exam import FOLDER, changed_lines, exercise_ids, exercise_of
@@ -109,18 +109,20 @@ def _false_repairs(session: Session, answer: TwoMistakes, named: Sequence[NamedM
         OwnEdits(answer.code, MANY).repairs,
     ]
     every = [item for group in groups for item in group]
-    alone = len(named) == 1
-    chosen = [[item for item in every if item.mistake(alone=alone) == mistake] for mistake in named]
-    if alone:
+    comes = outcome_of(len(named))
+    chosen = [[item for item in every if item.mistake(comes) == mistake] for mistake in named]
+    if len(named) == 1:
         return (
             [] if any(_passes(session, answer, item.code) for item in chosen[0]) else [f"{named[0].id} does not help"]
         )
-    if any(_passes(session, answer, item.code) for items in chosen for item in items):
-        return ["one of two edits is enough"]
     own = OwnEdits(answer.code, MANY)
     indices = [[own.repairs.index(item) for item in items if item in own.repairs] for items in chosen]
-    both = own.pairs([(one, other) for one in indices[0] for other in indices[1]])
-    return [] if any(_passes(session, answer, one.code) for one, _ in both) else ["two edits do not help"]
+    for count in range(1, len(named)):
+        for few in itertools.combinations(indices, count):
+            if any(_passes(session, answer, made[0].code) for _, made in own.together(itertools.product(*few))):
+                return [f"{count} of {len(named)} edits are enough"]
+    every_one = own.together(itertools.product(*indices))
+    return [] if any(_passes(session, answer, made[0].code) for _, made in every_one) else ["the edits do not help"]
 
 
 def _gives_the_same(session: Session, answer: TwoMistakes, mistake: str) -> bool:

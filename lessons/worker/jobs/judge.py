@@ -226,19 +226,41 @@ def diagnose(case: _Case, question: Diagnose) -> DiagnosisReport:
 
 
 def recognize(case: _Case, question: Recognize) -> Recognition:
-    """Find the known mistakes that give the same values as a program gave."""
+    """Find the known mistakes that give the same values as a program gave, and what is right of these."""
     try:
         actual = values.decode(question.actual, question.blob)
     except (ValueError, KeyError, TypeError):
-        return Recognition(())
+        return Recognition((), ())
     if not isinstance(actual, list) or len(actual) != len(case.seeds):
-        return Recognition(())
+        return Recognition((), ())
     found = (
         mistake.id
         for mistake, code in _answers(case, question.mistakes)
         if all(same(_got(case, code, index), got) for index, got in enumerate(actual))
     )
-    return Recognition(tuple(found))
+    return Recognition(tuple(found), tuple(_right(case, actual)))
+
+
+def _right(case: _Case, actual: list[Values]) -> Iterator[int]:
+    """Yield a number for each result of the model answer of which some values have the shape, and one for its values.
+
+    A result counts if it is right on all hidden inputs.
+    """
+    theirs = [dict(_leaves(got)) for got in actual]
+    wanted = [dict(_leaves(want)) for want in case.expected]
+    for index, path in enumerate(wanted[0]):
+        pairs = [(got.get(path), want.get(path)) for got, want in zip(theirs, wanted, strict=True)]
+        if all(_is_alike(got, want) for got, want in pairs):
+            yield 2 * index
+        if all(same(got, want) for got, want in pairs):
+            yield 2 * index + 1
+
+
+def _is_alike(one: object, other: object) -> bool:
+    """Return whether two plain values are of the same kind and shape."""
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return one.shape == other.shape and one.dtype == other.dtype
+    return type(one) is type(other)
 
 
 def _line(case: _Case, mistake: KnownMistake) -> int | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import itertools
+from typing import Any
 
 import pytest
+import torch
 
 from lessons.reading.own_edits import OwnEdits
 from lessons.reading.repair_kinds import kind_texts
@@ -69,7 +71,32 @@ def module(line: str) -> str:
         ("other-attribute", "x.in_features", "return x.in_features", "return x.out_features"),
         ("other-name", "x", "return g(x)", "return g(k)"),
         ("fixed-value", "6", "return g(x, 6)", "return g(x, p)"),
-        ("statement", "return ValueError()", "return ValueError()", "raise ValueError()"),
+        ("fixed-value", "6", "return g(x, 6)", "return g(x, x.shape[-1])"),
+        ("fixed-value", "1", "return x[1]", "return x[p]"),
+        ("index", "x[[p]]", "return x[[p]]", "return x[p]"),
+        ("index", "x[p:p + 1]", "return x[p:p + 1]", "return x[p]"),
+        ("order", "[[g(a, b) for a in x] for b in k]", "return [[g(a, b) for a in x] for b in k]",
+         "return [[g(a, b) for b in k] for a in x]"),
+        ("subscripts", "torch.einsum('bid,cjd->bij', x, k)", "return torch.einsum('bid,cjd->bij', x, k)",
+         "return torch.einsum('bid,bjd->bij', x, k)"),
+        ("zeros-left", "x.tril()", "return x.tril()", "return x.tril() + torch.full_like(x, -torch.inf).triu(1)"),
+        ("wraps-around", "x.roll(1, dims=0)", "return x.roll(1, dims=0)",
+         "return x.roll(1, dims=0).index_fill(0, torch.tensor([0]), 0)"),
+        ("cut-order", "x.unflatten(-1, (-1, p))", "return x.unflatten(-1, (-1, p))",
+         "return x.unflatten(-1, (p, -1)).transpose(-2, -1)"),
+        ("plain-shares", "x / x.sum()", "return x / x.sum()", "return torch.softmax(x, -1)"),
+        ("operation-moved", "….median()", "return (x / k).median()", "return x.median() / k.median()"),
+        ("operation-moved", "torch.tanh(…)", "return torch.tanh(x) + torch.tanh(k)", "return torch.tanh(x + k)"),
+        ("operation-moved", "self.drop(…)", "return self.drop(torch.einsum('ij,jd->id', x, k))",
+         "return torch.einsum('ij,jd->id', self.drop(x), k)"),
+        ("too-little", "p", "return x.div(p)", "return x / (1 - p)"),
+        ("too-much", "dict.fromkeys(…)", "return g(dict.fromkeys(x))", "return g(x)"),
+        ("in-training-only", "p", "return g(x, dropout_p=p)", "return g(x, dropout_p=p if self.training else 0.0)"),
+        ("condition", "g(p)", "return p if g(p) else 0.0", "return p if self.training else 0.0"),
+        ("not-cut", "self.mask", "return x.masked_fill(self.mask, 0.0)",
+         "return x.masked_fill(self.mask[:x.shape[1], :x.shape[1]], 0.0)"),
+        ("values-extra", "(x, k)", "return x, k", "return k"),
+        ("not-raised", "ValueError()", "return ValueError()", "raise ValueError()"),
     ],
 )  # fmt: skip
 def test_an_expression_is_edited(kind: str, about: str, wrong: str, right: str) -> None:
@@ -139,7 +166,7 @@ def test_likelier_edits_come_first_and_no_more_than_asked_for() -> None:
 
 def test_two_edits_are_made_together_one_inside_of_the_other_too() -> None:
     edits = OwnEdits(function('return torch.einsum("id,jd->ji", x, k)'), 999)
-    codes = {one.code for one, _ in edits.pairs(list(itertools.combinations(range(len(edits.repairs)), 2)))}
+    codes = {made[0].code for _, made in edits.together(itertools.combinations(range(len(edits.repairs)), 2))}
     expected = function('return torch.einsum("id,jd->ij", x, k) / x.shape[-1] ** 0.5')
     assert ast.unparse(ast.parse(expected)) in codes
     assert not codes & {item.code for item in edits.repairs}
@@ -152,7 +179,7 @@ def test_the_same_edit_on_several_lines_is_one() -> None:
     edits = OwnEdits(function(*lines), 999)
     [found] = [item for item in edits.repairs if item.code == expected]
     assert (found.kind, found.lines) == ("sides-exchanged", (2, 3))
-    assert edits.pairs([(edits.repairs.index(found), 0)]) == []
+    assert edits.together([(edits.repairs.index(found), 0)]) == []
 
 
 @pytest.mark.parametrize("name", ["multi-head", "cached-step", "translate", "dropout-by-hand"])
@@ -160,7 +187,35 @@ def test_an_edit_leaves_the_program_as_it_was_for_the_next_one(name: str) -> Non
     for answer in answers(name):
         edits = OwnEdits(answer.code, 60)
         again = OwnEdits(answer.code, 60)
-        again.pairs(list(itertools.combinations(range(len(again.repairs)), 2))[:40])
+        again.together([*itertools.combinations(range(len(again.repairs)), 2)][:40])
         assert again.repairs == edits.repairs
         lines = len(answer.code.splitlines())
-        assert all(1 <= item.lines[0] <= lines and item.kind in kind_texts() for item in edits.repairs)
+        assert all(0 <= item.lines[0] <= lines and item.kind in kind_texts() for item in edits.repairs)
+
+
+def test_what_a_module_keeps_between_calls_is_emptied_at_the_beginning_of_each() -> None:
+    begin = "class M:\n    def __init__(self):\n        self.parts = []\n\n"
+    wrong = f"{begin}    def forward(self, x):\n        return self.parts\n"
+    [found] = [item for item in OwnEdits(wrong, 999).repairs if item.kind == "kept-between-calls"]
+    assert (found.about, found.lines) == ("self.parts", (3,))
+    assert "def forward(self, x):\n        self.parts = []\n" in found.code
+
+
+def test_a_function_is_called_for_each_item_alone_and_no_line_is_to_blame() -> None:
+    [found] = [
+        item for item in OwnEdits("def f(x):\n    return x[0][None]\n", 999).repairs if item.kind == "each-alone"
+    ]
+    scope: dict[str, Any] = {}
+    exec(found.code, scope)
+    x = torch.arange(6).view(3, 2)
+    assert torch.equal(scope["f"](x), x)
+    assert found.mistake().line is None
+
+
+def test_a_statement_is_added_beside_another_edit_of_the_same_function() -> None:
+    wrong = "class M(nn.Module):\n    def __init__(self):\n        self.mask = torch.ones(2)\n"
+    edits = OwnEdits(wrong, 999)
+    kinds = [item.kind for item in edits.repairs]
+    buffer = next(index for index, item in enumerate(edits.repairs) if "register_buffer" in item.code)
+    [(_, made)] = edits.together([(kinds.index("super-missing"), buffer)])
+    assert "super().__init__()\n        self.register_buffer('mask'" in made[0].code

@@ -54,7 +54,7 @@ def sizes_of_product(scene: Scene, match: Match) -> str | None:
         if not one or not other:
             return say(
                 "product-of-number",
-                "{describe_factors}. `@` doesn't work with a single number, so multiply with `*`.",
+                "{describe_factors}. `@` doesn't work with a single number, as `*` does.",
                 describe_factors=describe_factors(scene, left, right, one, other),
             )
         inner, outer = one[-1], other[-2 if len(other) > 1 else 0]

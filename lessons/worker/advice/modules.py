@@ -117,7 +117,7 @@ def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind
     if op.strip("=") == "@" and kind in ("int", "float"):
         return say(
             "number-in-product",
-            "{code} is a plain number. `@` is for matrices, so multiply with `*`.",
+            "{code} is a plain number. `@` is for matrices, and `*` for numbers.",
             code=code,
         )
     return None

@@ -100,7 +100,7 @@ LINES = {
     "vector @ torch.rand(4, 2)": "`vector` is a vector of 3 and `torch.rand(4, 2)` is 4x2. The inner sizes, 3 and 4, "
     "have to match.",
     "torch.tensor(2.0) @ queries": "`torch.tensor(2.0)` is a single number and `queries` is 6x3. `@` doesn't work "
-    "with a single number, so multiply with `*`.",
+    "with a single number, as `*` does.",
     "queries @ layer.weight": "`layer.weight` is 4x3, because nn.Linear stores one row for each output. Try "
     "`layer(queries)`, which calls the layer.",
     "layer(torch.rand(6, 5))": "`torch.rand(6, 5)` is 6x5, so its last axis has 5 numbers, but `layer` takes 3 "
@@ -177,7 +177,7 @@ LINES = {
     "layer @ queries": "`layer` is a layer, not a matrix. Write `layer(queries)` to call it.",
     "layer * queries": "`layer` is a layer, not a matrix. Write `layer(queries)` to call it.",
     "queries @ [1.0, 2.0, 3.0]": "`[1.0, 2.0, 3.0]` is a list, not a tensor. Try `torch.tensor([1.0, 2.0, 3.0])`.",
-    "queries @ 2": "`2` is a plain number. `@` is for matrices, so multiply with `*`.",
+    "queries @ 2": "`2` is a plain number. `@` is for matrices, and `*` for numbers.",
     "queries + queries.mean": "`queries.mean` is a function. Write `queries.mean()` to call it.",
     "matrix(queries)": "`matrix` is a matrix (3x4), not a layer, so it can't be called. Write `queries @ matrix`.",
     "layer.weight(queries)": "`layer.weight` is the matrix of the layer. Call the layer itself, as in `layer(...)`.",

@@ -89,6 +89,18 @@ def test_two_edits_that_only_help_together_are_two_mistakes_with_their_lines(wor
     assert all("every check passes once the other mistake is put right" in item.text for item in judgement.mistakes)
 
 
+def test_three_mistakes_are_told_if_each_edit_comes_nearer(worker: Session) -> None:
+    source = LOOPS.replace(".sum(dim=0)", ".mean(dim=0)").replace("one * other", "one + other")
+    source = source.replace("rows), torch.stack(out)", "out), torch.stack(rows)")
+    judgement = worker.check(attention_exercise(mistakes=[NEVER]), source, seed=1)
+    assert sorted((item.id, item.line) for item in judgement.mistakes) == [
+        ("operator", 7),
+        ("order", 11),
+        ("other-function", 10),
+    ]
+    assert all("every check passes once the other mistakes are put right" in item.text for item in judgement.mistakes)
+
+
 def test_each_of_two_known_mistakes_has_the_line_whose_edit_leaves_the_other(worker: Session) -> None:
     source = ATTENTION.replace("queries @ keys.T", "torch.mm(queries, keys.t())").replace(
         " / keys.shape[-1] ** 0.5", ""

@@ -65,6 +65,9 @@ RIVALS = (
 )
 """Functions that are taken for one another."""
 
+WITH_PLACES = ("max", "min", "median")
+"""Functions that return, along an axis, the places beside the values."""
+
 VIEWS = ("view", "reshape")
 
 FILLS = ("masked_fill", "masked_fill_", "where", "full", "full_like")
@@ -101,16 +104,11 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
         if isinstance(word.value, ast.Constant) and isinstance(word.value.value, bool):
             yield Change(1, "other-value", word, ast.Constant(not word.value.value), word.value)
     for group in RIVALS:
-        if name in group:
-            for other in group:
-                if other != name:
-                    yield Change(
-                        1 if name in ("sum", "mean") else 2,
-                        "other-function",
-                        node.func,
-                        _called(node, other).func,
-                        node.func,
-                    )
+        for other in group if name in group else ():
+            if other != name:
+                yield Change(
+                    1 if name in ("sum", "mean") else 2, "other-function", node.func, *_in_its_place(node, other)
+                )
     if name == "einsum":
         yield from _of_subscripts(node)
     if name.endswith("_") and not name.startswith("_") and receiver is not None:
@@ -184,6 +182,15 @@ def _left(node: ast.Call, inner: ast.expr) -> tuple[ast.AST, ast.expr]:
     if isinstance(node.func, ast.Attribute) and node.func.value is inner:
         return ast.Call(attribute(ELSEWHERE, node.func.attr), node.args, node.keywords), inner
     return ast.Call(node.func, [ELSEWHERE, *node.args[1:]], node.keywords), inner
+
+
+def _in_its_place(node: ast.Call, other: str) -> tuple[ast.expr, ast.expr]:
+    """Return what calls another function with the same arguments, and the expression in whose place it goes."""
+    called = _called(node, other)
+    along = node.keywords or len(node.args) > (receiver_of(node) is None)
+    if other in WITH_PLACES and name_of(node.func) not in WITH_PLACES and along:
+        return attribute(called, "values"), node
+    return called.func, node.func
 
 
 def _of_axes(node: ast.Call, name: str) -> Iterator[Change]:

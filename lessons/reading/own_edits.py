@@ -304,7 +304,7 @@ def _of_function(node: ast.FunctionDef, spot: _Spot) -> Iterator[_Draft]:
     for name, empty, line in _containers(spot.owner) if node.name != "__init__" and spot.owner is not None else ():
         yield more(2, "kept-between-calls", f"self.{name}", line, f"self.{name} = {empty}")
     if spot.owner is None and spot.function is None and given:
-        yield _Draft(3, "each-alone", node.name, NOWHERE, spot, [*_each_alone(node, given)])
+        yield _Draft(LAST_RANK, "each-alone", node.name, NOWHERE, spot, [*_each_alone(node, given)])
 
 
 def _containers(owner: ast.ClassDef) -> Iterator[tuple[str, str, int]]:
@@ -419,6 +419,9 @@ class _Names:
                 if value not in (0, 1) or (isinstance(spot.parent, ast.Subscript) and spot.field == "slice"):
                     for other in known:
                         yield rank, "fixed-value", other
+                if type(value) is int and value > 1 and isinstance(spot.parent, ast.AugAssign | ast.BinOp):
+                    for other in known:
+                        yield rank, "too-little", ast.BinOp(node, ast.Mult(), other)
                 if type(value) is int and value > 1:
                     for name in given:
                         yield rank, "fixed-value", _expression(f"{name}.shape[-1]")

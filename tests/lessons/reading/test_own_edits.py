@@ -52,6 +52,8 @@ def module(line: str) -> str:
         ("other-value", "is_causal=True", "return g(x, is_causal=True)", "return g(x, is_causal=False)"),
         ("other-value", "2", "return x.triu(2)", "return x.triu(1)"),
         ("other-function", "x.mean", "return x.mean(dim=-1)", "return x.sum(dim=-1)"),
+        ("other-function", "x.mean", "return x.mean(dim=0)", "return x.median(dim=0).values"),
+        ("too-little", "3", "return k + 3", "return k + 3 * p"),
         ("other-function", "torch.mean", "return torch.mean(x, -1)", "return torch.sum(x, -1)"),
         ("other-function", "math.isqrt", "return math.isqrt(x)", "return math.sqrt(x)"),
         ("argument-missing", "x.sum(dim=-1)", "return x.sum(dim=-1)", "return x.sum(dim=-1, keepdim=True)"),

@@ -99,8 +99,8 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
             yield Change(1, "opposite", word.value, ast.UnaryOp(ast.Invert(), word.value), word.value)
             yield Change(1, "mask-of-numbers", word.value, method_of(word.value, "bool()"), word.value)
         if word.arg == "dropout_p" and not isinstance(word.value, ast.Constant):
-            trained = ast.IfExp(expression("self.training"), word.value, ast.Constant(0.0))
-            yield Change(1, "in-training-only", word.value, trained, word.value)
+            only = ast.IfExp(expression("self.training"), word.value, ast.Constant(0.0))
+            yield Change(1, "in-training-only", word.value, only, word.value)
         if isinstance(word.value, ast.Constant) and isinstance(word.value.value, bool):
             yield Change(1, "other-value", word, ast.Constant(not word.value.value), word.value)
     for group in RIVALS:
@@ -240,8 +240,8 @@ def _of_subscripts(node: ast.Call) -> Iterator[Change]:
             for at, old in enumerate(terms):
                 for letter in dict.fromkeys(filter(str.isalpha, terms)) if old.isalpha() else ():
                     if letter != old:
-                        other = ast.Constant(f"{terms[:at]}{letter}{terms[at + 1 :]}")
-                        yield Change(1, "subscripts", node, other, node.args[0])
+                        changed = ast.Constant(f"{terms[:at]}{letter}{terms[at + 1 :]}")
+                        yield Change(1, "subscripts", node, changed, node.args[0])
             for one, other in itertools.combinations(range(len(terms)), 2):
                 between = terms[one : other + 1]
                 if not between.isalpha() or terms[one] == terms[other]:

@@ -94,8 +94,8 @@ def changes_of(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
                 if size != name:
                     yield Change(1, "other-attribute", node, attribute(node.value, size))
         case ast.Attribute(attr=name) if isinstance(parent, ast.Call) and node in parent.args and name in _ALIKE:
-            for other in _ALIKE[name]:
-                yield Change(1, "other-function", node, attribute(node.value, other))
+            for alike in _ALIKE[name]:
+                yield Change(1, "other-function", node, attribute(node.value, alike))
         case ast.Attribute(attr="data"):
             yield Change(1, "too-much", ast.Attribute(ELSEWHERE, "data", ast.Load()), node.value)
         case ast.Subscript():
@@ -140,11 +140,11 @@ def _of_operation(node: ast.BinOp) -> Iterator[Change]:
     if isinstance(node.op, ast.Div) and _is_sum_of(node.right, node.left):
         yield Change(1, "plain-shares", node, ast.Call(expression("torch.softmax"), [node.left, number(-1)], []))
     match node:
-        case ast.BinOp(ast.Call() as one, op, ast.Call() as other):
-            inner, second = inner_of(one), inner_of(other)
-            if inner is not None and second is not None and name_of(one.func) == name_of(other.func):
-                whole = with_inner(one, ast.BinOp(inner, op, second))
-                yield Change(1, "operation-moved", with_inner(one, ELSEWHERE), whole)
+        case ast.BinOp(left=ast.Call() as first_call, right=ast.Call() as second_call):
+            inner, second = inner_of(first_call), inner_of(second_call)
+            if inner is not None and second is not None and name_of(first_call.func) == name_of(second_call.func):
+                whole = with_inner(first_call, ast.BinOp(inner, node.op, second))
+                yield Change(1, "operation-moved", with_inner(first_call, ELSEWHERE), whole)
     for call, factor, turned in ((node.left, node.right, False), (node.right, node.left, True)):
         if isinstance(call, ast.Call) and isinstance(node.op, ast.Mult if turned else ast.Mult | ast.Div):
             inner = inner_of(call)

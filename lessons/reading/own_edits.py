@@ -242,8 +242,8 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
                     ast.Attribute(ast.Name(target, ast.Load()), name[:-1], ast.Load()), call.args, call.keywords
                 )
                 yield draft(1, "in-place", node, _assigned(target, pure))
-        case ast.Return(value=ast.Call(func=ast.Name(id=name))) if name.endswith("Error"):
-            yield draft(0, "not-raised", node.value, ast.Raise(node.value))
+        case ast.Return(value=ast.Call(func=ast.Name(id=name)) as made) if name.endswith("Error"):
+            yield draft(0, "not-raised", made, ast.Raise(made))
         case ast.Return(value=value) if value is not None and not isinstance(value, ast.Tuple | ast.Constant):
             turned = (f"{{}}.transpose{axes}" for axes in ((-2, -1), (0, 1), (1, 2)))
             for more in ("{}.clone()", "{}.contiguous()", *turned, SHARES, "2 * {}"):
@@ -401,17 +401,17 @@ class _Names:
                 if isinstance(spot.parent, ast.keyword) and "mask" in (spot.parent.arg or ""):
                     for other in others:
                         yield rank, "other-name", ast.UnaryOp(ast.Invert(), other)
-                if spot.owner is not None and len(others) == len(known):
+                if spot.owner is not None and name not in self._locals[spot.function]:
                     likely = 0 if name in self._attributes[spot.owner] else rank
                     yield likely, "self-missing", ast.Attribute(ast.Name("self", ast.Load()), name, ast.Load())
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()) if spot.owner is not None:
-                for other in self._attributes[spot.owner][:MOST_NAMES]:
-                    if other != name:
-                        yield rank, "other-attribute", ast.Attribute(node.value, other, ast.Load())
+                for attribute in self._attributes[spot.owner][:MOST_NAMES]:
+                    if attribute != name:
+                        yield rank, "other-attribute", ast.Attribute(node.value, attribute, ast.Load())
             case ast.Attribute(value=ast.Name(id=base), attr=name, ctx=ast.Load()) if base not in LIBRARIES:
-                for other in self._used:
-                    if other != name and other.partition("_")[0] == name.partition("_")[0]:
-                        yield rank, "other-attribute", ast.Attribute(node.value, other, ast.Load())
+                for attribute in self._used:
+                    if attribute != name and attribute.partition("_")[0] == name.partition("_")[0]:
+                        yield rank, "other-attribute", ast.Attribute(node.value, attribute, ast.Load())
             case ast.Call(func=ast.Attribute(attr="arange"), args=[_]):
                 for other in known:
                     yield rank, "too-little", ast.BinOp(node, ast.Add(), other)
@@ -430,8 +430,7 @@ class _Names:
 def _is_mask(node: ast.expr, spot: _Spot) -> bool:
     """Return whether code reads the mask of a module as a whole."""
     called_or_cut = isinstance(spot.parent, ast.Call | ast.Subscript) and spot.field in ("func", "value")
-    is_read = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
-    return is_read and not called_or_cut and "mask" in node.attr
+    return isinstance(node, ast.Attribute) and not called_or_cut and "mask" in node.attr
 
 
 def _given_to(function: ast.AST) -> list[str]:

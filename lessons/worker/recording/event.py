@@ -48,6 +48,7 @@ class Info:
         reshaping: whether it may give an argument another shape or memory.
         kind: one of `PLAIN`, `IN_PLACE`, `SPECIAL`.
         composite: the function of other operations that it is, if it has no kernel of its own.
+        pointwise: whether each number of its result depends only on the numbers at that place, as PyTorch says of it.
         runs_code: whether it runs functions that it is given, as `torch.cond` does; what these compute is not recorded.
     """
 
@@ -66,6 +67,7 @@ class Info:
     reshaping: bool = False
     kind: int = SPECIAL
     composite: Callable[..., Any] | None = None
+    pointwise: bool = False
     runs_code: bool = False
 
     def targets(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[Any]:

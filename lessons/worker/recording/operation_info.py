@@ -91,4 +91,5 @@ def _read(func: Any) -> Info:
         reshaping,
         SPECIAL if special else IN_PLACE if in_place else PLAIN,
         composites.function_of(func),
+        torch.Tag.pointwise in func.tags,
     )

@@ -436,6 +436,18 @@ any_step("inf_by_inf", lambda op, given, _: op == "/" and all(map(math.isinf, gi
 
 
 @decider
+def takes_some(case: Case) -> bool:
+    """There is no formula, and it follows what may count."""
+    return has_no_formula(case) and bool(case.values)
+
+
+@decider
+def takes_more(case: Case) -> bool:
+    """There is no formula, and more numbers than are listed."""
+    return takes_some(case) and len(case.values) < case.number("number")
+
+
+@decider
 def is_not_finite(case: Case) -> bool:
     """The value is not finite."""
     return not math.isfinite(case.value)

@@ -13,10 +13,10 @@ from lessons.worker.explaining.rules.products import factors, pairs
 from lessons.worker.explaining.rules.reductions import reduced
 from lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
-    MOST_UNKNOWN,
     ZERO,
     given_by_python,
     make,
+    may_count,
     named_only,
     region,
 )
@@ -83,12 +83,8 @@ def _given(event: Event) -> RuleResult:
 
 def _unknown(derivation: Derivation, index: Index) -> RuleResult:
     """Explain an operation that has no rule by its name and both parts of its operands."""
-    remaining = MOST_UNKNOWN
-    for operand in derivation.event.operands():
-        same_shape = operand.shape == derivation.event.outs[derivation.output].shape
-        for cell_index in [index] if same_shape else itertools.islice(operand.indices(), remaining):
-            _cell(derivation, operand, cell_index)
-            remaining -= 1
+    for operand, at in may_count(derivation, index):
+        _cell(derivation, operand, at)
     return named_only(derivation)
 
 

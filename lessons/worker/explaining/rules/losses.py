@@ -20,10 +20,10 @@ from lessons.worker.explaining.rules.registry import (
     ONE,
     ZERO,
     make,
-    named_only,
     region,
     rule,
     too_many,
+    unknown,
 )
 from lessons.worker.recording.regions import Region
 
@@ -343,7 +343,7 @@ def _layer_norm_backward(derivation: Derivation, index: Index, value: float) -> 
     lead = _lead(derivation)
     wanted = [output for output, is_wanted in enumerate(event.arg("output_mask")) if is_wanted]
     if len(wanted) != len(event.outs):
-        return named_only(derivation)
+        return unknown(derivation, index, value)
 
     def normalized(at: Index) -> f.Formula:
         mean, rstd = (derivation.operand(name, at) for name in ("mean", "rstd"))
@@ -386,7 +386,7 @@ def _norms(derivation: Derivation, index: Index, value: float) -> RuleResult:
     """Explain the norm of a tensor of a list, which `nn.utils.clip_grad_norm_` computes."""
     tensor = derivation.event.arg("self")[derivation.output]
     if derivation.event.arg("ord") != 2:
-        return named_only(derivation)
+        return unknown(derivation, index, value)
     if tensor.size > MOST_TERMS:
         return too_many(derivation, tensor.size)
     squares = [_square(derivation.cell(tensor, at)) for at in tensor.indices()]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from lessons.results import formula as f
 from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation
+from lessons.worker.explaining.derivation import Derivation, broadcast
 from lessons.worker.explaining.narrow_types import dtype_name, rounded_note
 from lessons.worker.explaining.recorded_run import Index, RuleResult
+from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
 
 say = Wording("explaining/rules")
@@ -24,7 +26,7 @@ MOST_TERMS = 4096
 """Operands of one cell up to which all are listed."""
 
 MOST_UNKNOWN = 64
-"""Operands that are listed of an operation without a rule."""
+"""Numbers that are listed of an operation without a rule."""
 
 ONE = f.Number(1.0)
 ZERO = f.Number(0.0)
@@ -125,22 +127,52 @@ def too_many(derivation: Derivation, count: int) -> RuleResult:
 
 
 def unknown(derivation: Derivation, index: Index, value: float) -> RuleResult:
-    """Explain an operation that has no rule by its name and its operands."""
-    remaining = MOST_UNKNOWN
-    for operand in derivation.event.operands():
-        same_shape = operand.shape == derivation.event.outs[derivation.output].shape
-        for cell_index in [index] if same_shape else itertools.islice(operand.indices(), max(0, remaining)):
-            derivation.cell(operand, cell_index)
-            remaining -= 1
+    """Explain an operation that has no rule by its name and the numbers that may count in a cell of its result."""
+    for operand, at in may_count(derivation, index):
+        derivation.cell(operand, at)
     return named_only(derivation)
 
 
+def may_count(derivation: Derivation, index: Index) -> Iterator[tuple[Region, Index]]:
+    """Yield cells that may count in a cell of a result: those at its place if no others can, else the first of all."""
+    operands = list(_taken(derivation.event))
+    if derivation.event.info.pointwise:
+        yield from ((operand, broadcast(operand.shape, index)) for operand in operands)
+        return
+    cells = ((operand, at) for operand in operands for at in operand.indices())
+    yield from itertools.islice(cells, MOST_UNKNOWN)
+
+
+def _taken(event: Event) -> Iterator[Region]:
+    """Yield the tensors that an operation computed from, without one in `out`."""
+    return (replace(event, kwargs={}) if event.info.out else event).operands()
+
+
 def named_only(derivation: Derivation) -> RuleResult:
-    """Explain an operation for which there is no formula by its name."""
-    op = derivation.event.op.strip("_")
-    note = say(
-        "no-rule", "The operation {op} has no rule here: below are numbers that it took, not its formula.", op=op
-    )
+    """Explain an operation for which there is no formula by its name, and say what is known of the numbers it took."""
+    event, op = derivation.event, derivation.event.op.strip("_")
+    count = sum(operand.size for operand in _taken(event))
+    if not derivation.elements:
+        note = say("no-rule-alone", "The operation {op} has no rule here.", op=op)
+    elif event.info.pointwise:
+        note = say(
+            "no-rule", "The operation {op} has no rule here: below are numbers that it took, not its formula.", op=op
+        )
+    elif count <= MOST_UNKNOWN:
+        note = say(
+            "no-rule-all",
+            "The operation {op} has no rule here. It took the numbers below; which of them count in this one is not "
+            "known.",
+            op=op,
+        )
+    else:
+        note = say(
+            "no-rule-first",
+            "The operation {op} has no rule here. It took {number} numbers, and the first of them are below; which "
+            "ones count in this one is not known.",
+            op=op,
+            number=f"{count:,}",
+        )
     return make(op, None, note)
 
 
@@ -150,17 +182,16 @@ def without_storage(derivation: Derivation, index: Index, value: float) -> RuleR
     Or one that runs functions of the program, of which nothing is recorded.
     """
     result = unknown(derivation, index, value)
-    note = (
-        say(
+    if derivation.event.info.runs_code:
+        note = say(
             "runs-code",
             "PyTorch runs {op} as a single operation. What is computed inside it is not recorded, so there is no "
             "formula: below are numbers that it took.",
             op=result.op,
         )
-        if derivation.event.info.runs_code
-        else say("sparse", "It took a tensor whose numbers are not recorded, such as a sparse one.")
-    )
-    return make(result.op, None, note)
+        return make(result.op, None, note)
+    note = say("sparse", "It took a tensor whose numbers are not recorded, such as a sparse one.")
+    return make(result.op, None, note, *(result.notes if derivation.elements else ()))
 
 
 def region(derivation: Derivation, name: str = "self") -> Region:

@@ -67,8 +67,14 @@ PROGRAMS = {
     "operands": "y, z = F.layer_norm(b.requires_grad_(), (4,)), b * 2\ny.square().sum().backward()\nr = b.grad",
     "optimizers": OPTIMIZER.format("momentum=0.9, fused=True"),
     "random-draws": "r = F.dropout(torch.rand(3) + torch.randn(3) + torch.randint(0, 5, (3,)), 0.5)",
-    "reductions": "r = torch.stack([b.sort().values[:, 0], b.std(1), b.logsumexp(1), b.cummax(1).values[:, 1]])",
-    "rules": "r = torch.lgamma(b)",
+    "reductions": (
+        "m = b[:, :3].median(1).indices + b.median(1).indices + a.log().median(1).indices\nn = a.log().nanmedian(1)\n"
+        "k = b.cummax(1).values[:, 1]\nr = torch.stack([b.sort().values[:, 0], b.std(1), b.logsumexp(1), k, m, n[0]])"
+    ),
+    "rules": (
+        "k = torch.linalg.qr(torch.rand(9, 9)).Q[0, 0] + torch.kaiser_window(4)\n"
+        "r = torch.lgamma(b) + torch.linalg.inv(b[:, :3])[:, :1] + k"
+    ),
 }
 """For each part of the explanations a program whose variable `r` needs it."""
 

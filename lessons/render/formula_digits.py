@@ -46,13 +46,13 @@ class _Written:
     Attributes:
         digits: what is shown.
         value: what the written digits come to in double precision.
-        exactly: what they come to in exact arithmetic; None if that is no rational number.
+        exactly: what they come to in exact arithmetic; None if that is neither a rational number nor an infinity.
         is_whole: whether the result is a whole number that double precision does not hold.
     """
 
     digits: Digits
     value: float
-    exactly: Fraction | None
+    exactly: exact_formula.Exact | None
     is_whole: bool
 
     def comes_out(self, formula: f.Formula) -> bool:
@@ -74,7 +74,7 @@ def digits(explanation: Explanation, most: int = 8, unicode: bool = True) -> Dig
     e = explanation
     if e.value is None:
         return Digits("", "=", readable(e.value))
-    short = _shortened(_taken(_short_softmax(e), e.values), e.values, most)
+    short = _shortened(f.taken(_short_softmax(e), e.values), e.values, most)
     # A result that lies between two roundings may need more decimals too.
     for decimals in range(DECIMALS, DECIMALS + 3):
         result = readable(e.value, e.dtype, decimals)
@@ -250,14 +250,6 @@ def _same_text(one: str, other: str) -> bool:
         return one == other or Decimal(one) == Decimal(other)
     except InvalidOperation:
         return False
-
-
-def _taken(formula: f.Formula, values: Sequence[float]) -> f.Formula:
-    """Return the branch that a conditional took."""
-    while isinstance(formula, f.Op) and formula.op == "if":
-        test, yes, no = formula.parts
-        formula = yes if f.evaluate(test, values) else no
-    return formula
 
 
 def _short_softmax(e: Explanation) -> f.Formula:

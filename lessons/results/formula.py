@@ -247,6 +247,14 @@ def evaluate(formula: Formula, values: Sequence[float]) -> float:
     return float(_OPERATORS[formula.op](*parts))
 
 
+def taken(formula: Formula, values: Sequence[float]) -> Formula:
+    """Return the branch that a choice takes for these operands; any other formula as it is."""
+    while isinstance(formula, Op) and formula.op == "if":
+        test, yes, no = formula.parts
+        formula = yes if evaluate(test, values) else no
+    return formula
+
+
 _WHOLE: dict[str, Callable[[list[int]], int]] = {
     "+": sum,
     "*": math.prod,

@@ -104,10 +104,16 @@ def _born_in(number: str, cell: str, where: str, reason: str) -> str:
 
 
 def _nonfinite_operand(run: RecordedRun, value: float, derived: DerivedCell) -> Element | None:
-    """Find the first operand that is not finite in the same way: NaN for NaN, an infinity for an infinity."""
-    values = run.history.values(derived.operands)
+    """Find the first operand that is not finite in the same way: NaN for NaN, an infinity for an infinity.
+
+    One that the formula did not choose does not count, and the same infinity comes before the other one.
+    """
+    values, formula = run.history.values(derived.operands), derived.result.formula
     matches = math.isnan if math.isnan(value) else math.isinf
-    return next((item for item, number in zip(derived.operands, values, strict=True) if matches(number)), None)
+    chosen = None if formula is None else set(f.operand_positions(f.taken(formula, values)))
+    found = [at for at, number in enumerate(values) if matches(number) and (not chosen or at in chosen)]
+    first = next((at for at in found if values[at] == value), found[0] if found else None)
+    return None if first is None else derived.operands[first]
 
 
 def _is_put(value: float, derived: DerivedCell) -> bool:

@@ -136,6 +136,24 @@ def is_whole(case: Case) -> bool:
 
 
 @decider
+def is_of_even(case: Case) -> bool:
+    """The value is a place, and the numbers have two in the middle."""
+    return is_whole(case) and case.number("count") % 2 == 0
+
+
+@decider
+def is_of_odd(case: Case) -> bool:
+    """The value is a place, and the numbers have one in the middle."""
+    return is_whole(case) and case.number("count") % 2 == 1
+
+
+@decider
+def has_no_nan(case: Case) -> bool:
+    """No operand is NaN."""
+    return not any(map(math.isnan, case.values))
+
+
+@decider
 def counts_operands(case: Case) -> bool:
     """The sum is over so many numbers."""
     return len(case.values) == case.number("count") or not case.has_formula

@@ -177,7 +177,7 @@ def _running_logsumexp(derivation: Derivation, index: Index, value: float) -> Ru
     return _logsumexp(derivation, tensor, indices)
 
 
-@rule("kthvalue", "mode", "nanmedian")
+@rule("kthvalue", "mode")
 def _chosen(derivation: Derivation, index: Index, value: float) -> RuleResult:
     """Explain a number that was chosen from an axis by the place that the operation gives as its second result."""
     tensor, event = region(derivation), derivation.event
@@ -194,17 +194,13 @@ def _chosen(derivation: Derivation, index: Index, value: float) -> RuleResult:
 def _place_of_chosen(op: str, rank: int) -> str:
     if op == "kthvalue":
         return say("place-in-order", "The place of the number that is the {nth} in order.", nth=_nth(rank))
-    if op == "mode":
-        return say("place-of-mode", "The place of a number that no other one occurs more often than.")
-    return say("place-of-middle", "The place of the number that is the middle one.")
+    return say("place-of-mode", "The place of a number that no other one occurs more often than.")
 
 
 def _why_chosen(op: str, place: int, rank: int) -> str:
     if op == "kthvalue":
         return say("in-order", "Number {place} is the {nth} in order.", place=place, nth=_nth(rank))
-    if op == "mode":
-        return say("mode", "No number occurs more often than number {place}.", place=place)
-    return say("middle", "Number {place} is the middle one.", place=place)
+    return say("mode", "No number occurs more often than number {place}.", place=place)
 
 
 def _nth(rank: int) -> str:
@@ -242,18 +238,43 @@ def _count(derivation: Derivation, tensor: Region, indices: list[Index]) -> Rule
     return make("count", f.add(ZERO, *(f.Op("!=", (cell, ZERO)) for cell in _cells(derivation, tensor, indices))))
 
 
-@_reduction("median")
+@_reduction("median", "nanmedian")
 def _median(derivation: Derivation, tensor: Region, indices: list[Index]) -> RuleResult:
-    """Explain `torch.median`, which of an even count takes the lower of the two in the middle."""
+    """Explain `torch.median`, which of an even count takes the lower of the two in the middle.
+
+    `torch.nanmedian` leaves out what is NaN, unless nothing else is there.
+    """
+    values = derivation.values(tensor, indices)
+    numbers = [index for index, value in zip(indices, values, strict=True) if not math.isnan(value)]
+    kept = numbers if numbers and derivation.event.op == "nanmedian" else indices
+    left_out = len(indices) - len(kept)
+    notes = []
     if derivation.output == 1:
-        note = say.count(
+        notes.append(_place_of_median(len(kept)) if len(kept) == len(numbers) else _place_of_nan())
+    if left_out:
+        notes.append(say.count("nan-left-out", left_out, "{count} NaN is left out.", "{count} NaNs are left out."))
+    formula = None if derivation.output == 1 else f.call("median_low", *_cells(derivation, tensor, kept))
+    return make("median", formula, *notes)
+
+
+def _place_of_median(count: int) -> str:
+    if count % 2:
+        return say.count(
             "place-of-median",
-            len(indices),
-            "The place of the one in the middle of {count} number.",
-            "The place of the one in the middle of {count} numbers.",
+            count,
+            "The place of the one in the middle of {count} number in order.",
+            "The place of the one in the middle of {count} numbers in order.",
         )
-        return make("median", None, note)
-    return make("median", f.call("median_low", *_cells(derivation, tensor, indices)))
+    return say.count(
+        "place-of-lower-median",
+        count,
+        "The place of the lower of the two in the middle of {count} number in order.",
+        "The place of the lower of the two in the middle of {count} numbers in order.",
+    )
+
+
+def _place_of_nan() -> str:
+    return say("place-of-nan", "The place of a NaN, which is the median where there is one.")
 
 
 @_reduction("amax", "amin", "max", "min")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import statistics
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -29,10 +30,38 @@ def _rounded_to(dtype: str) -> Callable[[Fraction], Fraction]:
 
 
 def _power(a: Fraction, b: Fraction) -> Fraction:
-    """Return a power with a whole exponent. Raises `ValueError` for any other, which may be irrational."""
-    if b.denominator != 1 or abs(b) > f.MOST_EXPONENT:
+    """Return a power that is rational, as 4 to the power 0.5 is. Raises `ValueError` for any other."""
+    if abs(b) > f.MOST_EXPONENT:
         raise ValueError(b)
-    return a ** int(b)
+    return _root(a, b.denominator) ** b.numerator
+
+
+def _root(a: Fraction, degree: int) -> Fraction:
+    """Return a root that is rational. Raises `ValueError` for any other."""
+    if degree == 1:
+        return a
+    root = Fraction(*(round(part ** (1 / degree)) for part in (a.numerator, a.denominator))) if a >= 0 else a
+    if a < 0 or root**degree != a:
+        raise ValueError(a)
+    return root
+
+
+def _only_at(point: int, value: int) -> Callable[[Fraction], int]:
+    """Return a function that has a rational value at one rational number only. Elsewhere it raises `ValueError`."""
+
+    def function(a: Fraction) -> int:
+        if a != point:
+            raise ValueError(a)
+        return value
+
+    return function
+
+
+def _angle(y: Fraction, x: Fraction) -> int:
+    """Return the angle of a point on the positive half of the axis. Raises `ValueError` for any other."""
+    if y != 0 or x <= 0:
+        raise ValueError(y)
+    return 0
 
 
 def _bits(function: Callable[[int, int], int]) -> Callable[[Fraction, Fraction], int]:
@@ -46,6 +75,11 @@ _FUNCTIONS: dict[str, Callable[..., Fraction | int | bool]] = {
     "%": operator.mod,
     **f.COMPARISONS,
     "**": _power,
+    "sqrt": lambda x: _root(x, 2),
+    **{name: _only_at(0, 0) for name in ("sin", "tanh", "erf")},
+    **{name: _only_at(0, 1) for name in ("exp", "cos")},
+    "log": _only_at(1, 0),
+    "atan2": _angle,
     "bitand": _bits(operator.and_),
     "bitor": _bits(operator.or_),
     "bitxor": _bits(operator.xor),
@@ -53,6 +87,7 @@ _FUNCTIONS: dict[str, Callable[..., Fraction | int | bool]] = {
     "abs": abs,
     "max": lambda *parts: max(parts),
     "min": lambda *parts: min(parts),
+    "median_low": lambda *parts: statistics.median_low(parts),
     "floor": math.floor,
     "ceil": math.ceil,
     "round": round,
@@ -65,38 +100,52 @@ _FUNCTIONS: dict[str, Callable[..., Fraction | int | bool]] = {
 }
 
 
-def evaluate(formula: f.Formula, values: Sequence[float | Fraction]) -> Fraction | None:
-    """Return the exact value of a formula; None if a part is not rational: an exponential, a root, an infinity."""
+Exact = Fraction | float
+"""A rational number, or as a float an infinity."""
+
+_OF_INFINITY = frozenset({"+", "-", "*", "/", "neg", "abs", "exp", "log", "sqrt", "tanh", "erf"})
+"""Functions that give an infinity, or one exact number, where an argument is infinite."""
+
+
+def evaluate(formula: f.Formula, values: Sequence[float | Fraction]) -> Exact | None:
+    """Return the exact value of a formula; None if a part has none: most exponentials and roots, NaN."""
     try:
         return _evaluate(formula, values)
     except (ValueError, OverflowError, ZeroDivisionError):
         return None
 
 
-def _evaluate(formula: f.Formula, values: Sequence[float | Fraction]) -> Fraction | None:
+def _evaluate(formula: f.Formula, values: Sequence[float | Fraction]) -> Exact | None:
     if isinstance(formula, f.OperandRef):
-        return Fraction(values[formula.position])
+        return _number(values[formula.position])
     if isinstance(formula, f.Number):
-        return Fraction(formula.value)
+        return _number(formula.value)
     if formula.op == "if":
         test, yes, no = formula.parts
         decided = _evaluate(test, values)
         return None if decided is None else _evaluate(yes if decided else no, values)
-    parts: list[Fraction] = []
+    parts: list[Exact] = []
     for part in formula.parts:
         found = _evaluate(part, values)
         if found is None:
             return None
         parts.append(found)
+    if formula.op in ("and", "or"):
+        return next((part for part in parts if bool(part) == (formula.op == "or")), parts[-1])
+    if formula.op in _OF_INFINITY and any(isinstance(part, float) for part in parts):
+        return _number(f.evaluate(f.Op(formula.op, tuple(f.Number(float(part)) for part in parts)), ()))
     if formula.op in ("+", "*"):
         result = parts[0]
         for value in parts[1:]:
             result = _bounded(result + value if formula.op == "+" else result * value)
         return result
-    if formula.op in ("and", "or"):
-        return next((part for part in parts if bool(part) == (formula.op == "or")), parts[-1])
     function = _FUNCTIONS.get(formula.op)
-    return None if function is None else _bounded(Fraction(function(*parts)))
+    return None if function is None else _number(function(*parts))
+
+
+def _number(value: Exact) -> Exact:
+    """Return a number as it is kept here. Raises `ValueError` for NaN, and for one that has too many digits."""
+    return value if isinstance(value, float) and math.isinf(value) else _bounded(Fraction(value))
 
 
 def _bounded(number: Fraction) -> Fraction:

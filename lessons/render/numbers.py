@@ -19,6 +19,7 @@ say = Wording("explanation/numbers")
 
 LARGEST_FIXED, SMALLEST_FIXED = 1e6, 1e-4
 LARGEST_WHOLE = 2.0**64
+SMALLEST_SINGLE, LARGEST_SINGLE = 2.0**-126, 2.0**128 * (1 - 2.0**-24)
 
 _WIDTH_INTEGER = 9
 _VARIATION_SELECTORS = dict.fromkeys(range(0xFE00, 0xFE10))
@@ -151,14 +152,18 @@ def exact(value: float, dtype: str) -> str:
     return plain if "." in plain else plain + ".0"
 
 
-def readable(value: float | None, dtype: str = "float32", decimals: int = DECIMALS) -> str:
-    """Format a number for people: exactly if `decimals` decimals suffice, otherwise rounded; None as unknown."""
+def readable(value: float | None, dtype: str = "", decimals: int = DECIMALS) -> str:
+    """Format a number for people: exactly if `decimals` decimals suffice, otherwise rounded; None as unknown.
+
+    Without a type it is written as one of single precision, or of double precision where that is beyond its range.
+    """
     if value is None:
         return unknown()
     if type(value) is int:
         return str(value)
     if not isfinite(value):
         return nonfinite(value)
+    dtype = dtype or ("float32" if not value or SMALLEST_SINGLE <= abs(value) <= LARGEST_SINGLE else "float64")
     if dtype == "bool" or not dtype.startswith(("float", "bfloat")):
         return str(int(value))
     value += 0.0  # a zero without a sign

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from lessons.worker.explaining.recorded_run import Index, RecordedRun
 from lessons.worker.recording.element_history import Element
 from lessons.worker.recording.event import Event
 from lessons.worker.recording.regions import Region
-from lessons.worker.recording.source_positions import dotted
+from lessons.worker.recording.source_positions import dotted, span_of
 
 
 @dataclass(slots=True)
@@ -107,8 +108,9 @@ class Derivation:
         if not dtypes or not any(isinstance(part, f.Number) for part in operands):
             yield operands
             return
-        for dtype in dict.fromkeys((dtypes[0], torch.promote_types(dtypes[0], torch.float32))):
-            yield tuple(_rounded(part, dtype) for part in operands)
+        types = dict.fromkeys((dtypes[0], torch.promote_types(dtypes[0], torch.float32)))
+        for kept, dtype in itertools.product((True, False), types):
+            yield tuple(_rounded(part, dtype, finite=kept) for part in operands)
 
     def first_that_gives(self, value: float, formulas: Iterable[f.Formula]) -> f.Formula:
         """Return the first of several formulas that gives a value, rounded to the type of the result; else the first.
@@ -141,8 +143,20 @@ class Derivation:
         if any(isinstance(side, ast.Constant) for side in sides):
             return ""
         sizes = [side for side in sides if _is_size(side)]
-        numbers = sizes or [side for side in sides if not any(map(names.means_tensor, map(dotted, ast.walk(side))))]
+        numbers = sizes or [side for side in sides if not self._gives_operand(side)]
+        if len(numbers) > 1:
+            numbers = [side for side in sides if not any(map(names.means_tensor, map(dotted, ast.walk(side))))]
         return source.segment(numbers[0]) if len(numbers) == 1 else ""
+
+    def _gives_operand(self, side: ast.expr) -> bool:
+        """Return whether a side of `a * b` is the name of a tensor that is multiplied, or the code that made it."""
+        run, site, here = self.run, self.event.sites[0], span_of(side, self.event.sites[0])
+        taken = [operand for operand in self.event.operands() if operand.size]
+        if any(binding.region.storage == one.storage for binding in run.names.bindings(dotted(side)) for one in taken):
+            return True
+        writers = [run.history.writer(self.element(one.parts, (0,) * len(one.parts.shape))) for one in taken]
+        made_at = [at for writer in writers if writer is not None for at in writer.sites if at[0] is site[0]]
+        return any(span is not None and here.holds(span) for span in map(run.names.positions.span, made_at))
 
 
 def is_number(run: RecordedRun, event: Event, element: Element) -> bool:
@@ -162,11 +176,15 @@ def is_number(run: RecordedRun, event: Event, element: Element) -> bool:
     return "scalar_tensor" not in positions.code(event.sites[0]).partition("(")[0]
 
 
-def _rounded(part: f.Formula, dtype: torch.dtype) -> f.Formula:
-    """Round a number to a type; a cell stays as it is."""
+def _rounded(part: f.Formula, dtype: torch.dtype, *, finite: bool) -> f.Formula:
+    """Round a number to a type; a cell stays as it is, and with `finite` a number beyond the largest one of the type.
+
+    Nearly all comparisons with such a number come out as they do with infinity, which nobody has written.
+    """
     if not isinstance(part, f.Number) or math.isnan(part.value):
         return part
-    return f.Number(float(torch.tensor(part.value, dtype=dtype)), part.code)
+    value = float(torch.tensor(part.value, dtype=dtype))
+    return part if finite and math.isinf(value) else f.Number(value, part.code)
 
 
 def _is_size(node: ast.expr) -> bool:

@@ -22,6 +22,11 @@ class Span:
     col: int
     end_col: int
 
+    def holds(self, other: Span) -> bool:
+        """Return whether another piece of the same file is a part of this one, or all of it."""
+        starts_within = (self.line, self.col) <= (other.line, other.col)
+        return starts_within and (other.end_line, other.end_col) <= (self.end_line, self.end_col)
+
 
 class Lines:
     """The lines of a source, to cut the text of syntax nodes out of.

@@ -435,6 +435,18 @@ def has_no_formula(case: Case) -> bool:
     return not case.has_formula
 
 
+@decider
+def takes_some(case: Case) -> bool:
+    """There is no formula, and it follows what may count."""
+    return has_no_formula(case) and bool(case.values)
+
+
+@decider
+def takes_more(case: Case) -> bool:
+    """There is no formula, and more numbers than are listed."""
+    return takes_some(case) and len(case.values) < case.number("number")
+
+
 # What is not finite -------------------------------------------------------------------------------------------------
 
 
@@ -451,18 +463,6 @@ any_step("root_of_negative", lambda op, given, _: op == "sqrt" and given[0] < 0)
 any_step("power_of_negative", lambda op, given, _: op == "**" and given[0] < 0)
 any_step("infinity_times_zero", lambda op, given, _: op == "*" and 0 in given and any(map(math.isinf, given)))
 any_step("inf_by_inf", lambda op, given, _: op == "/" and all(map(math.isinf, given)))
-
-
-@decider
-def takes_some(case: Case) -> bool:
-    """There is no formula, and it follows what may count."""
-    return has_no_formula(case) and bool(case.values)
-
-
-@decider
-def takes_more(case: Case) -> bool:
-    """There is no formula, and more numbers than are listed."""
-    return takes_some(case) and len(case.values) < case.number("number")
 
 
 @decider

@@ -118,7 +118,7 @@ def _rounding_remark(unrounded: float, value: float, dtype: str, decimals: int) 
     texts = (readable(unrounded, "float64", count) for count in range(decimals, MOST_TOLD))
     rounded_text = exact(value, "float64")
     number = next((text for text in texts if not _same_text(text, rounded_text)), exact(unrounded, "float64"))
-    remark = say("unrounded", "Without rounding on the way, it would be {number}.", number=number)
+    remark = say("unrounded", "Without rounding, these numbers would give {number}.", number=number)
     return f"{remark} ({_precision(dtype)})"
 
 

@@ -60,7 +60,7 @@ def checked(
     else:
         note = say(
             "without-rounding",
-            "Without rounding on the way it would be {number}, which the operation gives in double precision.",
+            "Without rounding, these numbers would give {number}, which the operation gives in double precision.",
             number=_written(got, value),
         )
     result.notes.append(note)

@@ -66,7 +66,7 @@ def problem(node: Json) -> str:
         return f"unreadable: {node['formula']!r} ({error})"
     if _same(got, value, _tolerance(node, formula, names, got)):
         return ""
-    if any("Without rounding on the way" in note for note in node["notes"]):
+    if any("Without rounding, these numbers" in note for note in node["notes"]):
         return ""
     return f"{node['formula']} comes to {got!r}, not to {value!r}"
 

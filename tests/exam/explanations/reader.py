@@ -18,7 +18,7 @@ from typing import Any
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.])")
 REST = re.compile(r"\(\d+ more: (-?[\w.+-]+)\)")
-WITHOUT_ROUNDING = re.compile(r"Without rounding on the way,? it would be (-?[\w.+-]+?)[.:]? ")
+WITHOUT_ROUNDING = re.compile(r"Without rounding, these numbers would give (-?[\w.+-]+?)[.,]? ")
 
 
 @dataclass

@@ -62,7 +62,7 @@ def table() -> dict[str, Row]:
 
 WHERE = r" on line \d+(?: of (?:the setup|\S+))?"
 BORN = re.compile(rf"(This (?:NaN|-?inf) was (?:born|put) (?:here|in .+?{WHERE}|in [^.]+)\.)(?: (.*))?", re.DOTALL)
-REMARK = re.compile(r"(Without rounding on the way, it would be .+?\.) \((.*)\)")
+REMARK = re.compile(r"(Without rounding, these numbers would give .+?\.) \((.*)\)")
 
 
 def parts_of(note: str) -> list[str]:

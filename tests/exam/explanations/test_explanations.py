@@ -63,7 +63,7 @@ TOLD = [
     ("The record does not account for this value: what it holds comes to 2. Something that was not recorded has "
      "changed this number, or one that it was computed from.", ONE, "a.map_(b, max)"),
     ("Rounded to bfloat16.", _item(0.5, "bfloat16(a[0])", ONE), ""),
-    ("Without rounding on the way, it would be 3. (bfloat16 keeps about 2 to 3 digits.)",
+    ("Without rounding, these numbers would give 3. (bfloat16 keeps about 2 to 3 digits.)",
      _item(3.015625, "a[0] + b[0]", ONE, TWO, dtype="bfloat16"), ""),
     ("Set to 1 here.", ONE, ""),
     ("Cut off to a whole number.", _item(1.0, "trunc(a[0])", ONE), ""),
@@ -85,9 +85,9 @@ TOLD = [
 FALSE = [
     ("Something that was not recorded has changed this number. Here it was made 2.", ONE, "a.add_(1)"),
     ("Rounded to bfloat16.", _item(0.7071, "sqrt(0.5)", ONE), ""),
-    ("Without rounding on the way, it would be 3. (bfloat16 keeps about 2 to 3 digits.)",
+    ("Without rounding, these numbers would give 3. (bfloat16 keeps about 2 to 3 digits.)",
      _item(3.0, "a[0] + b[0]", ONE, TWO, dtype="bfloat16"), ""),
-    ("Without rounding on the way, it would be 2. (float16 keeps about 7 digits.)",
+    ("Without rounding, these numbers would give 2. (float16 keeps about 7 digits.)",
      _item(3.0, "a[0] + b[0]", ONE, TWO), ""),
     ("Set to 2 here.", ONE, ""),
     ("Cut off to a whole number.", _item(1.5, "1.5"), ""),

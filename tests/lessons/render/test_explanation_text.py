@@ -265,7 +265,7 @@ def test_a_number_of_the_code_that_was_rounded_to_the_type_of_a_tensor_is_writte
 def test_a_sum_that_was_rounded_on_the_way() -> None:
     """What the written digits come to is told, since it is not the result."""
     e = explanation("r", (), 1e8, f.add(f.OperandRef(0), f.Number(1.0)), [operand("a", (), 1e8)])
-    remark = "Without rounding on the way, it would be 100000001. (float32 keeps about 7 digits.)"
+    remark = "Without rounding, these numbers would give 100000001. (float32 keeps about 7 digits.)"
     assert formula_digits.digits(e) == Digits("100000000 + 1", "≈", "100000000", remark)
     assert f"  {remark}" in explanation_text.report(e)
 
@@ -278,7 +278,7 @@ def test_what_cancels_is_mostly_rounding() -> None:
         rounded = single(math.log(single(1 + added) + 2.0**-23))
         remarks.append(formula_digits.rounding_remark(explanation("r", (), rounded, parts, [operand("a", (), added)])))
     unrounded = f"{math.log(1.00026556):.9f}"
-    assert remarks == [f"Without rounding on the way, it would be {unrounded}. (float32 keeps about 7 digits.)", ""]
+    assert remarks == [f"Without rounding, these numbers would give {unrounded}. (float32 keeps about 7 digits.)", ""]
 
 
 # Operands in rows ---------------------------------------------------------------------------------------------------

@@ -328,7 +328,7 @@ def test_a_jump_that_rounding_caused_says_so(monkeypatch: pytest.MonkeyPatch) ->
     told = traced.explain("r", 0)
     assert told.value is not None
     assert (told.value > 2.675, told.formula) == (True, f.Number(told.value))
-    assert told.notes[-1].startswith("Without rounding on the way it would be 2.67, ")
+    assert told.notes[-1].startswith("Without rounding, these numbers would give 2.67, ")
 
 
 COMPLEX = """

@@ -17,7 +17,7 @@ import torch
 from lessons.results.line_shapes import MOST_TENSORS, Joint, LineReport, ShapeReport
 from lessons.worker.recording.event import Event, Site
 from lessons.worker.recording.record import Record
-from lessons.worker.recording.source_positions import Lines, SourcePositions
+from lessons.worker.recording.source_positions import Lines, SourcePositions, start_of
 
 LONGEST = 40
 """Characters of a name, at most; a longer one is left out."""
@@ -358,7 +358,7 @@ class _Reader:
     def _at_node(self, node: ast.AST) -> _At | None:
         if not isinstance(node, ast.expr) or node.end_lineno is None or node.end_col_offset is None:
             return None
-        return self.at.get((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        return self.at.get((*start_of(node), node.end_lineno, node.end_col_offset))
 
     def _text(self, node: ast.AST) -> str:
         text = " ".join(self.source.text(node).split())

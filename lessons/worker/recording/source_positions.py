@@ -69,7 +69,7 @@ class Source:
                 and node.end_col_offset is not None
             ):
                 # An expression statement has the same span as its expression, which comes later and replaces it.
-                self.nodes[node.lineno, node.col_offset, node.end_lineno, node.end_col_offset] = node
+                self.nodes[*start_of(node), node.end_lineno, node.end_col_offset] = node
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
                 todo.append(child)
@@ -78,12 +78,22 @@ class Source:
         """Return the text of a node, on one line."""
         known = self._segments.get(node)
         if known is None:
-            text = " ".join(self._lines.text(node).split())
-            # For a call over several lines: no blank after a bracket and no trailing comma.
+            # Over several lines: no blank before a point or after a bracket, no backslash and no trailing comma.
+            text = re.sub(r"\s*\n\s*\.(?=[^\W\d])", ".", self._lines.text(node).replace("\\\n", "\n"))
+            text = " ".join(text.split())
             known = re.sub(r",? ([)\]}])", r"\1", re.sub(r"([(\[{]) ", r"\1", text))
             # Each of a thousand operands asks for it.
             self._segments[node] = known
         return known
+
+
+def start_of(node: ast.expr | ast.stmt) -> tuple[int, int]:
+    """Return the line and column that Python gives a node when it runs: of `x⏎.sum()` those of `sum`."""
+    taken = node.func if isinstance(node, ast.Call) else node
+    if isinstance(taken, ast.Attribute) and taken.end_lineno is not None and taken.end_col_offset is not None:
+        if taken.end_lineno != node.lineno:
+            return taken.end_lineno, taken.end_col_offset - len(taken.attr.encode())
+    return node.lineno, node.col_offset
 
 
 parsed = functools.lru_cache(maxsize=64)(Source)

@@ -348,11 +348,15 @@ class _Reader:
                     yield Seen(self._text(target), at.last.outs[0].shape, ())
 
     def _written_by(self, node: ast.expr) -> Iterator[Seen]:
-        """Yield the tensor that a call such as `x.zero_()` writes."""
+        """Yield the tensor that a call such as `x.zero_()` writes, or gives another layout."""
         at = self._at_node(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and at is not None:
             last, owner = at.last, self._term(node.func.value)
-            if last is not None and last.info.written and node.func.attr.endswith("_"):
+            if last is None or not node.func.attr.endswith("_"):
+                return
+            if last.info.reshaping:
+                yield Seen(self._text(node.func.value), last.outs[0].shape, ())
+            elif last.info.written:
                 yield owner or Seen(self._text(node.func.value), last.outs[0].shape, ())
 
     def _at_node(self, node: ast.AST) -> _At | None:

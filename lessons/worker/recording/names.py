@@ -17,13 +17,17 @@ from lessons.worker.recording.event import Event, Site
 from lessons.worker.recording.optimizer_steps import SYMBOLS, StateTensor
 from lessons.worker.recording.record import Binding, Record
 from lessons.worker.recording.regions import Region
-from lessons.worker.recording.source_positions import SourcePositions, Span, span_of
+from lessons.worker.recording.source_positions import SourcePositions, Span, dotted, span_of
 
 say = Wording("explaining/names")
 
 LONGEST = 60
 LONGEST_PERIOD = 8
 """Operations of one piece of code up to which a sequence is recognized as its repetition."""
+
+
+_Identity = tuple[int, int, tuple[int, ...], tuple[int, ...]]
+"""Which elements of which storage a region has in which shape."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -88,6 +92,7 @@ class Names:
         self._bound: set[str] = set()
         self._modules: set[str] = set()
         self._spans: set[Span | None] = set()
+        self._reshapes: list[tuple[int, _Identity, _Identity]] = []
         self.seen = (-1, -1)
         self._sorted = 0
 
@@ -105,13 +110,16 @@ class Names:
         since = events[start].time if start < len(events) else self._record.time
         self.assignments = [item for item in self.assignments if item.binding.time <= since]
         self._whole = {time for time in self._whole if time < since}
+        self._reshapes = [item for item in self._reshapes if item[0] < since]
         bound = itertools.chain.from_iterable(self._record.bindings.values())
         self._bound = {item.name for item in bound}
         self._modules = {name for name, dot, _ in (one.partition(".") for one in self._bound) if dot}
         for sites, run in itertools.groupby(events[start:], key=lambda event: event.sites):
             if sites:
                 self._spans.add(self.positions.span(sites[0]))
-                self._name(sites, list(run))
+                operations = list(run)
+                self._name(sites, operations)
+                self._rename(operations)
         for event in events[events.after(self._sorted) :]:
             if event.sites and not event.view:
                 self._by_code.setdefault((event.sites[0], event.op), []).append(event)
@@ -162,6 +170,15 @@ class Names:
             # A view takes the name only if it is the last operation of the code, and a pair of tensors takes none.
             if event.outs and (event is run[-1] or not event.view) and not self._result(event, 0):
                 self._assign(sites[0], name, event.outs[0], event.time + 1)
+
+    def _rename(self, run: list[Event]) -> None:
+        """Give the name of a tensor to what it is when its layout was changed in place, as by `x.t_()`."""
+        for event in run:
+            before = event.arg("self") if event.info.reshaping else None
+            if isinstance(before, Region) and event.outs and _identity(before) != _identity(event.outs[0]):
+                self._reshapes.append((event.time, _identity(before), _identity(event.outs[0])))
+                name = _changed_name(self.positions.node(event.sites[0]))
+                self._assign(event.sites[0], name, event.outs[0], event.time + 1)
 
     def _is_no_tensor(self, code: CodeType, name: str) -> bool:
         """Return whether a name is known to mean no tensor: what a module or function gave may be several tensors."""
@@ -264,7 +281,7 @@ class Names:
             ranked = self._ranked[key] = sorted(known, key=rank, reverse=True)
         for item in ranked:
             region = item.binding.region
-            if self._is_part_elsewhere(item, element):
+            if self._is_part_elsewhere(item, element) or self._has_other_layout(item.binding, time):
                 continue
             index = region.find(element.offset)
             same = region.parts.dtype.itemsize == element.region.dtype.itemsize and not region.flips(element.offset)
@@ -281,6 +298,19 @@ class Names:
             return False
         made = next((out for out in writer.outs if out.storage == element.storage), None)
         return made is not None and _extent(item.binding.region) < _extent(made)
+
+    def _has_other_layout(self, binding: Binding, time: int) -> bool:
+        """Return whether the layout of what a variable of a function means was changed between its binding and a time.
+
+        Those of the program are bound again when that happens.
+        """
+        if binding.top or not self._reshapes:
+            return False
+        mine = _identity(binding.region)
+        return any(
+            (binding.time <= changed < time and before == mine) or (time <= changed < binding.time and after == mine)
+            for changed, before, after in self._reshapes
+        )
 
     def _is_overwritten(self, element: Element, until: int) -> bool:
         """Return whether an operation changed an element after its time: a later name never meant that value."""
@@ -412,7 +442,14 @@ def _period(ops: list[str]) -> int:
     return len(ops)
 
 
-def _identity(region: Region) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
+def _changed_name(node: ast.AST | None) -> str:
+    """Return the name of the tensor that a call changes in place: `x` for `x.squeeze_().t_()`; "" if it has none."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+        node = node.func.value
+    return dotted(node) if node is not None else ""
+
+
+def _identity(region: Region) -> _Identity:
     return region.storage, region.offset, region.shape, region.stride
 
 

@@ -461,7 +461,9 @@ class Recorder(TorchDispatchMode):
         return {*self._storages, *self._lent}
 
     def _reshaped(self, info: Info, target: Any) -> None:
-        """Note the memory that a tensor may have got."""
+        """Note the layout and the memory that a tensor may have got."""
+        if isinstance(target, _TENSOR):
+            self.naming.bind_again(target)
         if info.op == "set_":
             self._adopt(self.record.events[-1])
         elif info.op == "resize_" and type(target) is _TENSOR and not target.is_meta:

@@ -105,6 +105,11 @@ class VariableNames:
                 self._late[name] = region.storage
         self._record.bindings.setdefault(region.storage, []).append(binding)
 
+    def bind_again(self, tensor: torch.Tensor) -> None:
+        """Record what the names of a tensor mean when its layout was changed in place."""
+        for name in [name for name, (known, _) in self._known.items() if known is tensor]:
+            self.bind(name, tensor)
+
     def _forget_late(self, name: str) -> None:
         storage = self._late.pop(name, None)
         bindings = self._record.bindings

@@ -36,6 +36,7 @@ from lessons.worker.explaining.narrow_types import dtype_name
 from lessons.worker.explaining.operand_names import Labels, VersionCounts
 from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
 from lessons.worker.explaining.replay import Replay
+from lessons.worker.explaining.shared_memory import SharedMemory
 from lessons.worker.recording import file_origins, loader_origins
 from lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
 from lessons.worker.recording.event import Event
@@ -106,6 +107,7 @@ class Explainer:
         self._expanded: dict[tuple[int, int, Index], Element | None] = {}
         self._movements: dict[int, Movement | None] = {}
         self._replay = Replay(self.history)
+        self._shared = SharedMemory(self.record)
         self._moments: dict[tuple[int, int, int, int], tuple[Element, Element]] = {}
         self._counts: tuple[tuple[int, tuple[int, int]], VersionCounts] | None = None
         self._origins: dict[int, tuple[torch.UntypedStorage, str]] = {}
@@ -236,7 +238,10 @@ class Explainer:
             values = self.history.values(derived.operands)
         except ValueLost as lost:
             return accounting.unexplained(say("made-unknown", "It cannot be told how this was made. {why}", why=lost))
-        return accounting.checked(self._replay, derived, element, value, values)
+        told = accounting.checked(self._replay, derived, element, value, values)
+        if told is not derived and (shared := self._shared.sentence([element, *derived.operands])):
+            return accounting.unexplained(shared, derived.event)
+        return told
 
     # The record, backwards ----------------------------------------------------------------------------------------
 
@@ -413,8 +418,9 @@ class Explainer:
                 else say("stopped", "Recording had stopped: {why}.", why=why)
             )
             return RuleResult("unrecorded", notes=[note])
+        shared = self._shared.sentence([element])
         note = say("from-outside", "A number from outside: no recorded operation made it.")
-        return RuleResult("given", notes=[note])
+        return RuleResult("given", notes=[shared or note])
 
     def _is_leaf(self, element: Element) -> bool:
         writer = self.history.writer(element)

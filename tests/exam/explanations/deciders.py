@@ -80,6 +80,14 @@ def is_changed_by_others(case: Case) -> bool:
 
 
 @decider
+def is_shared(case: Case) -> bool:
+    """The program makes tensors of memory that is not theirs, and the one that is named is of that memory."""
+    makes = any(call in case.code for call in ("frombuffer(", "from_dlpack("))
+    other = case.plain.namespace.get(case.fields["name"]) if case.plain is not None and "name" in case.fields else None
+    return makes and (other is None or isinstance(other, torch.Tensor))
+
+
+@decider
 def is_another(case: Case) -> bool:
     """The number is not the value, and it is what the code gives in double precision, if that can be computed."""
     number = case.number("number")

@@ -55,6 +55,11 @@ PROGRAMS = {
     "losses": BACKWARD.format("F.cross_entropy(p, torch.tensor([0, 2, 1]))"),
     "masking": "m = torch.ones(3, 4).triu(1).bool()\nk = a.masked_fill(m, -torch.inf)\nr = torch.triu(k) + k",
     "movement": "e = torch.nn.Embedding(4, 2)\ne(torch.tensor([1, 1, 2])).sum().backward()\nr = e.weight.grad.half()",
+    "shared-memory": (
+        "import contextlib, warnings\nmade = bytearray(16)\nwith warnings.catch_warnings():\n"
+        "    warnings.simplefilter('ignore')\n    p = torch.frombuffer(made, dtype=torch.float32)\n"
+        "    r = torch.frombuffer(made, dtype=torch.float32)\np.fill_(3)"
+    ),
     "weight-norms": "r = torch._weight_norm(b, a[:, :1], 0)",
     "results": "p = a.topk(2)\nr = p[0] + p[1] + torch.std_mean(a, 1, keepdim=True)[1]",
     "narrow-types": "r = (b.bfloat16() * 2).float()",

@@ -307,7 +307,8 @@ class Explainer:
         node, elements = derivation.event.node, derivation.elements
         if node is None or node.leaf is not None or result.formula is None or len(elements) > MOST_FACTORS:
             return
-        if self._inner >= MOST_INNER:
+        if self._inner >= MOST_INNER or result.op == "masked_fill":
+            # What is said of a mask is said of an operand.
             return
         written: dict[int, f.Formula] = {}
         inner = Derivation(self, derivation.event, derivation.code_names)

@@ -243,3 +243,17 @@ def test_moments_of_a_kernel_are_not_called_like_its_result(code: str) -> None:
     traced = Traced(START + f"result = F.{code}")
     names = {operand.name for operand in traced.explain("result", 1, 2).operands}
     assert names == {"x", f"(1 / std in F.{code})", f"(mean in F.{code})"}
+
+
+@pytest.mark.parametrize(("numbers", "mask"), [("torch.full((3,), 0.5)", 1.0), ("torch.arange(3.0)", 0.0)])
+def test_the_mask_of_a_derivative_is_an_operand(numbers: str, mask: float) -> None:
+    """The derivative of a standard deviation puts 0 where that is 0, and the note speaks of this mask."""
+    traced = Traced(f"p = ({numbers}).requires_grad_()\np.std().backward()\ng = p.grad")
+    pending, found = [traced.explain("g", 0)], []
+    while pending:
+        told = pending.pop()
+        found += [told] if told.op == "masked_fill" else []
+        pending += map(traced.follow, told.operands)
+    assert found
+    assert all(f"the mask is {mask:g} here" in told.notes[0] for told in found)
+    assert all(mask in told.values for told in found)

@@ -93,8 +93,6 @@ _FUNCTIONS: dict[str, Callable[..., Fraction | int | bool]] = {
     "round": round,
     "trunc": math.trunc,
     "fmod": _fmod,
-    "isnan": lambda x: False,
-    "isinf": lambda x: False,
     "not": operator.not_,
     **{dtype: _rounded_to(dtype) for dtype in ("float16", "float32", "bfloat16")},
 }
@@ -124,6 +122,8 @@ def _evaluate(formula: f.Formula, values: Sequence[float | Fraction]) -> Exact |
         test, yes, no = formula.parts
         decided = _evaluate(test, values)
         return None if decided is None else _evaluate(yes if decided else no, values)
+    if formula.op in ("isnan", "isinf"):
+        return Fraction(f.evaluate(formula, values))
     parts: list[Exact] = []
     for part in formula.parts:
         found = _evaluate(part, values)

@@ -291,6 +291,8 @@ class Explainer:
                 self._write_out_steps(derivation, result, element)
                 result.notes += attention_names.head_notes(self, event, element, asked)
                 narrow_types.round_as_given(derivation, result, value)
+                if isinstance(result.formula, f.Op) and not derivation.elements and not result.notes:
+                    result.notes.append(say("of-numbers", "Computed from numbers that Python gave to PyTorch."))
                 told = _derived(event, element, result, derivation)
                 return narrow_types.as_copied(self, told, element, asked)
             source = self.through(result.source)

@@ -90,9 +90,10 @@ class Source:
 def start_of(node: ast.expr | ast.stmt) -> tuple[int, int]:
     """Return the line and column that Python gives a node when it runs: of `x⏎.sum()` those of `sum`."""
     taken = node.func if isinstance(node, ast.Call) else node
-    if isinstance(taken, ast.Attribute) and taken.end_lineno is not None and taken.end_col_offset is not None:
-        if taken.end_lineno != node.lineno:
-            return taken.end_lineno, taken.end_col_offset - len(taken.attr.encode())
+    if not isinstance(taken, ast.Attribute) or taken.end_lineno is None or taken.end_col_offset is None:
+        return node.lineno, node.col_offset
+    if taken.end_lineno != node.lineno:
+        return taken.end_lineno, taken.end_col_offset - len(taken.attr.encode())
     return node.lineno, node.col_offset
 
 

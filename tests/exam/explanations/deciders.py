@@ -15,7 +15,7 @@ from collections.abc import Callable
 import torch
 
 from tests.exam.explanations.cases import Case, code_value, near, steps
-from tests.exam.explanations.documents import label, with_names
+from tests.exam.explanations.documents import Json, label, with_names
 from tests.exam.explanations.reader import comes_out
 
 Decide = Callable[[Case], bool]
@@ -77,6 +77,18 @@ def from_gradient(case: Case) -> bool:
 def is_changed_by_others(case: Case) -> bool:
     """The program changes numbers without an operation of PyTorch."""
     return any(call in case.code for call in ("apply_(", "map_("))
+
+
+@decider
+def is_of_sparse(case: Case) -> bool:
+    """The program has a sparse tensor, and there is no formula."""
+    return "to_sparse()" in case.code and not case.has_formula
+
+
+@decider
+def is_foreign(case: Case) -> bool:
+    """The number is of a buffer of Python, and as all of that once were."""
+    return "frombuffer(" in case.code and not case.item["operands"] and case.value == 0
 
 
 @decider
@@ -381,11 +393,20 @@ def is_divided(case: Case) -> bool:
 
 @decider
 def came(case: Case) -> bool:
-    """The operand has this place, and the number its rank, on some axis."""
+    """The operand has this place on some axis or among all numbers, and the number its rank, on some axis."""
     place, rank = int(case.number("place")), int(re.sub(r"\D", "", case.fields["nth"]))
-    indices = [operand["index"] for operand in case.item["operands"]]
-    is_ranked = not case.item["index"] or rank - 1 in case.item["index"] or "topk" in case.code or "sort" in case.code
-    return is_ranked and all(place in index or not index for index in indices)
+    words = ("topk", "sort", "quantile")
+    is_ranked = not case.item["index"] or rank - 1 in case.item["index"] or any(word in case.code for word in words)
+    return is_ranked and all(place in _places(case, operand) for operand in case.item["operands"] if operand["index"])
+
+
+def _places(case: Case, operand: Json) -> list[int]:
+    """Return the places of an operand: those on each axis, and that among all numbers of its tensor."""
+    found = None if case.plain is None else case.plain.namespace.get(str(operand["tensor"]))
+    index = list(operand["index"])
+    if not isinstance(found, torch.Tensor) or len(index) != found.dim():
+        return index
+    return [*index, sum(at * step for at, step in zip(index, torch.empty(found.shape).stride(), strict=True))]
 
 
 @decider

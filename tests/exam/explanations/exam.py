@@ -6,7 +6,7 @@ import random
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from tests.exam.explanations import documents as printed_documents
 from tests.exam.explanations import reader, sentences
 from tests.exam.explanations.plain_run import PlainRun
 from tests.exam.explanations.programs import Program, Writer
+from tests.exam.explanations.rare_programs import STYLES
 from tui.commands import documents
 
 DEPTH = 30
@@ -54,9 +55,9 @@ class Totals:
         )
 
 
-def program(seed: int) -> tuple[Program, PlainRun] | None:
+def program(seed: int, styles: Collection[str] = tuple(STYLES)) -> tuple[Program, PlainRun] | None:
     """Write the program of a seed and run it plainly; None if PyTorch refuses it."""
-    written = Writer(seed).write()
+    written = Writer(seed).write(styles)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -66,13 +67,15 @@ def program(seed: int) -> tuple[Program, PlainRun] | None:
         return None
 
 
-def examine_programs(session: Session, seeds: Iterator[int], count: int) -> Totals:
-    """Examine the first `count` programs that run."""
+def examine_programs(
+    session: Session, seeds: Iterator[int], count: int, styles: Collection[str] | None = None
+) -> Totals:
+    """Examine the first `count` programs that run, of these styles if some are given."""
     totals = Totals()
     for seed in seeds:
         if totals.programs >= count:
             break
-        made = program(seed)
+        made = program(seed) if styles is None else program(seed, styles)
         if made is None:
             continue
         examine_program(session, *made, totals, f"seed {seed}", random.Random(seed))

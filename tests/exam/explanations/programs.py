@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 UNARY = [
@@ -92,9 +92,9 @@ class Writer:
         self.names: list[str] = []
         self.lines = ["import torch", "import torch.nn as nn", "import torch.nn.functional as F", f"n = {self.columns}"]
 
-    def write(self) -> Program:
-        """Return the program."""
-        style = self.chance.choice(list(STYLES))
+    def write(self, styles: Collection[str] = ()) -> Program:
+        """Return the program, in one of these styles, or in any."""
+        style = self.chance.choice(list(styles or STYLES))
         for name in "ab":
             self.assign(name, self.fill(self.chance.choice(SOURCES)))
         STYLES[style](self)

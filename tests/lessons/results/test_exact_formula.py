@@ -35,6 +35,9 @@ from lessons.results import formula as f
         ("-", (math.inf, math.inf), None),
         ("*", (0, math.inf), None),
         ("abs", (math.nan,), None),
+        ("isnan", (math.nan,), 1),
+        ("isinf", (-math.inf,), 1),
+        ("isnan", (Fraction(1, 3),), 0),
     ],
 )
 def test_a_value_is_exact_or_there_is_none(

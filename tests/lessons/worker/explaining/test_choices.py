@@ -43,3 +43,15 @@ def test_an_infinity_came_from_the_number_that_was_chosen(code: str, cell: str) 
     start = "x = torch.tensor([-torch.inf, 3.0, torch.inf])\ny = torch.tensor([-torch.inf, 3.0, torch.inf])\n"
     told = Traced(f"{start}r = {code} * 1").explain("r")
     assert f" was put in {cell} on line " in told.notes[-1]
+
+
+def test_a_rank_that_was_computed_from_numbers_of_python_says_so() -> None:
+    """A quantile multiplies what it was given by a count, and both are no tensors of the program."""
+    traced = Traced("y = torch.rand(6)\ny[1] = torch.nan\nr = y.quantile(0.5)")
+    pending, found = [traced.explain("r")], []
+    while pending:
+        told = pending.pop()
+        found += [told.notes] if told.op == "multiply" and told.leaf else []
+        pending += map(traced.follow, told.operands)
+    assert found
+    assert all(notes == ("Computed from numbers that Python gave to PyTorch.",) for notes in found)

@@ -36,5 +36,7 @@ def test_a_number_that_was_written_through_another_tensor_was_recorded() -> None
 
 
 def test_memory_of_its_own_is_not_shared() -> None:
-    code = "import array\na = torch.frombuffer(array.array('f', [1.0, 2.0]), dtype=torch.float32)\nb = torch.rand(2)\na + b"
+    code = (
+        "import array\na = torch.frombuffer(array.array('f', [1.0, 2.0]), dtype=torch.float32)\nb = a + torch.rand(2)"
+    )
     assert Traced(code).explain("a", 1).notes == ("A number from outside: no recorded operation made it.",)

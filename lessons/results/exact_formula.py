@@ -123,7 +123,7 @@ def _evaluate(formula: f.Formula, values: Sequence[float | Fraction]) -> Exact |
         decided = _evaluate(test, values)
         return None if decided is None else _evaluate(yes if decided else no, values)
     if formula.op in ("isnan", "isinf"):
-        return Fraction(f.evaluate(formula, values))
+        return Fraction(f.evaluate(formula, [float(value) for value in values]))
     parts: list[Exact] = []
     for part in formula.parts:
         found = _evaluate(part, values)
@@ -137,7 +137,7 @@ def _evaluate(formula: f.Formula, values: Sequence[float | Fraction]) -> Exact |
     if formula.op in ("+", "*"):
         result = parts[0]
         for value in parts[1:]:
-            result = _bounded(result + value if formula.op == "+" else result * value)
+            result = _number(result + value if formula.op == "+" else result * value)
         return result
     function = _FUNCTIONS.get(formula.op)
     return None if function is None else _number(function(*parts))
@@ -145,11 +145,9 @@ def _evaluate(formula: f.Formula, values: Sequence[float | Fraction]) -> Exact |
 
 def _number(value: Exact) -> Exact:
     """Return a number as it is kept here. Raises `ValueError` for NaN, and for one that has too many digits."""
-    return value if isinstance(value, float) and math.isinf(value) else _bounded(Fraction(value))
-
-
-def _bounded(number: Fraction) -> Fraction:
-    """Return a number that has not too many digits. Raises `ValueError` for any other."""
+    if isinstance(value, float) and math.isinf(value):
+        return value
+    number = Fraction(value)
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > MOST_BITS:
         raise ValueError("too many digits")
     return number

@@ -16,7 +16,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Examine explanations of random programs and of the course.")
     parser.add_argument("--count", type=int, default=300, help="programs")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    parser.add_argument("--style", action="append", help="only programs in this style; may be given several times")
+    parser.add_argument(
+        "--style", action="append", default=[], help="only programs in this style; may be given several times"
+    )
     parser.add_argument("--course", action="store_true", help="also a cell of every tensor of the course")
     options = parser.parse_args(arguments)
     session = Session()

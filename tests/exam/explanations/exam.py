@@ -6,7 +6,7 @@ import random
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +19,8 @@ from lessons.results.code_unit import CodeUnit
 from tests.exam.explanations import documents as printed_documents
 from tests.exam.explanations import reader, sentences
 from tests.exam.explanations.plain_run import PlainRun
-from tests.exam.explanations.programs import Program, Writer
-from tests.exam.explanations.rare_programs import STYLES
+from tests.exam.explanations.programs import STYLES, Program, Style, Writer
+from tests.exam.explanations.rare_programs import RARE_STYLES
 from tui.commands import documents
 
 DEPTH = 30
@@ -55,7 +55,7 @@ class Totals:
         )
 
 
-def program(seed: int, styles: Collection[str] = tuple(STYLES)) -> tuple[Program, PlainRun] | None:
+def program(seed: int, styles: Mapping[str, Style]) -> tuple[Program, PlainRun] | None:
     """Write the program of a seed and run it plainly; None if PyTorch refuses it."""
     written = Writer(seed).write(styles)
     try:
@@ -67,15 +67,14 @@ def program(seed: int, styles: Collection[str] = tuple(STYLES)) -> tuple[Program
         return None
 
 
-def examine_programs(
-    session: Session, seeds: Iterator[int], count: int, styles: Collection[str] | None = None
-) -> Totals:
-    """Examine the first `count` programs that run, of these styles if some are given."""
+def examine_programs(session: Session, seeds: Iterator[int], count: int, only: Collection[str] = ()) -> Totals:
+    """Examine the first `count` programs that run, in any style or only in some."""
     totals = Totals()
+    styles = {name: write for name, write in (STYLES | RARE_STYLES).items() if not only or name in only}
     for seed in seeds:
         if totals.programs >= count:
             break
-        made = program(seed) if styles is None else program(seed, styles)
+        made = program(seed, styles)
         if made is None:
             continue
         examine_program(session, *made, totals, f"seed {seed}", random.Random(seed))

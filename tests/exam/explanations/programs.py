@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 UNARY = [
@@ -92,12 +92,12 @@ class Writer:
         self.names: list[str] = []
         self.lines = ["import torch", "import torch.nn as nn", "import torch.nn.functional as F", f"n = {self.columns}"]
 
-    def write(self, styles: Collection[str] = ()) -> Program:
-        """Return the program, in one of these styles, or in any."""
-        style = self.chance.choice(list(styles or STYLES))
+    def write(self, styles: Mapping[str, Style]) -> Program:
+        """Return the program, in one of these styles."""
+        style = self.chance.choice(list(styles))
         for name in "ab":
             self.assign(name, self.fill(self.chance.choice(SOURCES)))
-        STYLES[style](self)
+        styles[style](self)
         return Program(style, "\n".join(self.lines) + "\n", self.names)
 
     def fill(self, template: str, **more: str) -> str:
@@ -515,7 +515,10 @@ def low_in_place(writer: Writer) -> None:
 
 REDUCING = ["{a}.sum(0)", "{a}.mean()", "{a}.std(1)", "{a}.amax(1)", "{a}.norm()", "{a}.prod(0)", "{a}.logsumexp(1)"]
 
-STYLES: dict[str, Callable[[Writer], None]] = {
+Style = Callable[[Writer], None]
+"""Writes the lines of a program in a style."""
+
+STYLES: dict[str, Style] = {
     "expressions": expressions,
     "jumps": jumps,
     "half precision": half_precision,

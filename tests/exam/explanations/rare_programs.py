@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.exam.explanations.programs import STYLES, UNARY, Writer
+from tests.exam.explanations.programs import UNARY, Style, Writer
 
 LAYOUTS = [
     *("{x}.t_()", "{x}.transpose_(0, 1)", "{x}.swapdims_(0, 1)", "{x}.unsqueeze_(0).squeeze_(0)"),
@@ -110,14 +110,12 @@ def flat_gradients(writer: Writer) -> None:
     writer.names += ["p", "t", "s", "g"]
 
 
-STYLES.update(
-    {
-        "changed layouts": changed_layouts,
-        "without rule": without_rule,
-        "numbers of Python": python_numbers,
-        "chosen": chosen,
-        "several lines": written_wide,
-        "shared memory": shared_memory,
-        "flat gradients": flat_gradients,
-    }
-)
+RARE_STYLES: dict[str, Style] = {
+    "changed layouts": changed_layouts,
+    "without rule": without_rule,
+    "numbers of Python": python_numbers,
+    "chosen": chosen,
+    "several lines": written_wide,
+    "shared memory": shared_memory,
+    "flat gradients": flat_gradients,
+}

@@ -78,6 +78,10 @@ def _origin(origin: Origin, earlier: Origin | None, here: str, steps: Mapping[st
             yield from textwrap.wrap(
                 text, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False
             )
+    if origin.afterwards:
+        yield ""
+        yield from _wrapped(say("out-of-sight", "How it got out of sight:"), width)
+        yield from _indented(origin.afterwards, width)
     if origin.grown is not None:
         yield ""
         yield from _wrapped(say("grown", "Numbers of this size began here:"), width)
@@ -92,8 +96,12 @@ def _origin(origin: Origin, earlier: Origin | None, here: str, steps: Mapping[st
     if origin.cures:
         yield ""
         yield from _wrapped(say("helps", "What helps:"), width)
-        for cure in origin.cures:
-            yield from textwrap.wrap(cure, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+        yield from _indented(origin.cures, width)
+
+
+def _indented(sentences: Iterable[str], width: int) -> Iterator[str]:
+    for text in sentences:
+        yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 def headline(origin: Origin, earlier: Origin | None = None) -> str:

@@ -30,6 +30,8 @@ class Origin:
         operands: how the operands of the first one were computed.
         forward: for one of a backward pass, the code whose derivative this is, with its file and line.
         losses: what `backward` was called on in each step until then.
+        afterwards: which operations took such numbers and gave only finite ones, and which derivative brought them
+            back, a sentence each.
         grown: how an operand far back became as large as it was, if one operation did that; None if not.
         cures: what helps, a sentence each. Whatever can be tried on the recorded numbers was tried.
     """
@@ -48,6 +50,7 @@ class Origin:
     losses: tuple[float, ...] = ()
     cures: tuple[str, ...] = ()
     grown: Explanation | None = None
+    afterwards: tuple[str, ...] = ()
 
     @property
     def first(self) -> Explanation:
@@ -176,6 +179,7 @@ def _origin(data: Any) -> Origin:
         losses=tuple(map(real, items(data["losses"], MOST_CHAIN))),
         cures=tuple(map(_text, items(data["cures"], 1000))),
         grown=None if data["grown"] is None else x.of_json(data["grown"]),
+        afterwards=tuple(map(_text, items(data["afterwards"], 1000))),
     )
 
 

@@ -93,6 +93,6 @@ def _origin(origin: Origin, earlier: Origin | None) -> str:
             html.words(nonfinite_text.headline(origin, earlier)),
             html.number(first),
             html.opened(html.facts(say("from-there", "From there it went on")), later) if later else "",
-            *map(html.words, origin.cures),
+            *map(html.words, (*origin.afterwards, *origin.cures)),
         )
     )

@@ -94,6 +94,7 @@ def _origin(value: Origin) -> Json:
         "chain": [documents.explanation(Node(item)) for item in value.chain],
         "operands": [documents.explanation(Node(item)) for item in value.operands],
         "forward": {"code": code, "file": file, "line": line} if code else None,
+        "afterwards": list(value.afterwards),
         "losses": [number(loss) for loss in value.losses],
         "grown": None if value.grown is None else documents.explanation(Node(value.grown)),
         "cures": list(value.cures),

@@ -21,7 +21,7 @@ from lessons.worker.explaining import nonfinite_origin, source_location
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.explaining.nonfinite_origin import Reason
 from lessons.worker.explaining.operand_names import Labels, VersionCounts
-from lessons.worker.nonfinite import nonfinite_cures, overflow_cures, scaled_gradients, sudden_growth
+from lessons.worker.nonfinite import nonfinite_cures, out_of_sight, overflow_cures, scaled_gradients, sudden_growth
 from lessons.worker.nonfinite.finite_scan import (
     MOST_INDICES,
     Loss,
@@ -55,11 +55,6 @@ MOST_TENSORS = 2048
 MOST_LOSSES = 1000
 OVERFLOWS = ("result-beyond", "exponential-beyond")
 MOST_REACHED = 500
-
-LEAVING_OUT = {"nanmean", "nansum", "nanmedian", "nanquantile", "nan_to_num"}
-"""Functions that compute with what is left if NaN is left out."""
-
-ASKING = {"isnan", "isfinite", "isinf", "print"}
 
 Json = dict[str, Any]
 
@@ -160,6 +155,8 @@ class _Search:
         chains = self._first_chains(self.found)
         told = chains[0][1][0].derived.event if chains else None
         origins = [self._origin(self.found, written, chain, told) for written, chain in chains]
+        for origin in origins[:1]:
+            origin["afterwards"] = out_of_sight.sentences(self.run, chains[0][1][0], self.found.found, self.last)
         if len(origins) > 1 and (
             _grew_alike(*origins) or (origins[0]["kind"] in OVERFLOWS and self._explodes(origins[0]["losses"], told))
         ):
@@ -191,7 +188,7 @@ class _Search:
                 continue
             if written.kind == "nan":
                 chain = self.ways.back(written.region, written.indices[0], written.time, is_nan=True)
-                if self.ways.is_mark(chain) or self._is_left_out(written):
+                if self._is_missing(written, chain):
                     # As long as nothing is computed from it, it may mark what is missing.
                     self.has_marks = True
                     continue
@@ -212,17 +209,15 @@ class _Search:
                 self.has_marks = self.has_marks or (computed is None and bool(chains))
         return [] if infinity is None else [infinity]
 
-    def _is_left_out(self, written: Written) -> bool:
-        """Return whether all that reads a tensor with NaN in it leaves NaN out, as `nanmean` does."""
-        events = self.record.events
-        if len(self.left_out) > MOST_TENSORS:
-            return False
-        functions = {
-            self.run.names.function_of(events[position]).strip("_")
-            for position in range(events.after(written.time), len(events))
-            if written.region.memory in events.flow(position)[1]
-        }
-        if not functions & LEAVING_OUT or functions - LEAVING_OUT - ASKING:
+    def _is_missing(self, written: Written, chain: list[Link]) -> bool:
+        """Return whether NaN marks what is missing: the code set it or left it out, and nothing was computed from it.
+
+        What is only moved is not computed from it. A whole number, a truth value or a place that depends on it is.
+        """
+        if self.ways.is_mark(chain):
+            return not out_of_sight.is_used(self.run, written, self.found.found)
+        is_set = self.ways.is_mark(chain[:1])
+        if len(self.left_out) > MOST_TENSORS or not out_of_sight.is_left_out(self.run, written, is_set=is_set):
             return False
         self.left_out.add(written.region.storage)
         return True
@@ -275,6 +270,7 @@ class _Search:
             "chain": explained,
             "operands": [self.run.follow(ref) for ref in refs],
             "forward": list(self._forward(event)),
+            "afterwards": [],
             "losses": losses,
             "grown": None if grown is None else self.run.explain(grown.element, labels.name(grown.element), labels),
             "cures": nonfinite_cures.cures(self.run, first, why.kind, losses, told),

@@ -5,6 +5,7 @@ The recorded operations are run as they were, on what they took then, with the o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -26,7 +27,7 @@ def goes_on(run: Explainer, event: Event, result: torch.Tensor) -> bool:
     It cannot if an operation raises an exception, such as for a product of two types, or if a number is not finite
     that comes from this result. What cannot be tried does not go on either.
     """
-    changed: dict[Key, torch.Tensor] = {_key(event.outs[0]): result}
+    changed: dict[Key, torch.Tensor] = {key(event.outs[0]): result}
     storages = {event.outs[0].storage}
     events = run.record.events
     start = events.after(event.time + 1)
@@ -39,33 +40,40 @@ def goes_on(run: Explainer, event: Event, result: torch.Tensor) -> bool:
         taken = [region for region in later.operands() if region.storage in storages]
         if not taken:
             continue
-        if any(_key(region) not in changed for region in taken) or later.info.func is None or later.info.random:
+        if any(key(region) not in changed for region in taken) or later.info.func is None or later.info.random:
             return False
         try:
-            results = tensors_of(_run(run, later, changed))
+            results = run_again(run, later, changed)
         except (RuntimeError, TypeError, ValueError, IndexError, ValueLost):
             return False
         if len(results) < len(later.outs) or not all(map(_is_finite, results)):
             return False
         for region, tensor in zip(later.outs, results, strict=False):
-            changed[_key(region)] = tensor
+            changed[key(region)] = tensor
             storages.add(region.storage)
     return True
 
 
-def _run(run: Explainer, event: Event, changed: dict[Key, torch.Tensor]) -> Any:
+def run_again(run: Explainer, event: Event, changed: Mapping[Key, torch.Tensor]) -> list[torch.Tensor]:
+    """Run an operation again with other tensors in the place of some; return all tensors that it gives.
+
+    Raises `ValueLost` if nobody knows what it took, and what the operation itself raises.
+    """
+
     def plain(value: Any) -> Any:
         if isinstance(value, Region):
-            found = changed.get(_key(value))
+            found = changed.get(key(value))
             return found if found is not None else run.history.tensor(value, event.time)
         return [plain(item) for item in value] if isinstance(value, list) else value
 
-    return event.info.func(*map(plain, event.args), **{key: plain(value) for key, value in event.kwargs.items()})
+    named = {name: plain(value) for name, value in event.kwargs.items()}
+    return list(tensors_of(event.info.func(*map(plain, event.args), **named)))
 
 
 def _is_finite(tensor: torch.Tensor) -> bool:
     return not tensor.is_floating_point() or bool((tensor.isfinite() | (tensor == -torch.inf)).all())
 
 
-def _key(region: Region) -> Key:
+def key(region: Region) -> Key:
+    """Return what is the same for all regions that show the same numbers in the same shape."""
     return region.storage, region.offset, region.shape, region.stride, region.dtype

@@ -243,6 +243,58 @@ def test_nan_that_marks_what_is_missing_is_told_and_not_blamed() -> None:
     assert "but for what the code itself set or left out" in line
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("torch.nan_to_num(r)", "torch.nan_to_num(r) on line 2 took it, and all that it gave is finite."),
+        ("torch.where(x > 0, r, 0.0)", "on line 2 took it, and all that it gave is finite."),
+        ("torch.fmax(r, x)", "torch.fmax(r, x) on line 2 took it, and all that it gave is finite."),
+        ("r.long()", "r.long() on line 2 took it and gave whole numbers"),
+        ("r.argmax()", "r.argmax() on line 2 took it and gave whole numbers"),
+        ("r > 0", "r > 0 on line 2 took it and gave truth values"),
+        ("r.nan_to_num_()", "r.nan_to_num_() on line 2 took it, and all that it gave is finite."),
+    ],
+)
+def test_what_hides_a_number_is_said(line: str, said: str) -> None:
+    source = f"x = torch.tensor([0.0, 1.0]); r = x / x\ny = {line}"
+    for report in (_search(source), _hunt(source)):
+        assert report.is_finite is False
+        (afterwards,) = report.origins[0].afterwards
+        assert said in afterwards
+
+
+@pytest.mark.parametrize("line", ["x.argmax()", "x.long()", "(x > 0).float()", "torch.fmax(x, torch.zeros(2))"])
+def test_what_depends_on_a_mark_is_computed_from_it(line: str) -> None:
+    report = _search(f"x = torch.full((2,), float('nan'))\nx[1] = 2\ny = {line}")
+    assert (report.origins[0].kind, report.is_finite) == ("from-data", False)
+    assert report.origins[0].afterwards
+
+
+@pytest.mark.parametrize(
+    "line", ["x != x", "x[~x.isnan()].max()", "torch.where(x.isnan(), 0.0, x)", "x.nan_to_num()", "x[1].long()"]
+)
+def test_what_does_not_depend_on_a_mark_is_not_computed_from_it(line: str) -> None:
+    report = _search(f"x = torch.full((2,), float('nan'))\nx[1] = 2\ny = {line}\ndel x")
+    assert (report.origins, report.has_marks) == ((), True)
+
+
+def test_how_a_number_passes_a_finite_loss_is_said() -> None:
+    report = _search(
+        """
+        v = torch.ones(2, 2, requires_grad=True)
+        scores = torch.tensor([[0.0, 1.0], [-torch.inf, -torch.inf]])
+        weights = scores.softmax(-1)
+        context = weights @ v
+        keep = torch.tensor([[True], [False]])
+        loss = torch.where(keep, context, torch.zeros_like(context)).sum()
+        loss.backward()
+        """
+    )
+    hidden, back = report.origins[0].afterwards
+    assert "torch.where(keep, context, torch.zeros_like(context)) on line 7 took it" in hidden
+    assert "the derivative of weights @ v on line 5 multiplies it by a gradient of 0" in back
+
+
 def test_infinities_from_outside_are_what_a_nan_comes_from() -> None:
     traced = Traced()
     traced.namespace["batch"] = torch.tensor([math.inf, 1.0])

@@ -1,0 +1,214 @@
+"""Where numbers that are not finite get out of sight, and how they come back: decided from values, not from names.
+
+An operation may take NaN and give none: an integer type, a comparison, `argmax`, `nan_to_num` or `where` loses it. What
+follows is finite, and may be wrong; and a derivative multiplies what was left out by 0, which gives NaN again.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+
+import torch
+
+from lessons.results import formula as f
+from lessons.texts.wording import Wording
+from lessons.worker.explaining import source_location
+from lessons.worker.explaining.explainer import Explainer
+from lessons.worker.nonfinite import tried_in_place
+from lessons.worker.nonfinite.finite_scan import Written, widened
+from lessons.worker.nonfinite.nonfinite_chain import Link
+from lessons.worker.recording.element_history import Element, ValueLost
+from lessons.worker.recording.event import Event
+from lessons.worker.recording.regions import Region
+
+say = Wording("explaining/out-of-sight")
+
+LEAVING_OUT = {"nanmean", "nansum", "nanmedian", "nanquantile"}
+"""Functions that compute with what is left if NaN is left out."""
+
+FILLING = {"nan_to_num"}
+"""Functions that put other numbers in the place of NaN."""
+
+ASKING = {"isnan", "isfinite", "isinf", "isclose", "allclose", "assert_close", "print"}
+"""Functions that tell what is NaN, and take it for nothing else."""
+
+MOST_LOOKS = 200
+"""Operations of which it is looked at whether they took such numbers."""
+
+MOST_PLACES = 2
+"""Lines on which such numbers get out of sight that are told."""
+
+
+def is_left_out(run: Explainer, written: Written, *, is_set: bool) -> bool:
+    """Return whether all that reads a tensor with NaN in it leaves NaN out, as `nanmean` does.
+
+    Gaps that the code has set may be filled as well. What is filled in the place of NaN that was computed hides it.
+    """
+    dealing = LEAVING_OUT | FILLING if is_set else LEAVING_OUT
+    functions = {_function(run, event) for event in _readers(run, written)}
+    return bool(functions & dealing) and not functions - dealing - ASKING
+
+
+def is_used(run: Explainer, written: Written, found: Iterable[Written]) -> bool:
+    """Return whether an operation computes something finite that depends on NaN in a tensor, such as its `argmax`.
+
+    It does if it would give something else for another number in the place of NaN, and is none that deals with NaN.
+    """
+    carrying = {item.event.time for item in found if item.event is not None}
+    dealing = LEAVING_OUT | FILLING | ASKING
+    return any(
+        event.time not in carrying and _function(run, event) not in dealing and _depends(run, event, written)
+        for event in itertools.islice(_readers(run, written), MOST_LOOKS)
+    )
+
+
+def sentences(run: Explainer, first: Link, found: Iterable[Written], until: int) -> list[str]:
+    """Say which operations lost a number that was not finite, and which derivative brought it back, if that is seen."""
+    items = [item for item in found if item.event is not None]
+    beginning = first.derived.event
+    storages = {first.element.storage, *(out.storage for out in (beginning.outs if beginning is not None else ()))}
+    start = first.element.time if beginning is None else beginning.time + 1
+    carried = {item.event.time for item in items if item.event is not None}
+    lost: dict[str, str] = {}
+    try:
+        for event in itertools.islice(_takers(run, storages, start, until), MOST_LOOKS):
+            if event.time in carried:
+                storages.update(out.storage for out in event.outs)
+            elif event.node is None and _is_lost_in(run, event):
+                # One function may consist of several operations; the last one gives its result.
+                place = _place(run, event, beginning)
+                lost[place] = _what_became_of_it(event, place)
+        back = _brought_back(run, items, storages, beginning) if lost else []
+    except (ValueLost, RuntimeError):
+        return []
+    return [*itertools.islice(lost.values(), MOST_PLACES), *back]
+
+
+def _takers(run: Explainer, storages: set[int], start: int, until: int) -> Iterator[Event]:
+    """Yield the operations that take numbers that are not finite from storages, which may become more on the way."""
+    events = run.record.events
+    for position in range(events.after(start), events.after(until)):
+        if any(memory._cdata in storages for memory in events.flow(position)[1]):
+            event = events[position]
+            regions = [region for region in event.operands() if region.storage in storages]
+            if event.outs and any(_is_nonfinite(run, region, event.time) for region in regions):
+                yield event
+
+
+def _is_lost_in(run: Explainer, event: Event) -> bool:
+    """Return whether an operation that took numbers that are not finite gave none."""
+    # What is made like another tensor takes its shape, and none of its numbers.
+    if not _is_computed(event) or event.op.endswith("_like") or _function(run, event) in ASKING:
+        return False
+    return not any(_is_nonfinite(run, out, event.time + 1) for out in event.outs)
+
+
+def _what_became_of_it(event: Event, place: str) -> str:
+    kinds = {out.dtype for out in event.outs}
+    if kinds == {torch.bool}:
+        return say("compared", "{place} took it and gave truth values, which cannot be NaN.", place=place)
+    if not any(dtype.is_floating_point or dtype.is_complex for dtype in kinds):
+        return say(
+            "made-whole", "{place} took it and gave whole numbers, which cannot be NaN or infinite.", place=place
+        )
+    return say("lost", "{place} took it, and all that it gave is finite.", place=place)
+
+
+def _place(run: Explainer, event: Event, reader: Event | None) -> str:
+    code = source_location.locate(run.names.positions, event).code or _function(run, event)
+    where = source_location.on_line(run.names.positions, event, reader)
+    return say("place", "{code} {where}", code=code, where=where) if where else code
+
+
+def _brought_back(run: Explainer, items: Iterable[Written], storages: set[int], reader: Event | None) -> list[str]:
+    """Say which derivative multiplied such a number by 0, so that it is NaN again."""
+    for item in items:
+        event = item.event
+        if event is None or event.node is None or not {region.storage for region in event.operands()} & storages:
+            continue
+        nan = run.history.tensor(item.region, item.time, copy=False).isnan().nonzero()
+        maker = run.gradients.maker(event)
+        if maker is None or not len(nan):
+            continue
+        derived = run.derive(Element.of(item.region, tuple(nan[0].tolist()), item.time))
+        if derived.result.formula is None or not _is_times_zero(run, derived.result.formula, derived.operands):
+            continue
+        return [
+            say(
+                "times-zero",
+                "In the backward pass it comes back: the derivative of {place} multiplies it by a gradient of 0, and 0 "
+                "times what is not finite is NaN.",
+                place=_place(run, maker, reader),
+            )
+        ]  # fmt: skip
+    return []
+
+
+def _is_times_zero(run: Explainer, formula: f.Formula, operands: list[Element]) -> bool:
+    """Return whether a formula would give the same for any finite numbers in the place of those that are not."""
+    values = run.history.values(operands)
+    results = [
+        f.evaluate(formula, [value if abs(value) < float("inf") else other for value in values]) for other in (0.0, 1.0)
+    ]
+    return results[0] == results[1] and abs(results[0]) < float("inf")
+
+
+def _readers(run: Explainer, written: Written) -> Iterator[Event]:
+    events = run.record.events
+    for position in range(events.after(written.time), len(events)):
+        if written.region.memory in events.flow(position)[1]:
+            yield events[position]
+
+
+def _depends(run: Explainer, event: Event, written: Written) -> bool:
+    """Return whether what an operation gives depends on NaN in a tensor."""
+    taken = [region for region in event.operands() if region.storage == written.region.storage]
+    if not event.outs or event.info.func is None or not _is_computed(event):
+        return False
+    is_itself = event.op.strip("_") in ("eq", "ne") and event.arg("self") == event.arg("other")
+    if is_itself:
+        return False
+    try:
+        there = {tried_in_place.key(region): run.history.tensor(region, event.time) for region in taken}
+        if not any(_has_nan(tensor) for tensor in there.values()):
+            return False
+        if event.info.random:
+            return True
+        given = [
+            tried_in_place.run_again(run, event, {key: _instead(tensor, other) for key, tensor in there.items()})
+            for other in (0.0, 1.0, -1.0)
+        ]
+        before = tried_in_place.run_again(run, event, {})
+    except (ValueLost, RuntimeError, TypeError, ValueError, IndexError):
+        return False
+    return any(_differ(one, other) for results in given for one, other in zip(before, results, strict=True))
+
+
+def _is_computed(event: Event) -> bool:
+    """Return whether an operation gave more than a view of what it took."""
+    taken = {region.storage for region in event.operands()}
+    return bool(event.info.written) or not any(out.storage in taken for out in event.outs)
+
+
+def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.shape != other.shape or not torch.equal(one.nan_to_num(), other.nan_to_num())
+
+
+def _instead(tensor: torch.Tensor, other: float) -> torch.Tensor:
+    return torch.where(tensor.isnan(), torch.full_like(tensor, other), tensor) if _has_nan(tensor) else tensor
+
+
+def _has_nan(tensor: torch.Tensor) -> bool:
+    return tensor.is_floating_point() and bool(widened(tensor).isnan().any())
+
+
+def _is_nonfinite(run: Explainer, region: Region, time: int) -> bool:
+    parts = region.parts
+    if not parts.dtype.is_floating_point or not parts.size:
+        return False
+    return not bool(widened(run.history.tensor(parts, time, copy=False)).isfinite().all())
+
+
+def _function(run: Explainer, event: Event) -> str:
+    return run.names.function_of(event).strip("_")

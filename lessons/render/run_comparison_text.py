@@ -69,7 +69,20 @@ def summary(comparison: RunComparison, names: tuple[str, str], *, traces: bool =
         one=names[0], other=names[1],
     )  # fmt: skip
     gaps = (gap_lines(comparison.gaps_of_one, names[0]), gap_lines(comparison.gaps_of_other, names[1]))
-    return " ".join(filter(None, (head, counts, *itertools.chain.from_iterable(gaps))))
+    return " ".join(filter(None, (head, counts, _types(comparison, names), *itertools.chain.from_iterable(gaps))))
+
+
+def _types(comparison: RunComparison, names: tuple[str, str]) -> str:
+    """Say which numbers that both have are of different types; "" if none are."""
+    pair = comparison.other_type
+    if pair is None:
+        return ""
+    return say.count(
+        "types", comparison.of_other_types,
+        "One of these has another type: {name} is {one_type} in {one}, and {other_type} in {other}.",
+        "{count} of these have other types: the first is {name}, {one_type} in {one} and {other_type} in {other}.",
+        name=pair.one.name, one_type=pair.one.dtype, other_type=pair.other.dtype, one=names[0], other=names[1],
+    )  # fmt: skip
 
 
 def gap_lines(gaps: Gaps, name: str) -> Iterator[str]:
@@ -146,7 +159,15 @@ def _difference(
     if value.one is None or value.other is None:
         return
     yield ""
-    if value.permuted:
+    if value.unlike:
+        yield from _wrapped(
+            say(
+                "unlike",
+                "Neither stands in the place of the other: each is only the first result that the other one lacks.",
+            ),
+            width,
+        )
+    elif value.permuted:
         yield from _wrapped(_order(value.one, value.other), width)
     elif value.spans:
         yield from _wrapped(_piece(value, names), width)

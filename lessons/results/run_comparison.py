@@ -75,6 +75,8 @@ class RunDifference:
     Attributes:
         one, other: what each run has; None if it has nothing in this place.
         apart: whether the run that has nothing in this place lacks not only this, but has other results of its own.
+        unlike: whether nothing speaks for it that the two should be the same: each is only the first that the other
+            run lacks.
         permuted: whether both hold the same numbers in another order.
         cells: the first cells that differ, then the one that differs most, if the shapes agree.
         count, size: how many of how many cells differ.
@@ -96,6 +98,7 @@ class RunDifference:
     stretch: Stretch | None = None
     spans: Annotated[tuple[Span, ...], Longest(64)] = ()
     apart: bool = False
+    unlike: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,8 @@ class RunComparison:
         of_one, of_other: how many results were compared of each run.
         difference: the first difference; None if there is none.
         gaps_of_one, gaps_of_other: what was not compared of each run.
+        of_other_types: how many pairs up to the difference have the same numbers, in different types.
+        other_type: the first of these pairs; None if there is none.
     """
 
     agreed: Annotated[tuple[Agreement, ...], Longest(1000)]
@@ -148,6 +153,8 @@ class RunComparison:
     gaps_of_one: Gaps = NO_GAPS
     gaps_of_other: Gaps = NO_GAPS
     matched_of_other: Count = 0
+    of_other_types: Count = 0
+    other_type: Agreement | None = None
 
     @property
     def agree(self) -> bool | None:
@@ -166,7 +173,11 @@ def cleaned(comparison: RunComparison) -> RunComparison:
     agreed = tuple(replace(item, one=_clean(item.one), other=_clean(item.other)) for item in comparison.agreed)
     gaps = (replace(item, stopped=clean(item.stopped)) for item in (comparison.gaps_of_one, comparison.gaps_of_other))
     one, other = gaps
-    return replace(comparison, agreed=agreed, difference=difference, gaps_of_one=one, gaps_of_other=other)
+    kind = comparison.other_type
+    other_type = None if kind is None else replace(kind, one=_clean(kind.one), other=_clean(kind.other))
+    return replace(
+        comparison, agreed=agreed, difference=difference, gaps_of_one=one, gaps_of_other=other, other_type=other_type
+    )
 
 
 def _cleaned(result: ComparedResult | None) -> ComparedResult | None:

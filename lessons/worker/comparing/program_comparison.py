@@ -15,7 +15,16 @@ from functools import cached_property
 
 import torch
 
-from lessons.results.run_comparison import Agreement, ComparedCell, Gaps, RunComparison, RunDifference, Span, Stretch
+from lessons.results.run_comparison import (
+    Agreeing,
+    Agreement,
+    ComparedCell,
+    Gaps,
+    RunComparison,
+    RunDifference,
+    Span,
+    Stretch,
+)
 from lessons.worker.comparing import result_pieces, result_routes, result_sketch
 from lessons.worker.comparing.result_log import ResultLog
 from lessons.worker.comparing.result_pairs import ResultPairs, is_telling
@@ -82,7 +91,7 @@ class _Comparison:
         self.pieces_of_others: ResultPieces | None = None
         self.constants = result_routes.constants(self.one)
         self.constants_of_other = result_routes.constants(self.other)
-        self.apart = False
+        self.apart = self.unlike = False
 
     def run(self) -> RunComparison:
         first, second = self._difference()
@@ -96,18 +105,21 @@ class _Comparison:
         named = [pair for pair in kept if self.one[pair[0]].named]
         shown = kept if len(kept) <= MOST_AGREED else named[-MOST_AGREED:]
         shown = [pair for pair in shown if self._is_worth_telling(*pair)]
-        agreed = tuple(
-            Agreement(
-                self.one[theirs].compared,
-                self.other[mine].compared,
-                "arranged" if self.pairs.of(theirs, mine) == "arranged" else "same",
-            )
-            for theirs, mine in shown
-        )
+        agreed = tuple(self._agreement(*pair) for pair in shown)
+        typed = [pair for pair in pairs if self._has_other_type(*pair)]
         return RunComparison(
             agreed, len(self.ones), len(self.one), len(self.other), difference, self.one_gaps, self.other_gaps,
-            len(self.others),
+            len(self.others), len(typed), next((self._agreement(*pair) for pair in typed), None),
         )  # fmt: skip
+
+    def _agreement(self, one: int, other: int) -> Agreement:
+        how: Agreeing = "arranged" if self.pairs.of(one, other) == "arranged" else "same"
+        return Agreement(self.one[one].compared, self.other[other].compared, how)
+
+    def _has_other_type(self, one: int, other: int) -> bool:
+        """Return whether two results that are one and the same have different types."""
+        is_pair = _is_paired(one, self.ones, self.others) and self._is_worth_telling(one, other)
+        return is_pair and self.one[one].dtype != self.other[other].dtype
 
     def _is_worth_telling(self, one: int, other: int) -> bool:
         return self.one[one].name == self.other[other].name or is_telling(self.one[one])
@@ -145,6 +157,7 @@ class _Comparison:
         told = self._is_continued(self.one[first], self.one, self.ones)
         told_other = self._is_continued(self.other[second], self.other, self.others)
         self.apart = told != told_other
+        self.unlike = told == told_other
         return (first if told or not told_other else None), (second if told_other or not told else None)
 
     @staticmethod
@@ -356,6 +369,9 @@ class _Comparison:
             len({self.known_others[at] for at in found.parents if at in self.known_others} & item.parents),
         )
         is_piece = found.size != item.size and self._has_place(one, other)
+        if not (same_name or permuted or is_piece or shared or found.op == item.op):
+            # Many results have one shape, and nothing to do with each other.
+            return 0
         return 3 * (same_name + same_shape + permuted + is_piece) + (found.op == item.op) + 2 * min(shared, 2)
 
     def _has_place(self, one: int, other: int) -> bool:
@@ -370,6 +386,8 @@ class _Comparison:
         told = (None if first is None else first.compared, None if second is None else second.compared)
         if one is None or other is None or first is None or second is None:
             return RunDifference(*told, apart=self.apart)
+        if self.unlike:
+            return RunDifference(*told, unlike=True)
         permuted = self.pairs.of(one, other) == "permuted"
         # A float cannot tell all whole numbers apart.
         is_whole = not (first.value.is_floating_point() or second.value.is_floating_point())

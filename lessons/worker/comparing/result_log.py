@@ -11,6 +11,7 @@ from lessons.worker.comparing.result_sketch import sketch, stretch
 from lessons.worker.comparing.traced_result import MOST_RESULTS, ResultTrace, TracedResult
 from lessons.worker.explaining import source_location
 from lessons.worker.jobs.intermediates import EMPTY, LONGEST_NAME
+from lessons.worker.recording import result_names
 from lessons.worker.recording.event import Event, Site
 from lessons.worker.recording.reachability import is_held
 from lessons.worker.recording.record import Record
@@ -58,7 +59,7 @@ class ResultLog:
     def __init__(self, record: Record) -> None:
         self._record = record
         self._positions = SourcePositions(record)
-        self._sources: dict[tuple[Site, ...], _Source] = {}
+        self._sources: dict[tuple[tuple[Site, ...], tuple[int, int]], _Source] = {}
         self.trace = ResultTrace([])
         self._bytes = 0
         self._wrote: dict[Memory, int] = {}
@@ -74,15 +75,20 @@ class ResultLog:
         """Log what an operation has computed; one that no watched code called has no result."""
         if not event.sites or not event.outs or self.trace.gaps.many:
             return
-        region = event.outs[0]
-        is_piece = self._note_pieces(event)
-        if event.op in EMPTY or (event.view and _view(region) in map(_view, event.operands())):
-            # What lies in memory that nothing has written yet may be anything; and a tensor as it was is no news.
+        pieces = self._note_pieces(event)
+        if event.op in EMPTY:
+            # What lies in memory that nothing has written yet may be anything.
             return
-        at = self._log(event, region, read)
-        if is_piece and at is not None:
-            self._pending[region.memory] = at
-            self._relieve(read)
+        taken = set(map(_view, event.operands()))
+        parents = self._parents(event)
+        for output, region in enumerate(event.outs):
+            if (output and not _is_given(event, output)) or (event.view and _view(region) in taken):
+                # What the program never gets counts for nothing; and a tensor as it was is no news.
+                continue
+            at = self._log(event, output, read, parents)
+            if region.memory in pieces and at is not None:
+                self._pending[region.memory] = at
+                self._relieve(read)
 
     def finish(self, read: Read) -> ResultTrace:
         """Return all results, once the program has ended."""
@@ -101,31 +107,37 @@ class ResultLog:
         self._wrote = {memory: at for memory, at in self._wrote.items() if memory not in gone}
         self._viewed = {view: at for view, at in self._viewed.items() if view[0] not in gone}
 
-    def _note_pieces(self, event: Event) -> bool:
-        """Note which tensor an operation made, and return whether it wrote a piece of one that was there before."""
-        is_piece = False
+    def _note_pieces(self, event: Event) -> set[Memory]:
+        """Note which tensors an operation made, and return those that were there before and got a piece."""
+        pieces: set[Memory] = set()
         for region in event.outs:
             maker = self._makers.setdefault(region.memory, event)
             if event.info.written:
-                is_piece = region.size < maker.outs[0].size
-                if not is_piece:
+                if region.size < maker.outs[0].size:
+                    pieces.add(region.memory)
+                else:
                     self._pending.pop(region.memory, None)
-        return is_piece
+        return pieces
 
-    def _log(self, event: Event, region: Region, read: Read) -> int | None:
+    def _parents(self, event: Event) -> frozenset[int]:
+        """Return which results an operation computed with."""
+        if event.op.endswith("_like"):
+            # What is made like another tensor takes its shape, and none of its numbers.
+            return frozenset()
+        makers = (max(self._wrote.get(one.memory, -1), self._viewed.get(_view(one), -1)) for one in event.operands())
+        return frozenset(at for at in makers if at >= 0)
+
+    def _log(self, event: Event, output: int, read: Read, parents: frozenset[int]) -> int | None:
+        region = event.outs[output]
         value = _readable(region, read)
         if value is None:
             if region.size:
                 self.trace.gaps = replace(self.trace.gaps, unread=self.trace.gaps.unread + 1)
             return None
-        source, results = self._source(event), self.trace.results
+        source, results = self._source(event, output), self.trace.results
         item = _result(source, event.op, value)
         item.view = event.view
-        operands = list(event.operands())
-        makers = (max(self._wrote.get(one.memory, -1), self._viewed.get(_view(one), -1)) for one in operands)
-        # What is made like another tensor takes its shape, and none of its numbers.
-        parents = () if event.op.endswith("_like") else makers
-        item.parents = frozenset(at for at in parents if at >= 0)
+        item.parents = parents
         last = results[-1] if results else None
         is_same_code = last is not None and (last.name, last.line) == (item.name, item.line)
         if last is not None and is_same_code and last.view and len(results) - 1 in item.parents:
@@ -135,13 +147,12 @@ class ResultLog:
         if not self._has_room(item):
             return None
         results.append(item)
-        read_from = {one.memory for one in operands}
-        for out in event.outs:
-            if event.info.written or out.memory not in read_from or event.op == GIVEN:
-                self._wrote[out.memory] = len(results) - 1
-            elif _view(out) not in set(map(_view, operands)):
-                # A view makes nothing: what reads the same parameter later does not depend on it.
-                self._viewed[_view(out)] = len(results) - 1
+        operands = list(event.operands())
+        if event.info.written or region.memory not in {one.memory for one in operands} or event.op == GIVEN:
+            self._wrote[region.memory] = len(results) - 1
+        elif _view(region) not in set(map(_view, operands)):
+            # A view makes nothing: what reads the same parameter later does not depend on it.
+            self._viewed[_view(region)] = len(results) - 1
         return len(results) - 1
 
     def _has_room(self, item: TracedResult) -> bool:
@@ -164,23 +175,41 @@ class ResultLog:
         if value is None or not maker.sites:
             return
         piece = self.trace.results[at]
-        whole = _result(self._source(maker), piece.op, value)
+        whole = _result(self._source(maker, 0), piece.op, value)
         self._bytes += whole.nbytes - piece.nbytes
         self.trace.results[at] = replace(whole, line=piece.line, parents=piece.parents)
 
-    def _source(self, event: Event) -> _Source:
-        found = self._sources.get(event.sites)
+    def _source(self, event: Event, output: int) -> _Source:
+        key = event.sites, result_names.place_of(event, output)
+        found = self._sources.get(key)
         if found is None:
             site, positions = event.sites[0], self._positions
-            assigned = positions.assigned(site)
-            name = (assigned or positions.code(site) or event.op)[:LONGEST_NAME]
+            assigned = positions.assigned(site) or self._part(event, output)
+            name = (assigned or self._code(event, output))[:LONGEST_NAME]
             location = source_location.locate(positions, event)
             outer = event.sites[1 : 1 + MOST_CALLERS]
             lines = ((positions.file_of(caller[0].co_filename).strip("<>"), positions.line(caller)) for caller in outer)
             callers = tuple((file, line) for file, line in lines if line is not None)
             found = _Source(name, bool(assigned), location.file, positions.line(site), location.code, callers)
-            self._sources[event.sites] = found
+            self._sources[key] = found
         return found
+
+    def _part(self, event: Event, output: int) -> str:
+        """Return the name that one of several results is assigned to, as in `best, place = x.max(0)`; "" if to none."""
+        names = self._positions.unpacked(event.sites[0])
+        place, count = result_names.place_of(event, output)
+        return names[place] if 0 <= place < len(names) == count else ""
+
+    def _code(self, event: Event, output: int) -> str:
+        code = self._positions.code(event.sites[0]) or event.op
+        place, _ = result_names.place_of(event, output)
+        return f"{code}[{place}]" if place > 0 else code
+
+
+def _is_given(event: Event, output: int) -> bool:
+    """Return whether the program gets one of the results of an operation beside the first one."""
+    place, _ = result_names.place_of(event, output)
+    return place >= 0 and not result_names.gives_first_only(event)
 
 
 def _result(source: _Source, op: str, value: torch.Tensor) -> TracedResult:

@@ -568,3 +568,46 @@ def test_what_is_not_recorded_leaves_a_comparison_open() -> None:
     text = run_comparison_text.summary(found, ("one.py", "other.py"))
     assert text.startswith("No difference was found, but not everything was compared.")
     assert "operations of one.py computed is not compared, because their numbers are not kept." in text
+
+
+def test_all_results_of_an_operation_are_compared() -> None:
+    code = "x = torch.tensor([[3.0, 1.0], [3.0, 2.0]])\nbest, place = x{}.max(0)"
+    one, other = different(code.format(""), code.format(".flip(0)"))
+    assert (one.name, other.name) == ("place", "place")
+    one, other = different(
+        "i = torch.tensor([3, 1, 2]).sort()[1]", "i = torch.tensor([3, 1, 2]).sort(descending=True)[1]"
+    )
+    assert one.op == other.op == "sort"
+
+
+def test_what_a_function_keeps_for_its_derivative_is_no_result() -> None:
+    code = "x = torch.arange(6.0).reshape(2, 3)\ny = torch.nn.functional.layer_norm(x, (3,))"
+    assert (comparison := compare(code, code)).agree
+    assert comparison.of_one == 3
+
+
+def test_other_types_of_the_same_numbers_are_told() -> None:
+    comparison = compare("x = torch.tensor([1.0, 2.0])\ny = x * 2", "x = torch.tensor([1.0, 2.0]).double()\ny = x * 2")
+    assert comparison.agree
+    assert comparison.of_other_types == 1
+    assert comparison.other_type is not None
+    assert (comparison.other_type.one.name, comparison.other_type.other.dtype) == ("y", "float64")
+    assert "float32 in a.py and float64 in b.py" in run_comparison_text.summary(comparison, ("a.py", "b.py")).replace(
+        ", and", " and"
+    )
+    assert compare("x = torch.ones(2)", "x = torch.ones(2)").other_type is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a = torch.tensor([0.5, 1.5, 2.5])\nb = a.sum()", "w = torch.rand(4, 4)\nv = w.inverse()"),
+        ("a = torch.tensor([0.5, 1.5, 2.5]).exp()", "w = torch.randn(3)"),
+    ],
+)
+def test_results_that_share_nothing_are_no_pair(one: str, other: str) -> None:
+    comparison = compare(one, other)
+    assert comparison.difference is not None
+    assert comparison.difference.unlike
+    assert not comparison.difference.cells
+    assert any("Neither stands in the place" in line for line in run_comparison_text.lines(comparison, ("a", "b")))

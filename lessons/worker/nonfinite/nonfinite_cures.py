@@ -10,7 +10,7 @@ import torch
 from lessons.texts.wording import Wording
 from lessons.worker.explaining import nonfinite_origin
 from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite import division_cures, overflow_cures
+from lessons.worker.nonfinite import division_cures, overflow_cures, tried_in_place
 from lessons.worker.nonfinite.nonfinite_chain import Link
 from lessons.worker.nonfinite.operand_makers import maker_of, number_at
 from lessons.worker.nonfinite.scaled_gradients import UNSCALE, UPDATE
@@ -267,15 +267,14 @@ def _of_zero_times(run: Explainer, first: Link, event: Event) -> Iterator[str]:
 
 
 def _of_infinities(run: Explainer, first: Link, event: Event) -> Iterator[str]:
-    values = run.history.values(first.derived.operands)
-    if event.op.strip("_") in ("sub", "add") and any(map(math.isinf, values)):
-        small = first_that_helps(event, lambda small: 0 / small, OF_LOGARITHMS)
+    small = first_that_helps(event, lambda small: 0 / small, OF_LOGARITHMS)
+    if small and tried_in_place.subtracts_largest(run, event):
         yield say(
             "row-of-infinities",
-            "If this subtracts the largest number of a row, then all of the row is -inf: nothing in it is left. Leave "
+            "This subtracts the largest number of a row, and all of the row is -inf: nothing in it is left. Leave "
             "at least one, or subtract highest.masked_fill(highest.isinf(), 0): then each exp of the row is 0, and so "
             "is their sum, which needs clamp(min={eps}) before anything is divided by it.",
-            eps=small[0] if small else OF_LOGARITHMS[0],
+            eps=small[0],
         )  # fmt: skip
 
 

@@ -70,6 +70,20 @@ def run_again(run: Explainer, event: Event, changed: Mapping[Key, torch.Tensor])
     return list(tensors_of(event.info.func(*map(plain, event.args), **named)))
 
 
+def subtracts_largest(run: Explainer, event: Event) -> bool:
+    """Return whether an operation subtracts the largest numbers of rows, and gives no NaN if infinite ones are 0."""
+    operands = event.arg("self"), event.arg("other")
+    if event.op.strip("_") != "sub" or not all(isinstance(operand, Region) for operand in operands):
+        return False
+    row, highest = (run.history.tensor(operand, event.time) for operand in operands)
+    if row.dim() != highest.dim():
+        return False
+    axes = [axis for axis in range(row.dim()) if highest.shape[axis] < row.shape[axis]]
+    if not axes or not torch.equal(row.amax(axes, keepdim=True), highest):
+        return False
+    return not bool((row - highest.masked_fill(highest.isinf(), 0)).isnan().any())
+
+
 def _is_finite(tensor: torch.Tensor) -> bool:
     return not tensor.is_floating_point() or bool((tensor.isfinite() | (tensor == -torch.inf)).all())
 

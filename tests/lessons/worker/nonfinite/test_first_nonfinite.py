@@ -304,6 +304,15 @@ def test_infinities_from_outside_are_what_a_nan_comes_from() -> None:
     assert "x.isinf()" in origin.cures[0]
 
 
+@pytest.mark.parametrize(
+    ("subtracted", "helps"),
+    [("scores.amax(-1, keepdim=True)", True), ("scores.clone()", False), ("scores.flip(-1)", False)],
+)
+def test_a_row_of_infinities_is_cured_where_its_largest_number_is_subtracted(subtracted: str, helps: bool) -> None:
+    report = _search(f"scores = torch.full((2, 3), -torch.inf)\nscores[0] = 1\nleft = scores - {subtracted}")
+    assert any("highest.masked_fill" in cure for cure in report.origins[0].cures) == helps
+
+
 def test_what_helps_is_said_once() -> None:
     report = _search(
         """

@@ -77,7 +77,7 @@ def sentences(run: Explainer, first: Link, found: Iterable[Written], until: int)
                 storages.update(out.storage for out in event.outs)
             elif event.node is None and _is_lost_in(run, event):
                 # One function may consist of several operations; the last one gives its result.
-                place = _place(run, event, beginning)
+                place = _code_at(run, event, beginning)
                 lost[place] = _what_became_of_it(event, place)
         back = _brought_back(run, items, storages, beginning) if lost else []
     except (ValueLost, RuntimeError):
@@ -115,7 +115,7 @@ def _what_became_of_it(event: Event, place: str) -> str:
     return say("lost", "{place} took it, and all that it gave is finite.", place=place)
 
 
-def _place(run: Explainer, event: Event, reader: Event | None) -> str:
+def _code_at(run: Explainer, event: Event, reader: Event | None) -> str:
     code = source_location.locate(run.names.positions, event).code or _function(run, event)
     where = source_location.on_line(run.names.positions, event, reader)
     return say("place", "{code} {where}", code=code, where=where) if where else code
@@ -139,7 +139,7 @@ def _brought_back(run: Explainer, items: Iterable[Written], storages: set[int], 
                 "times-zero",
                 "In the backward pass it comes back: the derivative of {place} multiplies it by a gradient of 0, and 0 "
                 "times what is not finite is NaN.",
-                place=_place(run, maker, reader),
+                place=_code_at(run, maker, reader),
             )
         ]  # fmt: skip
     return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from rich.text import Text
@@ -55,9 +54,8 @@ class ScratchRunView(LessonView):
         error = result.error
         if error is None:
             return super()._prose_text(step, result)
-        message = error.message
-        named = error.line is None or re.search(rf"\bline {error.line}\b", message)
-        return Text.assemble((message if named else at_line(error.line, message), BOLD))
+        line = error.unmentioned_line
+        return Text.assemble((error.message if line is None else at_line(line, error.message), BOLD))
 
     def _output_text(self, result: StepResult) -> Text:
         return super()._output_text(replace(result, error=None))

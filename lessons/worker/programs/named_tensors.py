@@ -12,6 +12,7 @@ from pathlib import PurePath
 from types import CodeType
 from typing import Literal
 
+from lessons.results.clean_text import clean
 from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.recording.event import Site
 from lessons.worker.recording.local_variables import MODULE
@@ -81,7 +82,16 @@ def named_tensors(
         *_told_apart(locals_, {item.label for item in top}),
         *(item for item in top if item.kind == "parameter"),
     ]
-    return [item for item in every if item.region.dtype not in QUANTIZED]
+    return [_printable(item) for item in every if item.region.dtype not in QUANTIZED]
+
+
+def _printable(item: NamedTensor) -> NamedTensor:
+    """Return a named tensor by the label that is printed: a name may have any characters, as those of `globals()` do.
+
+    What a terminal would obey is escaped and not replaced, so that two names stay two.
+    """
+    label = clean(item.label, keep="", escape=True)
+    return item if label == item.label else replace(item, label=label)
 
 
 def in_all_calls(explainer: Explainer, main: str, present: Container[str]) -> Iterator[NamedTensor]:

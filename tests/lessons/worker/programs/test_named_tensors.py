@@ -55,6 +55,16 @@ def test_variables_come_first_then_those_of_functions_then_parameters() -> None:
     assert [item.scope for item in tensors.values()] == ["", "", "Attention.forward", "Attention.forward", ""]
 
 
+def test_names_that_are_printed_alike_stay_two() -> None:
+    program = Traced()
+    tensors = (f"globals()['g{end}'] = torch.full((2,), {value})" for end, value in (("\\x1b", 1.0), ("\ufffd", 3.0)))
+    program.run("import torch\n" + "\n".join(tensors) + "\n")
+    items = found(program)
+    assert list(items) == [r"g\x1b", "g\ufffd"]
+    values = [program.explainer.history.tensor(item.region, item.time)[0].item() for item in items.values()]
+    assert values == [1.0, 3.0]
+
+
 def test_a_tensor_has_the_values_at_the_end_of_what_its_function_did_with_it() -> None:
     program = noted(PROGRAM)
     tensors, history = found(program), program.explainer.history

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from rich.cells import cell_len
+
 from lessons.format.lesson import Course, Exercise, ExerciseStep
 from lessons.learner.progress import Progress
 from lessons.learner.records import ArchivedCode, Attempt
@@ -29,6 +31,8 @@ say = Wording("command/history")
 
 SIGNS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 HEAD = "\x1b[1m"
+WIDEST = 60
+"""The widest column of exercises."""
 
 
 def run(options: argparse.Namespace) -> ExitCode:
@@ -69,9 +73,12 @@ def table(attempts: Sequence[tuple[str, Attempt]]) -> Iterator[str]:
     """Yield a line for each attempt, newest first."""
     if not attempts:
         yield say("nothing-checked", "You have not checked any answers yet.")
-    width = max((len(exercise) for exercise, _ in attempts), default=0)
-    for exercise, attempt in reversed(attempts):
-        yield f"{_local(attempt.time)}  {exercise:{width}}  {_verdict(attempt)}".rstrip()
+    # An id that was imported may have any characters, and is one word of its line.
+    names = [clean(exercise, keep="", escape=True) for exercise, _ in attempts]
+    width = min(max(map(cell_len, names), default=0), WIDEST)
+    for name, (_, attempt) in zip(reversed(names), reversed(attempts), strict=True):
+        padding = " " * (width - cell_len(name))
+        yield f"{_local(attempt.time)}  {name}{padding}  {_verdict(attempt)}".rstrip()
 
 
 def table_document(attempts: Sequence[tuple[str, Attempt]]) -> dict[str, Any]:

@@ -258,3 +258,11 @@ def test_code_on_a_terminal_moves_no_cursor() -> None:
     progress.add_attempt("two-wide", "\x1b[2J", "failed")
     progress.close()
     assert on_terminal("history", "3.2", "--show", "1") == "\\x1b[2J\r\n"
+
+
+def test_an_id_that_was_imported_stays_one_word_of_its_line() -> None:
+    forged = "x  passed\n2026-11-01 10:00  two-wide"
+    lines = list(table([("two-wide", Attempt("a", "failed", NOON)), (forged, Attempt("b", "failed", NOON))]))
+    assert len(lines) == 2
+    assert r"x  passed\n2026-11-01 10:00  two-wide" in lines[0]
+    assert len(lines[1]) < 120

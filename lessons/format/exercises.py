@@ -109,7 +109,7 @@ class Check(Model):
     """The message if it is not true, or a list of cases. Learners read the first case whose `if` holds."""
 
 
-Hints = Annotated[tuple[Text, ...], Field(min_length=3)]
+Hints = Annotated[tuple[Template, ...], Field(min_length=3)]
 
 
 class BaseExercise(BaseStep):

@@ -51,7 +51,7 @@ class ExperimentStep(BaseExercise, RunningStep):
     @property
     def templates(self) -> tuple[str, ...]:
         """The texts that every run fills in."""
-        return (self.prose,)
+        return (self.prose, *self.hints)
 
     @property
     def fields(self) -> tuple[template.Field, ...]:

@@ -78,7 +78,12 @@ class ChoiceStep(BaseQuestion):
     @property
     def templates(self) -> tuple[str, ...]:
         """All texts that are filled with values of the run."""
-        return (self.prose, self.why, *(text for option in self.options for text in (option.text, option.why)))
+        return (
+            self.prose,
+            self.why,
+            *self.hints,
+            *(text for option in self.options for text in (option.text, option.why)),
+        )
 
     def complaints(self) -> Iterator[Complaint]:
         """Yield what is wrong in the options, and in the tensors that are shown."""
@@ -125,7 +130,7 @@ class AnsweredQuestion(BaseQuestion):
     @property
     def templates(self) -> tuple[str, ...]:
         """All texts that are filled with values of the run."""
-        return (self.prose, self.why, *(item.why for item in self.wrong))
+        return (self.prose, self.why, *self.hints, *(item.why for item in self.wrong))
 
     def complaints(self) -> Iterator[Complaint]:
         """Yield what is wrong in the wrong answers, and in the tensors that are shown."""

@@ -151,7 +151,8 @@ class ExperimentSession(LessonView):
     def _hint_text(self, step: ExperimentStep, number: int) -> Text:
         """Return a hint, counted from 0."""
         text = Text(say("hint", "Hint {number} of {all}:", number=number + 1, all=len(step.hints)) + " ", BOLD)
-        return text.append_text(self._marked_up(step.hints[number]))
+        before = self._content.base or self._result
+        return text.append_text(self._marked_up(template.fill(step.hints[number], before.text)))
 
     def _help_text(self, step: ExperimentStep) -> Text:
         """Return the newest hint, or what to press to give up."""

@@ -80,7 +80,7 @@ class QuestionText:
     def _hint(self, index: int) -> Text:
         hint = say("hint", "Hint {number} of {all}:", number=index + 1, all=len(self.step.hints))
         text = Text(f"{hint} ", BOLD)
-        return text.append_text(self._prose(self.step.hints[index]))
+        return text.append_text(self._prose(template.fill(self.step.hints[index], self.result.text)))
 
     @property
     def form(self) -> Text:

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
+from lessons.format import template
 from lessons.format.exercises import GAP
 from lessons.format.lesson import ExerciseStep
 from lessons.texts.wording import Wording
@@ -141,6 +142,8 @@ class ExerciseView(Box):
         self._arrange()
 
     def _prose(self, prose: str) -> Text:
+        # A task is the same for every run, so it has keys and no values.
+        prose = template.fill(prose, {})
         return rich_text(prose if self._terminal.unicode else in_ascii(prose))
 
     def say(self, text: Text, of: str | None = None, line: int | None = None, *, arrange: bool = True) -> None:

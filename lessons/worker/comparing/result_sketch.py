@@ -38,6 +38,9 @@ CHUNK = 1 << 22
 NAN, ABOVE, BELOW = 3.7, 11.0, -13.0
 """What stands for NaN and for the infinities in sums: not so large that they hide the numbers beside them."""
 
+KINDS = (1.0, 2**0.5, 3**0.5)
+"""What stands for NaN, inf and -inf in the sums that tell where they are: no one of these makes up for others."""
+
 LEAST_WEIGHT: Final = 0.5
 GREATEST_WEIGHT: Final = 1.5
 
@@ -52,6 +55,8 @@ class Sketch:
         totals: the sums of all numbers, of their magnitudes, and of their squares.
         extremes: the least and the greatest numbers.
         places: the numbers in the same few places, a row for each order of the axes, first for the order as it is.
+        nonfinite: which are NaN or infinite: for each stretch, a sum that depends on their places; then, how many are
+            NaN, infinite, and infinite below 0. Empty if all are finite.
     """
 
     sums: torch.Tensor
@@ -59,11 +64,12 @@ class Sketch:
     totals: torch.Tensor
     extremes: torch.Tensor
     places: torch.Tensor
+    nonfinite: torch.Tensor
 
     @property
     def tensors(self) -> tuple[torch.Tensor, ...]:
         """All that is kept, in the order in which it is given."""
-        return self.sums, self.sizes, self.totals, self.extremes, self.places
+        return self.sums, self.sizes, self.totals, self.extremes, self.places, self.nonfinite
 
     @property
     def nbytes(self) -> int:
@@ -80,23 +86,34 @@ def sketch(value: torch.Tensor) -> Sketch:
     """Return the sketch of a tensor with more than `WHOLE` numbers."""
     flat = value.flatten()
     every = stretch(len(flat))
-    sums, sizes, lows, highs, total, squares = [], [], [], [], 0.0, 0.0
+    sums, sizes, lows, highs, kinds, total, squares = [], [], [], [], [], 0.0, 0.0
+    counts = torch.zeros(len(KINDS), dtype=torch.float64)
     step = CHUNK // every * every or every
     for start in range(0, len(flat), step):
-        chunk = flat[start : start + step].double().nan_to_num_(NAN, ABOVE, BELOW)
+        chunk = flat[start : start + step].double()
+        masks = torch.stack([chunk.isnan(), chunk == math.inf, chunk == -math.inf]).double()
+        counts += masks.sum(dim=1)
+        kinds.append(_rows(torch.tensor(KINDS, dtype=torch.float64) @ masks, every) @ _weights(every))
+        chunk.nan_to_num_(NAN, ABOVE, BELOW)
         count = min(EXTREMES, len(chunk))
         lows.append(chunk.topk(count, largest=False).values)
         highs.append(chunk.topk(count).values)
         total += float(chunk.sum())
         squares += float(chunk.dot(chunk))
-        rows = torch.nn.functional.pad(chunk, (0, -len(chunk) % every)).view(-1, every)
+        rows = _rows(chunk, every)
         sums.append(rows @ _weights(every))
         sizes.append(rows.abs_().sum(dim=1))
     magnitudes = torch.cat(sizes)
     ends = torch.cat(lows).topk(EXTREMES, largest=False).values, torch.cat(highs).topk(EXTREMES).values
     totals = torch.tensor([total, float(magnitudes.sum()), squares], dtype=torch.float64)
     places = flat[_places(tuple(value.shape))]
-    return Sketch(torch.cat(sums), magnitudes.float(), totals, torch.cat(ends), places)
+    nonfinite = torch.cat([*kinds, counts]) if counts.any() else torch.empty(0, dtype=torch.float64)
+    return Sketch(torch.cat(sums), magnitudes.float(), totals, torch.cat(ends), places, nonfinite)
+
+
+def _rows(chunk: torch.Tensor, every: int) -> torch.Tensor:
+    """Return numbers with a row for each stretch of `every`, the last one filled with zeros."""
+    return torch.nn.functional.pad(chunk, (0, -len(chunk) % every)).view(-1, every)
 
 
 @functools.lru_cache(maxsize=64)
@@ -129,7 +146,14 @@ def differing(one: Sketch, other: Sketch, every: int, limits: Limits) -> torch.T
     """Return which stretches of two results of one shape hold different numbers, as far as their sums tell."""
     rtol, atol = limits
     slack = GREATEST_WEIGHT * (every * atol + rtol * torch.maximum(one.sizes, other.sizes).double())
-    return ~((one.sums - other.sums).abs() <= slack)
+    apart = ~((one.sums - other.sums).abs() <= slack)
+    if len(one.nonfinite) or len(other.nonfinite):
+        apart |= (_nonfinite(one) != _nonfinite(other))[: len(apart)]
+    return apart
+
+
+def _nonfinite(kept: Sketch) -> torch.Tensor:
+    return kept.nonfinite if len(kept.nonfinite) else torch.zeros(len(kept.sums) + len(KINDS), dtype=torch.float64)
 
 
 def kinship(
@@ -144,6 +168,8 @@ def kinship(
     every = stretch(math.prod(shape))
     if shape == other_shape and _close(first, second, limits):
         return "same" if not differing(left, right, every, limits).any() else ""
+    if not torch.equal(_nonfinite(left)[-len(KINDS) :], _nonfinite(right)[-len(KINDS) :]):
+        return ""
     apart, slack = _apart(left, right, math.prod(shape), limits)
     if not (apart <= slack).all() or not _close(left.extremes, right.extremes, limits):
         return ""

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from lessons.results.run_comparison import NO_GAPS, ComparedResult, Gaps
-from lessons.worker.comparing.result_sketch import EXTREMES, PLACES, Sketch, stretch
+from lessons.worker.comparing.result_sketch import EXTREMES, KINDS, PLACES, Sketch, stretch
 
 MOST_RESULTS = 50_000
 """Results of one run that are compared."""
@@ -157,11 +157,13 @@ def _callers(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def _sketch(data: Any, stretches: int) -> Sketch:
-    sums, sizes, totals, extremes, places = data
-    kept = Sketch(sums, sizes, totals, extremes, places)
+    # Traces that were saved by an earlier version do not tell which numbers are not finite.
+    sums, sizes, totals, extremes, places, nonfinite = (*data, torch.empty(0)) if len(data) == 5 else data
+    kept = Sketch(sums, sizes, totals, extremes, places, nonfinite)
     if not all(isinstance(item, torch.Tensor) for item in data) or places.dim() != 2 or not len(places):
         raise TypeError("no sketch")
     sizes_of_parts = tuple(tensor.numel() for tensor in (sums, sizes, totals, extremes, places[0]))
-    if sizes_of_parts != (stretches, stretches, 3, 2 * EXTREMES, PLACES):
+    is_whole = nonfinite.numel() in (0, stretches + len(KINDS))
+    if sizes_of_parts != (stretches, stretches, 3, 2 * EXTREMES, PLACES) or not is_whole:
         raise ValueError("a sketch of another size")
     return kept

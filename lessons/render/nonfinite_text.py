@@ -213,8 +213,8 @@ def looked_at(report: NonfiniteReport, *, failed: bool = False) -> str:
             if failed
             else say("none-computed", "No operation computed a number that is not finite.")
             if report.reached
-            else say("all-finite-but-marks", "Everything is finite, but for what the code itself set or left out.")
-            if report.has_marks
+            else _all_but_marks(report.marks)
+            if report.marks
             else say("all-finite", "Everything is finite.")
         )
     parts.append(
@@ -282,7 +282,17 @@ def looked_at(report: NonfiniteReport, *, failed: bool = False) -> str:
                 "Of {count:,} tensors with infinities it was not looked at whether the code had set them.",
             )
         )
-    return " ".join(parts)
+    return " ".join((*parts, *report.unfollowed))
+
+
+def _all_but_marks(marks: tuple[str, ...]) -> str:
+    places = "; ".join(place for place in marks if place)
+    if not places:
+        return say("all-finite-but-marks", "Everything is finite, but for what the code itself set or left out.")
+    return say(
+        "all-finite-but-marks-at", "Everything is finite, but for what the code itself set or left out: {places}.",
+        places=places,
+    )  # fmt: skip
 
 
 def _large(item: NotableTensor, here: str, steps: Mapping[str, str]) -> str:

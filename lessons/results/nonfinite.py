@@ -92,7 +92,9 @@ class NonfiniteReport:
         unkept: how many operations were looked at, but are so long ago that the record no longer has them.
         skipped: how many steps a `GradScaler` has skipped because a gradient was not finite.
         is_over: whether the run was ended soon after the first NaN, when enough was known.
-        has_marks: whether numbers that are not finite were set by the code, left out by it, or mark what is missing.
+        marks: where numbers that are not finite were set by the code, left out by it, or mark what is missing; "" for
+            a place that is not known.
+        unfollowed: what could not be found out about what depends on these, a sentence each.
         lost: how many numbers were not, because they were overwritten and there was no room for a copy.
         unseen: how many sparse or nested tensors were made whose numbers are not finite, or were not looked at.
         unjudged: of how many tensors with infinities it was not looked at whether the code has set these.
@@ -112,7 +114,8 @@ class NonfiniteReport:
     unkept: int = 0
     skipped: int = 0
     is_over: bool = False
-    has_marks: bool = False
+    marks: tuple[str, ...] = ()
+    unfollowed: tuple[str, ...] = ()
     unseen: int = 0
     unjudged: int = 0
 
@@ -124,7 +127,7 @@ class NonfiniteReport:
     @property
     def is_complete(self) -> bool:
         """Whether something was looked at, and nothing was not."""
-        left_out = self.stopped or self.forgotten or self.lost or self.unseen or self.unjudged
+        left_out = self.stopped or self.forgotten or self.lost or self.unseen or self.unjudged or self.unfollowed
         return self.operations > 0 and not left_out
 
     @property
@@ -154,7 +157,8 @@ def of_json(data: Any) -> NonfiniteReport:
         unkept=whole(data["unkept"]),
         skipped=whole(data["skipped"]),
         is_over=_truth(data["is_over"]),
-        has_marks=_truth(data["has_marks"]),
+        marks=tuple(map(_text, items(data["marks"], 1000))),
+        unfollowed=tuple(map(_text, items(data["unfollowed"], 1000))),
         unseen=whole(data["unseen"]),
         unjudged=whole(data["unjudged"]),
     )

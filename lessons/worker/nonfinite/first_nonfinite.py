@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -38,6 +38,7 @@ from lessons.worker.nonfinite.nonfinite_chain import Link, WaysBack
 from lessons.worker.nonfinite.scaled_gradients import ScaledStep
 from lessons.worker.recording.element_history import Element, ValueLost
 from lessons.worker.recording.event import Event
+from lessons.worker.recording.reachability import is_held
 from lessons.worker.recording.record import Binding
 from lessons.worker.recording.regions import Region
 
@@ -51,6 +52,9 @@ MOST_OPERANDS = 4
 
 MOST_TENSORS = 2048
 """Tensors with infinities that are looked at to find one that the code did not set."""
+
+MOST_MARKS = 3
+"""Places at which the code has set numbers that are not finite that are told, and sentences of what is not known."""
 
 MOST_LOSSES = 1000
 OVERFLOWS = ("result-beyond", "exponential-beyond")
@@ -71,6 +75,8 @@ class Watched:
         earlier: where infinities came from before the record begins.
         is_over: whether the run was ended, because enough was known.
         may_recover: whether a `GradScaler`, if there is one, may still find a factor with which gradients are finite.
+        unfollowed: what could not be found out before the record begins, a sentence each.
+        unjudged: of how many tensors with infinities it was not looked at then whether the code has set them.
     """
 
     scan: Scan
@@ -80,6 +86,8 @@ class Watched:
     earlier: list[Json]
     is_over: bool
     may_recover: bool
+    unfollowed: tuple[str, ...] = ()
+    unjudged: int = 0
 
 
 def search(run: Explainer, until: int | None = None, watched: Watched | None = None) -> Json:
@@ -92,10 +100,14 @@ def search(run: Explainer, until: int | None = None, watched: Watched | None = N
         return _Search(run, until, watched).report()
 
 
-def origins(run: Explainer, watched: Watched) -> list[Json]:
-    """Return where the first number came from that is not finite, as the report of `search` has it; none if all are."""
+def origins(run: Explainer, watched: Watched) -> tuple[list[Json], Watched]:
+    """Return where the first number came from that is not finite, as the report of `search` has it; none if all are.
+
+    Also return what was watched, with what could not be found out, for the time when the record has forgotten more.
+    """
     with torch.utils._python_dispatch._disable_current_modes(), torch.no_grad():
-        return _Search(run, None, watched).origins()
+        found = _Search(run, None, watched)
+        return found.origins(), replace(watched, unfollowed=found.not_followed(), unjudged=found.unjudged)
 
 
 class _Search:
@@ -106,8 +118,13 @@ class _Search:
         self.watched = watched
         self.left_out: set[int] = set()
         """Storages with NaN that whatever reads them leaves out."""
-        self.has_marks = False
-        self.unjudged = 0
+        self.marks: dict[str, None] = {}
+        """Where the code has set numbers that are not finite, or left them out; "" where that is not known."""
+        self.marked: list[Region] = []
+        """The tensors with NaN among these."""
+        self.unfollowed = dict.fromkeys(watched.unfollowed if watched is not None else ())
+        """What could not be found out about what depends on them, a sentence each."""
+        self.unjudged = 0 if watched is None else watched.unjudged
         """Tensors with infinities of which it was not looked at whether the code has set them."""
         # What is explained on the way adds to the record.
         self.last = run.record.time if until is None else until
@@ -141,7 +158,8 @@ class _Search:
             "unkept": self.unkept if watched is not None else 0,
             "skipped": self.skipped,
             "is_over": is_over,
-            "has_marks": self.has_marks,
+            "marks": list(itertools.islice(self.marks, MOST_MARKS)),
+            "unfollowed": list(itertools.islice(self.unfollowed, MOST_MARKS)),
             "lost": found.lost,
             "unseen": self.record.hidden,
             "unjudged": self.unjudged,
@@ -167,6 +185,13 @@ class _Search:
             origin["cures"] = [cure for cure in origin["cures"] if cure not in origins[0]["cures"]]
         return origins
 
+    def not_followed(self) -> tuple[str, ...]:
+        """Return what was not found out, if the program goes on and the record forgets what it has."""
+        is_left = any(is_held(region.memory) for region in self.marked)
+        later = say("not-followed-later", "Whether operations long after depend on NaN that the code has set was not "
+            "looked at.")  # fmt: skip
+        return (*self.unfollowed, *([later] if is_left else []))[:MOST_MARKS]
+
     def _explodes(self, losses: list[float], event: Event | None) -> bool:
         """Return whether losses have grown, or what an operation made in each round, until it was too large."""
         if nonfinite_cures.explodes(losses):
@@ -190,7 +215,7 @@ class _Search:
                 chain = self.ways.back(written.region, written.indices[0], written.time, is_nan=True)
                 if self._is_missing(written, chain):
                     # As long as nothing is computed from it, it may mark what is missing.
-                    self.has_marks = True
+                    self.marked.append(written.region)
                     continue
                 if infinity is not None and _same_derivative(infinity[1], chain):
                     return [(written, [*infinity[1], *chain])]
@@ -206,7 +231,8 @@ class _Search:
                 self.unjudged += not all(chains)
                 computed = next((one for one in chains if one and not self.ways.is_on_purpose(one[0])), None)
                 infinity = None if computed is None else (written, computed)
-                self.has_marks = self.has_marks or (computed is None and bool(chains))
+                if computed is None and chains:
+                    self._note_mark(*(chain[0].derived.event for chain in chains[:1] if chain))
         return [] if infinity is None else [infinity]
 
     def _is_missing(self, written: Written, chain: list[Link]) -> bool:
@@ -215,12 +241,22 @@ class _Search:
         What is only moved is not computed from it. A whole number, a truth value or a place that depends on it is.
         """
         if self.ways.is_mark(chain):
-            return not out_of_sight.is_used(self.run, written, self.found.found)
+            use = out_of_sight.use(self.run, written, self.found.found)
+            if not use.depends:
+                self._note_mark(chain[0].derived.event)
+                self.unfollowed.update(dict.fromkeys(use.unknown))
+            return not use.depends
         is_set = self.ways.is_mark(chain[:1])
-        if len(self.left_out) > MOST_TENSORS or not out_of_sight.is_left_out(self.run, written, is_set=is_set):
+        if len(self.left_out) > MOST_TENSORS:
             return False
-        self.left_out.add(written.region.storage)
-        return True
+        leaving = out_of_sight.leaving_out(self.run, written, is_set=is_set)
+        self._note_mark(*leaving)
+        self.left_out.update([written.region.storage] if leaving else [])
+        return bool(leaving)
+
+    def _note_mark(self, *events: Event | None) -> None:
+        for event in events:
+            self.marks["" if event is None else out_of_sight.place(self.run, event)] = None
 
     def _described(self, written: Written) -> Written:
         """Describe a tensor of which it was only noted that it was not finite, if its numbers are still known."""
@@ -402,8 +438,8 @@ class _Search:
             finite = tensor.isfinite()
             is_nan = bool(tensor.isnan().any())
             if is_nan and self._is_marked(parts, tensor):
-                self.has_marks = True
-            elif not bool(finite.all()) and (is_nan or self._is_computed(parts, finite)):
+                continue
+            if not bool(finite.all()) and (is_nan or self._is_computed(parts, finite)):
                 left = tensor[finite]
                 largest = float(left.abs().max()) if left.numel() else None
                 count = parts.size - int(finite.sum())
@@ -415,7 +451,9 @@ class _Search:
             return True
         chain = self.ways.back(region, tuple(tensor.isnan().nonzero()[0].tolist()), self.last, is_nan=True)
         event = chain[0].derived.event
-        return event is not None and event.op != "lift_fresh" and self.ways.is_mark(chain)
+        is_marked = event is not None and event.op != "lift_fresh" and self.ways.is_mark(chain)
+        self._note_mark(*([event] if is_marked else []))
+        return is_marked
 
     def _is_computed(self, region: Region, finite: torch.Tensor) -> bool:
         """Return whether one of the first infinities of a tensor was computed, and not set by the code."""

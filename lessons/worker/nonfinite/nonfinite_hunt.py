@@ -45,6 +45,8 @@ class HuntingRecorder(RollingRecorder):
         self.on_end: Callable[[], None] = lambda: None
         self._after = after
         self._earlier: list[Json] = []
+        self._unfollowed: tuple[str, ...] = ()
+        self._unjudged = 0
         self._observe = self._look
 
     def report(self, run: Explainer) -> Json:
@@ -62,6 +64,8 @@ class HuntingRecorder(RollingRecorder):
             self._earlier,
             self.is_over,
             may_recover,
+            self._unfollowed,
+            self._unjudged,
         )
 
     def _look(self, noted: Noted, out: Any) -> None:
@@ -76,7 +80,8 @@ class HuntingRecorder(RollingRecorder):
     def _make_room(self, sites: tuple[Site, ...]) -> None:
         finite = self.finite
         if finite.first_nan is not None or (finite.news and not self._earlier):
-            origins = first_nonfinite.origins(Explainer(self), self._watched(is_running=True))
+            origins, watched = first_nonfinite.origins(Explainer(self), self._watched(is_running=True))
+            self._unfollowed, self._unjudged = watched.unfollowed, watched.unjudged
             if any(origin["is_nan"] for origin in origins):
                 self.is_over = True
                 self.on_end()

@@ -7,7 +7,9 @@ follows is finite, and may be wrong; and a derivative multiplies what was left o
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -36,31 +38,70 @@ ASKING = {"isnan", "isfinite", "isinf", "isclose", "allclose", "assert_close", "
 MOST_LOOKS = 200
 """Operations of which it is looked at whether they took such numbers."""
 
+INSTEAD = (0.0, 1.0, -1.0, math.inf, -math.inf)
+"""What is put in the place of NaN to see whether something depends on it; the largest number of a type for inf."""
+
 MOST_PLACES = 2
 """Lines on which such numbers get out of sight that are told."""
 
 
-def is_left_out(run: Explainer, written: Written, *, is_set: bool) -> bool:
-    """Return whether all that reads a tensor with NaN in it leaves NaN out, as `nanmean` does.
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What was found out about the operations that take NaN from a tensor.
+
+    Attributes:
+        depends: whether one of them computes something finite that depends on NaN, such as an `argmax`.
+        unknown: what could not be found out, a sentence each.
+    """
+
+    depends: bool
+    unknown: tuple[str, ...] = ()
+
+
+def leaving_out(run: Explainer, written: Written, *, is_set: bool) -> list[Event]:
+    """Return what leaves out NaN in a tensor, as `nanmean` does; nothing if anything else reads the tensor.
 
     Gaps that the code has set may be filled as well. What is filled in the place of NaN that was computed hides it.
     """
     dealing = LEAVING_OUT | FILLING if is_set else LEAVING_OUT
-    functions = {_function(run, event) for event in _readers(run, written)}
-    return bool(functions & dealing) and not functions - dealing - ASKING
+    readers = list(_readers(run, written))
+    if any(_function(run, event) not in dealing | ASKING for event in readers):
+        return []
+    return [event for event in readers if _function(run, event) in dealing]
 
 
-def is_used(run: Explainer, written: Written, found: Iterable[Written]) -> bool:
+def use(run: Explainer, written: Written, found: Iterable[Written]) -> Use:
     """Return whether an operation computes something finite that depends on NaN in a tensor, such as its `argmax`.
 
     It does if it would give something else for another number in the place of NaN, and is none that deals with NaN.
     """
     carrying = {item.event.time for item in found if item.event is not None}
     dealing = LEAVING_OUT | FILLING | ASKING
-    return any(
-        event.time not in carrying and _function(run, event) not in dealing and _depends(run, event, written)
-        for event in itertools.islice(_readers(run, written), MOST_LOOKS)
-    )
+    unknown: dict[str, None] = {}
+    for looks, event in enumerate(_readers(run, written)):
+        if looks == MOST_LOOKS:
+            unknown[say("only-first", "Of the operations that read a tensor with NaN, the first {count} were followed.",
+                count=MOST_LOOKS)] = None  # fmt: skip
+            break
+        if event.time in carrying or _function(run, event) in dealing:
+            continue
+        depends = _depends(run, event, written)
+        if depends:
+            return Use(True)
+        if depends is None:
+            unknown[_what_is_unknown(event, place(run, event))] = None
+    return Use(False, tuple(unknown))
+
+
+def _what_is_unknown(event: Event, place: str) -> str:
+    if not event.outs:
+        return _taken_by_python(place)
+    return say("not-tried", "{place} took NaN, and could not be run again to see whether its result depends on it.",
+        place=place)  # fmt: skip
+
+
+def _taken_by_python(place: str) -> str:
+    return say("taken", "{place} took it into Python, where numbers are not followed.", place=place)
 
 
 def sentences(run: Explainer, first: Link, found: Iterable[Written], until: int) -> list[str]:
@@ -71,18 +112,22 @@ def sentences(run: Explainer, first: Link, found: Iterable[Written], until: int)
     start = first.element.time if beginning is None else beginning.time + 1
     carried = {item.event.time for item in items if item.event is not None}
     lost: dict[str, str] = {}
+    looks = 0
     try:
-        for event in itertools.islice(_takers(run, storages, start, until), MOST_LOOKS):
+        for looks, event in enumerate(_takers(run, storages, start, until)):
+            if looks == MOST_LOOKS:
+                break
             if event.time in carried:
                 storages.update(out.storage for out in event.outs)
             elif event.node is None and _is_lost_in(run, event):
                 # One function may consist of several operations; the last one gives its result.
-                place = _code_at(run, event, beginning)
-                lost[place] = _what_became_of_it(event, place)
+                there = place(run, event, beginning)
+                lost[there] = _what_became_of_it(event, there)
         back = _brought_back(run, items, storages, beginning) if lost else []
     except (ValueLost, RuntimeError):
         return []
-    return [*itertools.islice(lost.values(), MOST_PLACES), *back]
+    end = say("followed-only", "It was followed through the first {count} operations that took it.", count=MOST_LOOKS)
+    return [*itertools.islice(lost.values(), MOST_PLACES), *back, *([end] if looks == MOST_LOOKS else [])]
 
 
 def _takers(run: Explainer, storages: set[int], start: int, until: int) -> Iterator[Event]:
@@ -92,7 +137,7 @@ def _takers(run: Explainer, storages: set[int], start: int, until: int) -> Itera
         if any(memory._cdata in storages for memory in events.flow(position)[1]):
             event = events[position]
             regions = [region for region in event.operands() if region.storage in storages]
-            if event.outs and any(_is_nonfinite(run, region, event.time) for region in regions):
+            if any(_is_nonfinite(run, region, event.time) for region in regions):
                 yield event
 
 
@@ -106,6 +151,8 @@ def _is_lost_in(run: Explainer, event: Event) -> bool:
 
 def _what_became_of_it(event: Event, place: str) -> str:
     kinds = {out.dtype for out in event.outs}
+    if not kinds:
+        return _taken_by_python(place)
     if kinds == {torch.bool}:
         return say("compared", "{place} took it and gave truth values, which cannot be NaN.", place=place)
     if not any(dtype.is_floating_point or dtype.is_complex for dtype in kinds):
@@ -115,9 +162,11 @@ def _what_became_of_it(event: Event, place: str) -> str:
     return say("lost", "{place} took it, and all that it gave is finite.", place=place)
 
 
-def _code_at(run: Explainer, event: Event, reader: Event | None) -> str:
+def place(run: Explainer, event: Event, reader: Event | None = None) -> str:
+    """Return the code of an operation and its line, as it is told beside another one, or beside the program."""
     code = source_location.locate(run.names.positions, event).code or _function(run, event)
-    where = source_location.on_line(run.names.positions, event, reader)
+    beside = reader if reader is not None else replace(event, sites=event.sites[-1:])
+    where = source_location.on_line(run.names.positions, event, beside)
     return say("place", "{code} {where}", code=code, where=where) if where else code
 
 
@@ -139,7 +188,7 @@ def _brought_back(run: Explainer, items: Iterable[Written], storages: set[int], 
                 "times-zero",
                 "In the backward pass it comes back: the derivative of {place} multiplies it by a gradient of 0, and 0 "
                 "times what is not finite is NaN.",
-                place=_code_at(run, maker, reader),
+                place=place(run, maker, reader),
             )
         ]  # fmt: skip
     return []
@@ -161,28 +210,29 @@ def _readers(run: Explainer, written: Written) -> Iterator[Event]:
             yield events[position]
 
 
-def _depends(run: Explainer, event: Event, written: Written) -> bool:
-    """Return whether what an operation gives depends on NaN in a tensor."""
+def _depends(run: Explainer, event: Event, written: Written) -> bool | None:
+    """Return whether what an operation gives depends on NaN in a tensor; None if that cannot be tried."""
     taken = [region for region in event.operands() if region.storage == written.region.storage]
-    if not event.outs or event.info.func is None or not _is_computed(event):
-        return False
     is_itself = event.op.strip("_") in ("eq", "ne") and event.arg("self") == event.arg("other")
-    if is_itself:
+    # What is made like another tensor takes its shape, and none of its numbers.
+    if is_itself or event.op.endswith("_like") or not _is_computed(event):
         return False
     try:
         there = {tried_in_place.key(region): run.history.tensor(region, event.time) for region in taken}
-        if not any(_has_nan(tensor) for tensor in there.values()):
+        if not any(map(_has_nan, there.values())):
             return False
-        if event.info.random:
-            return True
-        given = [
-            tried_in_place.run_again(run, event, {key: _instead(tensor, other) for key, tensor in there.items()})
-            for other in (0.0, 1.0, -1.0)
-        ]
+        if not event.outs or event.info.func is None or event.info.random:
+            return None
         before = tried_in_place.run_again(run, event, {})
+        for other in INSTEAD:
+            given = tried_in_place.run_again(
+                run, event, {key: _instead(tensor, other) for key, tensor in there.items()}
+            )
+            if not all(map(is_same, before, given)):
+                return True
     except (ValueLost, RuntimeError, TypeError, ValueError, IndexError):
-        return False
-    return any(_differ(one, other) for results in given for one, other in zip(before, results, strict=True))
+        return None
+    return False
 
 
 def _is_computed(event: Event) -> bool:
@@ -191,16 +241,20 @@ def _is_computed(event: Event) -> bool:
     return bool(event.info.written) or not any(out.storage in taken for out in event.outs)
 
 
-def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return one.shape != other.shape or not torch.equal(one.nan_to_num(), other.nan_to_num())
+def is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Return whether two tensors hold the same: NaN is the same as NaN, and an infinity as itself."""
+    return one.shape == other.shape and bool(((one == other) | (one.isnan() & other.isnan())).all())
 
 
 def _instead(tensor: torch.Tensor, other: float) -> torch.Tensor:
-    return torch.where(tensor.isnan(), torch.full_like(tensor, other), tensor) if _has_nan(tensor) else tensor
+    if not _has_nan(tensor):
+        return tensor
+    largest = torch.finfo(tensor.dtype).max
+    return torch.where(tensor.isnan(), torch.full_like(tensor, min(max(other, -largest), largest)), tensor)
 
 
 def _has_nan(tensor: torch.Tensor) -> bool:
-    return tensor.is_floating_point() and bool(widened(tensor).isnan().any())
+    return (tensor.is_floating_point() or tensor.is_complex()) and bool(widened(tensor).isnan().any())
 
 
 def _is_nonfinite(run: Explainer, region: Region, time: int) -> bool:

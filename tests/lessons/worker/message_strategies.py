@@ -301,7 +301,8 @@ def searches(draw: st.DrawFn) -> dict[str, Any]:
                 "stopped": TEXTS,
                 "stopped_line": st.none() | count,
                 "is_over": st.booleans(),
-                "has_marks": st.booleans(),
+                "marks": st.lists(TEXTS, max_size=3),
+                "unfollowed": st.lists(TEXTS, max_size=3),
             }
         )
     )

@@ -14,7 +14,7 @@ import torch
 from lessons.render import nonfinite_text
 from lessons.results import nonfinite
 from lessons.results.nonfinite import NonfiniteReport, Origin
-from lessons.worker.nonfinite import first_nonfinite
+from lessons.worker.nonfinite import first_nonfinite, out_of_sight, tried_in_place
 from lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
 from tests.lessons.recorded_code import Traced
 
@@ -238,7 +238,7 @@ def test_the_count_has_infinities_beside_nan() -> None:
 
 def test_nan_that_marks_what_is_missing_is_told_and_not_blamed() -> None:
     report = _search("x = torch.full((3,), float('nan'))\nx[1] = 2\ny = x.nansum()")
-    assert (report.origins, report.reached, report.has_marks) == ((), (), True)
+    assert (report.origins, report.reached, bool(report.marks)) == ((), (), True)
     (line,) = nonfinite_text.lines(report, here="code", steps={}, failed=False, width=200)
     assert "but for what the code itself set or left out" in line
 
@@ -263,7 +263,9 @@ def test_what_hides_a_number_is_said(line: str, said: str) -> None:
         assert said in afterwards
 
 
-@pytest.mark.parametrize("line", ["x.argmax()", "x.long()", "(x > 0).float()", "torch.fmax(x, torch.zeros(2))"])
+@pytest.mark.parametrize(
+    "line", ["x.argmax()", "x.long()", "(x > 0).float()", "torch.fmax(x, torch.zeros(2))", "x > 5", "x < -9"]
+)
 def test_what_depends_on_a_mark_is_computed_from_it(line: str) -> None:
     report = _search(f"x = torch.full((2,), float('nan'))\nx[1] = 2\ny = {line}")
     assert (report.origins[0].kind, report.is_finite) == ("from-data", False)
@@ -275,7 +277,55 @@ def test_what_depends_on_a_mark_is_computed_from_it(line: str) -> None:
 )
 def test_what_does_not_depend_on_a_mark_is_not_computed_from_it(line: str) -> None:
     report = _search(f"x = torch.full((2,), float('nan'))\nx[1] = 2\ny = {line}\ndel x")
-    assert (report.origins, report.has_marks) == ((), True)
+    assert (report.origins, bool(report.marks), report.is_finite) == ((), True, True)
+
+
+def test_code_that_leaves_out_what_it_computed_itself_is_named_with_its_line() -> None:
+    source = "x = torch.tensor([0.0, 1.0])\ny = (x / x).nansum()"
+    for report in (_search(source), _hunt(source)):
+        assert (report.marks, report.is_finite) == (("(x / x).nansum() on line 2",), True)
+        (line,) = nonfinite_text.lines(report, here="code", steps={}, failed=False, width=200)
+        assert "but for what the code itself set or left out: (x / x).nansum() on line 2." in line
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("y = float(x[0])", "on line 3 took it into Python, where numbers are not followed."),
+        ("y = 1 if x[0] else 2", "on line 3 took it into Python, where numbers are not followed."),
+        ("for _ in range(250): y = x.clone()", "the first 200 were followed."),
+    ],
+)
+def test_what_cannot_be_followed_is_not_said_to_be_finite(lines: str, said: str) -> None:
+    source = f"x = torch.full((2,), float('nan'))\nx[1] = 2\n{lines}\ndel x"
+    for report in (_search(source), _hunt(source)):
+        assert (report.origins, report.is_finite) == ((), None)
+        (line, *_) = report.unfollowed
+        assert said in line
+        assert line in " ".join(nonfinite_text.lines(report, here="code", steps={}, failed=False, width=1000))
+
+
+def test_an_operation_that_cannot_be_run_again_is_not_said_to_depend_on_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(tried_in_place, "run_again", fail)
+    report = _search("x = torch.full((2,), float('nan'))\nx[1] = 2\ny = x[None].argmax()\ndel x")
+    assert (report.origins, report.is_finite) == ((), None)
+    assert "x[None].argmax() on line 3 took NaN, and could not be run again" in report.unfollowed[-1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("nan", "nan", True), ("nan", "0", False), ("inf", "inf", True), ("inf", "-inf", False),
+        ("inf", str(torch.finfo(torch.float32).max), False),
+    ],
+)  # fmt: skip
+def test_nan_is_the_same_only_as_nan(one: str, other: str, is_same: bool) -> None:
+    assert out_of_sight.is_same(torch.tensor([float(one)]), torch.tensor([float(other)])) is is_same
 
 
 def test_how_a_number_passes_a_finite_loss_is_said() -> None:

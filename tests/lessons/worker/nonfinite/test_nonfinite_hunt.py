@@ -51,9 +51,9 @@ def test_a_nan_is_found_long_after_the_record_is_full() -> None:
 def test_nothing_is_blamed_of_a_long_run_with_masks(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
-    def origins(run: Explainer, watched: first_nonfinite.Watched) -> list[object]:
+    def origins(run: Explainer, watched: first_nonfinite.Watched) -> tuple[list[object], first_nonfinite.Watched]:
         asked.append(watched)
-        return []
+        return [], watched
 
     monkeypatch.setattr(first_nonfinite, "origins", origins)
     report, recorder = _hunt(TRAINING.format(fault="pass"), most=1000)

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 import torch
 
 from lessons.texts.wording import Wording
-from lessons.worker.explaining import nonfinite_origin
 from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite import division_cures, overflow_cures, tried_in_place
+from lessons.worker.nonfinite import division_cures, overflow_cures, refused_cures, tried_in_place
 from lessons.worker.nonfinite.nonfinite_chain import Link
 from lessons.worker.nonfinite.operand_makers import maker_of, number_at
 from lessons.worker.nonfinite.scaled_gradients import UNSCALE, UPDATE
@@ -27,6 +26,9 @@ GROWTH = 100
 
 LOGARITHMS = {"log": torch.log, "log2": torch.log2, "log10": torch.log10}
 """The logarithms that end at 0."""
+
+ROOTS = {"sqrt": torch.sqrt, "rsqrt": torch.rsqrt}
+"""The roots that begin at 0."""
 
 LATELY = 4
 """Losses before the end among which the largest one is, if they explode."""
@@ -52,8 +54,8 @@ def _cures(run: Explainer, first: Link, kind: str, losses: list[float], told: Ev
         finite = [loss for loss in losses if math.isfinite(loss)]
         yield say(
             "explodes",
-            "Before, the loss grew from {least:.4g} to {last:.4g}: each step goes too far. A smaller learning rate, or "
-            "torch.nn.utils.clip_grad_norm_ before the step, makes the steps shorter.",
+            "Before, the loss grew from {least:.4g} to {last:.4g}: each step goes too far. Does it still grow with a "
+            "smaller learning rate, or with torch.nn.utils.clip_grad_norm_ before each step? Both make steps shorter.",
             least=min(finite, key=abs), last=max(finite[-LATELY:], key=abs),
         )  # fmt: skip
     if event is None:
@@ -154,6 +156,9 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
         )  # fmt: skip
     elif maker is not None and maker.op.startswith(("std", "var")):
         # A small number in its place would soon be divided by, and give a large one.
+        logarithm = LOGARITHMS.get(event.op.strip("_"), torch.log)
+        if not tried_in_place.helps(run, event, lambda x: logarithm(torch.where(x > 0, x, 1)), "self"):
+            return
         yield say(
             "spread-of-equals",
             "The numbers whose spread this is are all equal. Leave them out, or take 1 as their spread, which has the "
@@ -202,9 +207,10 @@ def _of_negative(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "covariance, it has lost that: symmetrize it, or add a small number to its diagonal.",
         )  # fmt: skip
         return
-    if event.op.strip("_") in ("sqrt", "rsqrt"):
+    if root := ROOTS.get(event.op.strip("_")):
         values = run.history.values(first.derived.operands)
-        if -1e-2 < values[0] < 0 or _is_difference(run, event):
+        is_rounding = -1e-2 < values[0] < 0 or _is_difference(run, event)
+        if is_rounding and tried_in_place.helps(run, event, lambda x: root(x.clamp(min=0)), "self"):
             yield say(
                 "clamp-root",
                 "If rounding made it negative, x.clamp(min=0) before the root gives 0 here. For a variance, "
@@ -239,31 +245,23 @@ def _is_finite_with_least(run: Explainer, event: Event) -> bool:
     One that is added to the scores goes beyond that number with scores below 0, or with another mask.
     """
     operand = event.arg("self")
-    maker = maker_of(run, operand, event.time) if isinstance(operand, Region) else None
-    if maker is None or maker.op.strip("_") != "add":
-        return True
-    parts = [maker.arg("self"), maker.arg("other")]
-    if not all(isinstance(part, Region) for part in parts):
-        return True
-    one, other = (
-        tensor.masked_fill(tensor == -math.inf, torch.finfo(tensor.dtype).min)
-        for tensor in (run.history.tensor(part, maker.time) for part in parts)
-    )
-    return bool((one + other).isfinite().all())
+    if not isinstance(operand, Region):
+        return False
+    maker = maker_of(run, operand, event.time)
+    parts = [maker.arg("self"), maker.arg("other")] if maker is not None and maker.op.strip("_") == "add" else []
+    if maker is not None and parts and all(isinstance(part, Region) for part in parts):
+        one, other = (_with_least(run.history.tensor(part, maker.time)) for part in parts)
+        scores = (one + other).reshape(operand.shape)
+    else:
+        scores = _with_least(run.history.tensor(operand, event.time))
+    if not bool(scores.isfinite().all()):
+        return False
+    again = tried_in_place.run_again(run, event, {tried_in_place.key(operand): scores})
+    return bool(again[0].isfinite().all()) and tried_in_place.goes_on(run, event, again[0])
 
 
-def _of_zero_times(run: Explainer, first: Link, event: Event) -> Iterator[str]:
-    if nonfinite_origin.names_infinity(first.derived):
-        yield say(
-            "fill-instead",
-            "Multiplying a mask by infinity gives NaN where the mask is 0. scores.masked_fill(hidden, float('-inf')) "
-            "changes only the numbers that are to be hidden.",
-        )  # fmt: skip
-        return
-    yield say(
-        "choose-instead",
-        "Multiplying by 0 does not remove an infinity. torch.where(keep, x, 0) chooses 0 in its place.",
-    )
+def _with_least(scores: torch.Tensor) -> torch.Tensor:
+    return scores.masked_fill(scores == -math.inf, torch.finfo(scores.dtype).min)
 
 
 def _of_infinities(run: Explainer, first: Link, event: Event) -> Iterator[str]:
@@ -276,48 +274,6 @@ def _of_infinities(run: Explainer, first: Link, event: Event) -> Iterator[str]:
             "is their sum, which needs clamp(min={eps}) before anything is divided by it.",
             eps=small[0],
         )  # fmt: skip
-
-
-def _of_too_few(run: Explainer, first: Link, event: Event) -> Iterator[str]:
-    tensor = event.arg("self")
-    if (
-        event.op.startswith("nll_loss")
-        and isinstance(event.arg("weight"), Region)
-        and _is_any_target_counted(run, event)
-    ):
-        yield say(
-            "weigh-targets",
-            "The mean divides by the weights of the targets that are there, and these are all 0. Give each class a "
-            "weight above 0, or leave out batches that have only others.",
-        )  # fmt: skip
-    elif event.op.startswith("nll_loss"):
-        yield say(
-            "count-targets",
-            "No target counts: all are ignore_index. With reduction='sum', divided by "
-            "(target != ignore_index).sum().clamp(min=1), the loss is 0 here.",
-        )  # fmt: skip
-    elif "batch_norm" in event.op:
-        yield say(
-            "batch-of-one",
-            "In training, batch normalization needs more than one value for each channel. Leave out a last batch of "
-            "one (drop_last=True), or call eval() first.",
-        )  # fmt: skip
-    elif event.op.startswith(("std", "var")) and isinstance(tensor, Region) and tensor.size:
-        yield say(
-            "correction",
-            "One number has no spread to estimate: {operation}(correction=0) gives 0 here. Or take at least two.",
-            operation=event.op.partition("_")[0],
-        )  # fmt: skip
-    else:
-        yield say("nothing-selected", "Nothing was selected to take the mean of: look at that first, if x.numel() > 0.")
-
-
-def _is_any_target_counted(run: Explainer, event: Event) -> bool:
-    """Return whether a loss has a target that is not ignored."""
-    target = event.arg("target")
-    return isinstance(target, Region) and bool(
-        (run.history.tensor(target, event.time) != event.arg("ignore_index")).any()
-    )
 
 
 def _of_power(run: Explainer, first: Link, event: Event) -> Iterator[str]:
@@ -479,9 +435,9 @@ _BY_KIND: dict[str, Callable[[Explainer, Link, Event], Iterator[str]]] = {
     "exponential-beyond": overflow_cures.of_overflow,
     "result-beyond": overflow_cures.of_overflow,
     "nothing-left": _of_empty_row,
-    "infinity-times-0": _of_zero_times,
+    "infinity-times-0": refused_cures.of_zero_times,
     "infinities": _of_infinities,
-    "too-few": _of_too_few,
+    "too-few": refused_cures.of_too_few,
     "power-of-negative": _of_power,
     "uninitialized": _of_uninitialized,
     "from-data": _of_data,

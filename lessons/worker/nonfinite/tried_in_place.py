@@ -5,7 +5,7 @@ The recorded operations are run as they were, on what they took then, with the o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -27,12 +27,13 @@ def goes_on(run: Explainer, event: Event, result: torch.Tensor) -> bool:
     It cannot if an operation raises an exception, such as for a product of two types, or if a number is not finite
     that comes from this result. What cannot be tried does not go on either.
     """
-    changed: dict[Key, torch.Tensor] = {key(event.outs[0]): result}
-    storages = {event.outs[0].storage}
+    given = _given(event)
     events = run.record.events
     start = events.after(event.time + 1)
-    if len(events) - start > MOST or event.info.written:
+    if len(events) - start > MOST or given is None:
         return False
+    changed: dict[Key, torch.Tensor] = {key(given): result}
+    storages = {given.storage}
     for position in range(start, len(events)):
         if events.node(position) is not None:
             continue
@@ -52,6 +53,40 @@ def goes_on(run: Explainer, event: Event, result: torch.Tensor) -> bool:
             changed[key(region)] = tensor
             storages.add(region.storage)
     return True
+
+
+def helps(run: Explainer, event: Event, cured: Callable[..., torch.Tensor], *names: str) -> bool:
+    """Return whether all that follows an operation can be computed from what a cure gives in its place.
+
+    The cure gets the operands of the operation with these names, as they were. If the program has computed derivatives,
+    that of the cure has to be finite too.
+    """
+    taken = [run.history.tensor(event.arg(name), event.time) for name in names]
+    result = cured(*taken)
+    given = _given(event)
+    if given is None or (result.shape, result.dtype) != (given.shape, given.dtype) or not _is_finite(result):
+        return False
+    events = run.record.events
+    is_derived = any(events.node(position) is not None for position in range(events.after(event.time), len(events)))
+    return (not is_derived or _has_slope(cured, taken)) and goes_on(run, event, result)
+
+
+def _given(event: Event) -> Region | None:
+    """Return the first result of an operation that is no tensor which it has changed; None if it has no other."""
+    taken = {region.storage for region in event.operands()}
+    return next((region for region in event.outs if region.storage not in taken), None)
+
+
+def _has_slope(cured: Callable[..., torch.Tensor], taken: list[torch.Tensor]) -> bool:
+    """Return whether the derivative of a computation is finite for a gradient of ones."""
+    with torch.enable_grad():
+        leaves = [item.detach().requires_grad_(item.is_floating_point()) for item in taken]
+        result = cured(*leaves)
+        wanted = [leaf for leaf in leaves if leaf.requires_grad]
+        if not result.requires_grad or not wanted:
+            return True
+        slopes = torch.autograd.grad(result, wanted, torch.ones_like(result), allow_unused=True)
+    return all(slope is None or bool(slope.isfinite().all()) for slope in slopes)
 
 
 def run_again(run: Explainer, event: Event, changed: Mapping[Key, torch.Tensor]) -> list[torch.Tensor]:

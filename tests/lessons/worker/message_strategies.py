@@ -285,6 +285,7 @@ def searches(draw: st.DrawFn) -> dict[str, Any]:
             "forward": st.tuples(TEXTS, TEXTS, st.none() | count).map(list),
             "losses": st.lists(NUMBERS, max_size=3),
             "cures": st.lists(TEXTS, max_size=2),
+            "afterwards": st.lists(TEXTS, max_size=2),
             "grown": st.none() | explanations(),
         }
     )

@@ -75,3 +75,60 @@ def test_other_results_go_on_through_views_and_not_through_what_is_unknown() -> 
     traced = Traced("a = torch.ones(2, 2)\nb = a + 1\nb[0] = 5\nd = b * 2\n")
     event = next(event for event in traced.recorder.record.events if event.op == "add")
     assert not tried_in_place.goes_on(traced.explainer, event, torch.full((2, 2), float("inf")))
+
+
+@pytest.mark.parametrize(
+    ("made", "helps", "fails", "cure"),
+    [
+        ("s = torch.tensor([2.5]).std()", "y = s + 1", "y = 0 / s", "correction=0"),
+        ("d = torch.tensor([1.0, 2.0]) - 2.0; s = d.sqrt()", "y = s + 1", "y = 0 / s[:1]", "clamp(min=0)"),
+        (
+            "x = torch.tensor([torch.inf, 2.0]); s = x * torch.tensor([0.0, 1.0])",
+            "y = s + 1",
+            "y = s / s",
+            "torch.where(keep, x, 0)",
+        ),
+        (
+            "s = torch.tensor([[0.0, 1.0], [1.0, 1.0]]) * -torch.inf",
+            "y = s + 1",
+            "y = s.softmax(-1)",
+            "masked_fill(hidden, float('-inf'))",
+        ),
+        (
+            "s = torch.full((1, 2), -torch.inf).masked_fill(torch.tensor([True, False]), -torch.inf).softmax(-1)",
+            "y = s + 1",
+            "y = 1 / (s - 0.5)",
+            "torch.finfo(dtype).min",
+        ),
+        ("s = torch.ones(3).std().log()", "y = s + 1", "y = 1 / s", "torch.where(x > 0, x, 1).log()"),
+        (
+            "m, v = torch.zeros(2), torch.ones(2)\n"
+            "s = torch.batch_norm(torch.ones(1, 2), None, None, m, v, True, 0.1, 1e-5, False)",
+            "y = s + 1",
+            "y = (s - 2).sqrt()",
+            "After eval()",
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:std")
+def test_a_cure_is_offered_only_if_what_follows_is_finite_with_it(made: str, helps: str, fails: str, cure: str) -> None:
+    for follows, is_offered in ((helps, True), (fails, False)):
+        (origin, *_) = hunt(f"{made}\n{follows}").origins
+        assert any(cure in item for item in origin.cures) == is_offered, follows
+
+
+def test_a_cure_is_offered_only_if_its_derivative_is_finite() -> None:
+    source = "x = torch.tensor([-1e-3, {second}], requires_grad=True)\ny = x.sqrt()\ny.sum().backward()"
+    for second, is_offered in ((1.0, True), (0.0, False)):
+        (origin, *_) = hunt(source.format(second=second)).origins
+        assert any("clamp(min=0)" in cure for cure in origin.cures) == is_offered
+
+
+def test_of_what_cannot_be_tried_it_is_asked() -> None:
+    (origin, *_) = hunt(
+        "w = torch.tensor([1.0], requires_grad=True)\noptimizer = torch.optim.SGD([w], lr=9.0)\n"
+        "for _ in range(200):\n    optimizer.zero_grad()\n    (w ** 4).sum().backward()\n    optimizer.step()\n"
+    ).origins
+    clipping = [cure for cure in origin.cures if "clip_grad_norm_" in cure]
+    assert clipping
+    assert all("?" in cure for cure in clipping)

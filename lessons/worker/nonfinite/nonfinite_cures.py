@@ -156,8 +156,7 @@ def _of_logarithm_of_0(run: Explainer, first: Link, event: Event) -> Iterator[st
         )  # fmt: skip
     elif maker is not None and maker.op.startswith(("std", "var")):
         # A small number in its place would soon be divided by, and give a large one.
-        logarithm = LOGARITHMS.get(event.op.strip("_"), torch.log)
-        if not tried_in_place.helps(run, event, lambda x: logarithm(torch.where(x > 0, x, 1)), "self"):
+        if not tried_in_place.helps(run, event, lambda x: event.info.func(torch.where(x > 0, x, 1)), "self"):
             return
         yield say(
             "spread-of-equals",

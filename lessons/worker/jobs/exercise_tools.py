@@ -227,6 +227,20 @@ def in_memory_of(model: nn.Module, other: nn.Module) -> list[str]:
     return [name for name, item in held if item.numel() and item.untyped_storage().data_ptr() in places]
 
 
+def started_alike(model: nn.Module) -> dict[str, str]:
+    """Return the parameters that hold the very numbers of an earlier one, each with the name of that one.
+
+    Parameters whose numbers are all equal, such as biases of zeros, do not count: nothing was drawn for them.
+    """
+    drawn = [(name, item.detach()) for name, item in model.named_parameters() if (item != item.flatten()[:1]).any()]
+    twins = {}
+    for number, (name, item) in enumerate(drawn):
+        twin = next((other for other, earlier in drawn[:number] if torch.equal(earlier, item)), None)
+        if twin is not None:
+            twins[name] = twin
+    return twins
+
+
 MOST_NUMBERS = 6
 
 
@@ -390,6 +404,7 @@ def tools() -> dict[str, Any]:
         "in_all_modes": in_all_modes,
         "uses_buffer": uses_buffer,
         "in_memory_of": in_memory_of,
+        "started_alike": started_alike,
     }
 
 

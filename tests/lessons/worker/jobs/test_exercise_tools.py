@@ -176,6 +176,20 @@ def test_tensors_in_the_memory_of_another_module() -> None:
     assert exercise_tools.in_memory_of(one, other) == ["weight", "bias"]
 
 
+def test_layers_that_start_with_the_same_numbers() -> None:
+    def layer() -> nn.Linear:
+        torch.manual_seed(5)
+        return nn.Linear(3, 3)
+
+    drawn = nn.ModuleList([layer(), nn.Linear(3, 3)])
+    assert exercise_tools.started_alike(drawn) == {}
+    drawn.append(layer())
+    assert exercise_tools.started_alike(drawn) == {"2.weight": "0.weight", "2.bias": "0.bias"}
+    for each in drawn:
+        nn.init.zeros_(each.bias)
+    assert exercise_tools.started_alike(drawn) == {"2.weight": "0.weight"}
+
+
 def test_a_vector_that_differs_late_is_told_from_there_on() -> None:
     got = torch.zeros(6)
     got[4] = 1

@@ -150,7 +150,8 @@ class ExerciseStep(BaseExercise):
     """The task: to write code, complete it, repair it, make two things agree, choose arguments, or write one line.
 
     With `line`, the starter has one gap `...`, and the answer fills it with an expression. Such an exercise needs
-    neither `probe` nor `checks`: its function is called with the context, and the result is compared.
+    neither `probe` nor `checks`: its function is called with the context, and the result is compared. A list `again`
+    in the context holds inputs for a second call.
     """
     defines: Annotated[tuple[Name, ...], Field(min_length=1)]
     """The names that the answer has to define. The probe sees only these of it."""

@@ -61,6 +61,13 @@ def test_numbers_are_shown_beside_each_other(worker: Session) -> None:
     assert judgement.message.startswith("the right numbers: Your first row of numbers begins with")
 
 
+def test_a_second_call_shows_what_only_other_inputs_show(worker: Session) -> None:
+    context = 'context = {"x": torch.rand(2, 3), "again": [torch.rand(3) * 1e-7 - 1]}'
+    for expression, failed in [("2 * x", ""), ("2 * x.abs()", "the right numbers for other inputs")]:
+        judgement = worker.check(exercise(context=context), STARTER.replace("...", expression), 1, 1)
+        assert [check.name for check in judgement.checks if not check.passed] == [failed] * bool(failed)
+
+
 def test_the_line_of_the_gap_is_to_blame_also_if_it_computes_nothing(worker: Session) -> None:
     unused = {
         "id": "unused",

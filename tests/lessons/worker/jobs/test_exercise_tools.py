@@ -185,8 +185,9 @@ def test_layers_that_start_with_the_same_numbers() -> None:
     assert exercise_tools.started_alike(drawn) == {}
     drawn.append(layer())
     assert exercise_tools.started_alike(drawn) == {"2.weight": "0.weight", "2.bias": "0.bias"}
-    for each in drawn:
-        nn.init.zeros_(each.bias)
+    for name, parameter in drawn.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
     assert exercise_tools.started_alike(drawn) == {"2.weight": "0.weight"}
 
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 
 import torch
+from torch._ops import HigherOrderOperator
 
 from tests.exam.explanations.cases import Case, code_value, near, steps
 from tests.exam.explanations.documents import Json, label, with_names
@@ -474,6 +475,14 @@ def takes_some(case: Case) -> bool:
 def takes_more(case: Case) -> bool:
     """There is no formula, and more numbers than are listed."""
     return takes_some(case) and len(case.values) < case.number("number")
+
+
+@decider
+def runs_code(case: Case) -> bool:
+    """There is no formula, and the operation is one that is given functions."""
+    return has_no_formula(case) and isinstance(
+        getattr(torch.ops.higher_order, case.fields["op"], None), HigherOrderOperator
+    )
 
 
 # What is not finite -------------------------------------------------------------------------------------------------

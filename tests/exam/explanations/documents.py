@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.exam.explanations.reader import evaluate
+from tests.exam.explanations.reader import evaluate, stored
 
 Json = dict[str, Any]
 
@@ -50,7 +50,7 @@ def with_names(node: Json) -> tuple[str, dict[str, float]]:
     formula = str(node["formula"])
     for count, operand in enumerate(sorted(node["operands"], key=lambda item: -len(label(item)))):
         formula = formula.replace(label(operand), f"_{count}_")
-        names[f"_{count}_"] = float(operand["value"])
+        names[f"_{count}_"] = stored(float(operand["value"]), str(operand["dtype"]))
     return formula, names
 
 

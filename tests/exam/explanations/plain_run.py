@@ -8,6 +8,8 @@ from types import FrameType
 from typing import Any
 
 import torch
+from torch._ops import HigherOrderOperator
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 FILE = "<exam>"
@@ -88,7 +90,7 @@ class PlainRun:
                         self._keep(f"{path}.{key}", tensor)
 
     def _keep(self, name: str, tensor: torch.Tensor) -> None:
-        if tensor.is_meta:
+        if tensor.is_meta or isinstance(tensor, FakeTensor) or _is_of_many(tensor):
             return
         if tensor.is_complex():
             parts = torch.view_as_real(tensor.detach().resolve_conj())
@@ -117,8 +119,25 @@ class PlainRun:
         return {name: value.detach() for name, value in found.items() if not value.is_complex() and value.numel()}
 
 
+def _is_of_many(tensor: torch.Tensor) -> bool:
+    """Return whether a tensor stands for those of all calls that `torch.vmap` makes at once: it has no numbers."""
+    functorch = torch._C._functorch
+    while functorch.is_functorch_wrapped_tensor(tensor):
+        if functorch.is_batchedtensor(tensor):
+            return True
+        tensor = functorch.get_unwrapped(tensor)
+    return False
+
+
 class _AfterWrites(TorchDispatchMode):
     """Looks at all names after each operation that writes in place: one line may write several times."""
+
+    supports_higher_order_operators = True
+
+    @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        """Let operations that are given functions compile these."""
+        return True
 
     def __init__(self, run: PlainRun) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -127,6 +146,8 @@ class _AfterWrites(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         before = torch.default_generator.get_state()
         out = func(*args, **(kwargs or {}))
+        if isinstance(func, HigherOrderOperator):
+            return out
         if torch.Tag.nondeterministic_seeded in func.tags:
             with torch.utils._python_dispatch._disable_current_modes():
                 self._run.take_draw(out, before)

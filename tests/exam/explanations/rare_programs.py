@@ -110,6 +110,64 @@ def flat_gradients(writer: Writer) -> None:
     writer.names += ["p", "t", "s", "g"]
 
 
+FUNCTIONS = ["u.sin()", "u * 2 + 1", "u.exp() / 3", "u.abs() + u", "u - u.mean()", "u.softmax(-1)", "u.cumsum(-1)"]
+"""Bodies of functions of one tensor."""
+
+
+def taken_functions(writer: Writer) -> None:
+    """Give functions to operations: what such an operation computes inside is one operation for the tutor."""
+    pick = writer.chance.choice
+    writer.lines += ["from torch._higher_order_ops.associative_scan import associative_scan"]
+    writer.lines += ["from torch._higher_order_ops.map import map as map_rows"]
+    writer.lines += ["from torch._higher_order_ops.scan import scan"]
+    writer.lines += ["from torch._higher_order_ops.while_loop import while_loop"]
+    writer.lines += ["from torch.nn.attention.flex_attention import create_block_mask, flex_attention"]
+    writer.lines += ["q, k, v = (torch.randn(1, 2, 4, 8) for _ in range(3))"]
+    scores = ["s + x - y", "torch.where(x >= y, s, -torch.inf)", "s * 0.5"]
+    makes = [
+        f"torch.cond({{x}}.sum() > {pick('01')}, lambda u: {pick(FUNCTIONS)}, lambda u: {pick(FUNCTIONS)}, ({{x}},))",
+        "while_loop(lambda i, u: i < 3, lambda i, u: (i + 1, u * 0.5 + 1), (torch.tensor(0), {x}))[1]",
+        "scan(lambda s, u: (s + u, s * 1.5), torch.zeros({m}), {x})[1]",
+        "associative_scan(lambda u, w: u * w, {x}, 0, combine_mode='generic')",
+        f"map_rows(lambda u: {pick(FUNCTIONS)}, {{x}})",
+        f"flex_attention(q, k, v, score_mod=lambda s, b, h, x, y: {pick(scores)})[0, 1]",
+        "flex_attention(q, k, v, block_mask=create_block_mask(lambda b, h, x, y: x >= y, 1, 2, 4, 4, 'cpu'))[0, 0]",
+    ]
+    for name in "cde":
+        writer.assign(name, pick(makes).format(x=pick(("a", "b", "(a + b)")), m=writer.columns) + pick(("", " * 2")))
+
+
+def transformed_functions(writer: Writer) -> None:
+    """Turn functions into others: over rows, into derivatives, and into both."""
+    pick = writer.chance.choice
+    writer.lines += ["from torch.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap"]
+    writer.lines += ["from torch.utils.checkpoint import checkpoint"]
+    writer.lines += ["def f(u):", f"    w = {pick(FUNCTIONS)}", "    return w * u", "def loss(u):", "    return f(u).sum()"]
+    makes = ["vmap(f)({x})", "vmap(f, in_dims=1, out_dims=1)({x})", "grad(loss)({x})", "vmap(grad(loss))({x})"]
+    makes += ["jacrev(f)({x}[0])", "jacfwd(f)({x}[0])", "hessian(loss)({x}[0])", "jvp(f, ({x},), (b,))[1]"]
+    makes += ["vjp(f, {x})[1](b)[0]", "vmap(torch.dot)({x}, b)", "vmap(lambda u, w: u @ w, (0, None))({x}, b.T)"]
+    makes += ["checkpoint(f, {x}, use_reentrant=False)", "vmap(lambda u: u + torch.rand(2, 1), randomness='same')({x})"]
+    for name in "cde":
+        writer.assign(name, pick(makes).format(x=pick(("a", "b", "(a + b)"))) + pick(("", " * 2")))
+
+
+def under_autocast(writer: Writer) -> None:
+    """Compute under autocast, whose operations choose the type, also nested and switched off."""
+    pick = writer.chance.choice
+    kind = pick(("bfloat16", "float16"))
+    makes = ["{x} @ {y}.T", "F.linear({x}, {y})", "torch.softmax({x} @ {y}.T, -1)", "({x} @ {y}.T).exp()", "{x} + {y}"]
+    makes += ["F.layer_norm({x} @ {y}.T, [len(b)])", "torch.cat([{x} @ {y}.T, {x}.double() @ {y}.double().T])"]
+    makes += ["({x} @ {y}.T) + a[:, :1]", "F.scaled_dot_product_attention({x}[None], {y}[None], {y}[None])[0]"]
+    makes += ["F.mse_loss({x} @ {y}.T, a @ b.T)", "({x} @ {y}.T).sum()", "torch.einsum('ij,kj->ik', {x}, {y})"]
+    writer.lines += ["p = a.clone().requires_grad_()", f"with torch.autocast('cpu', torch.{kind}):"]
+    for name in "cd":
+        writer.lines.append(f"    {name} = {pick(makes).format(x='p', y=pick('ab'))}")
+    writer.lines += ["    with torch.autocast('cpu', enabled=False):", f"        e = {pick(makes).format(x='p', y='b')}"]
+    writer.lines += [f"(c.float().sum() + {pick(('d.float().sum()', 'd.float().square().mean()'))}).backward()"]
+    writer.lines += ["g = p.grad"]
+    writer.names += ["c", "d", "e", "g"]
+
+
 RARE_STYLES: dict[str, Style] = {
     "changed layouts": changed_layouts,
     "without rule": without_rule,
@@ -118,4 +176,7 @@ RARE_STYLES: dict[str, Style] = {
     "several lines": written_wide,
     "shared memory": shared_memory,
     "flat gradients": flat_gradients,
+    "taken functions": taken_functions,
+    "transformed functions": transformed_functions,
+    "under autocast": under_autocast,
 }

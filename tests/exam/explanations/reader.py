@@ -259,8 +259,13 @@ def _brain(x: Any) -> float:
 
 def as_stored(value: float, dtype: str) -> str:
     """Return a text that two numbers share only if they are the same number in a type."""
+    return stored(value, dtype).hex()
+
+
+def stored(value: float, dtype: str) -> float:
+    """Return the number of a type that a document has in as few digits as tell it from its neighbors."""
     narrow = FUNCTIONS.get(dtype)
-    return (narrow(value) if narrow is not None and math.isfinite(value) else value).hex()
+    return float(narrow(value)) if narrow is not None and math.isfinite(value) else value
 
 
 def _whole(function: Callable[..., int]) -> Callable[[Any], Any]:

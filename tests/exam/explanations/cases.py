@@ -6,8 +6,9 @@ import ast
 import math
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -142,16 +143,24 @@ def _evaluate(node: ast.AST, names: dict[str, float], found: list[Step]) -> torc
 UNSTEADY = re.compile(r"rand|normal|dropout|bernoulli|poisson|backward|_\(|out=|#|empty|\bbn\b|step|print|\bnext\b")
 
 
-def code_value(text: str, index: list[int], plain: PlainRun, *, wide: bool = False) -> float | None:
-    """Return what a piece of code gives at an index; None if that cannot be known afterwards."""
+def names_of(text: str, plain: PlainRun) -> dict[str, Any] | None:
+    """Return the values of the names in a piece of code; None if they, or what it gives, differ from time to time."""
     try:
         tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError):
         return None
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    found = {name: plain.only_value(name) for name in names}
-    if UNSTEADY.search(text) or any(value is None for value in found.values()):
+    found = {node.id: plain.only_value(node.id) for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return None if UNSTEADY.search(text) or any(value is None for value in found.values()) else found
+
+
+def code_value(
+    text: str, index: list[int], plain: PlainRun, *, wide: bool = False, given: Mapping[str, torch.Tensor] | None = None
+) -> float | None:
+    """Return what a piece of code gives at an index, with these values of names; None if that cannot be known."""
+    found = names_of(text, plain)
+    if found is None:
         return None
+    found |= given or {}
     if wide:
         found = {
             name: value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value

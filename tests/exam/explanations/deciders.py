@@ -15,8 +15,9 @@ from collections.abc import Callable
 import torch
 from torch._ops import HigherOrderOperator
 
-from tests.exam.explanations.cases import Case, code_value, near, steps
-from tests.exam.explanations.documents import Json, label, with_names
+from tests.exam.explanations.cases import Case, code_value, names_of, near, steps
+from tests.exam.explanations.documents import Json, label, walk, with_names
+from tests.exam.explanations.plain_run import PlainRun
 from tests.exam.explanations.reader import comes_out
 
 Decide = Callable[[Case], bool]
@@ -82,8 +83,22 @@ def is_changed_by_others(case: Case) -> bool:
 
 @decider
 def is_of_sparse(case: Case) -> bool:
-    """The program has a sparse tensor, and there is no formula."""
-    return "to_sparse()" in case.code and not case.has_formula
+    """There is no formula, and some part of the code gives a sparse tensor; the whole program, if none can be run."""
+    if case.has_formula or case.plain is None or "to_sparse()" not in case.code:
+        return False
+    parts = _parts(str(case.item["code"]), case.plain)
+    return not parts or any(part.layout != torch.strided for part in parts)
+
+
+def _parts(text: str, plain: PlainRun) -> list[torch.Tensor]:
+    """Return the tensors that parts of a piece of code give, as far as they can be run again."""
+    names = names_of(text, plain)
+    if names is None:
+        return []
+    codes = [ast.unparse(node) for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Call)]
+    with torch.no_grad():
+        found = [*names.values(), *(eval(code, {"__builtins__": {}, "len": len}, names) for code in codes)]
+    return [part for part in found if isinstance(part, torch.Tensor)]
 
 
 @decider
@@ -94,10 +109,23 @@ def is_foreign(case: Case) -> bool:
 
 @decider
 def is_shared(case: Case) -> bool:
-    """The program makes tensors of memory that is not theirs, and the one that is named is of that memory."""
-    makes = any(call in case.code for call in ("frombuffer(", "from_dlpack("))
-    other = case.plain.namespace.get(case.fields["name"]) if case.plain is not None and "name" in case.fields else None
-    return makes and (other is None or isinstance(other, torch.Tensor))
+    """Another tensor, the named one if one is named, has memory of this one; of any, if this one is not kept."""
+    if case.plain is None:
+        return False
+    kept = {name: value for name, value in case.plain.namespace.items() if isinstance(value, torch.Tensor)}
+    own = re.sub(r"#\d+$", "", str(case.item["tensor"]))
+    ones = [own] if own in kept else list(kept)
+    others = [case.fields["name"]] if "name" in case.fields else list(kept)
+    return any(one != other and other in kept and _overlap(kept[one], kept[other]) for one in ones for other in others)
+
+
+def _overlap(one: torch.Tensor, other: torch.Tensor) -> bool:
+    first, second = one.untyped_storage(), other.untyped_storage()
+    start, end = (
+        max(first.data_ptr(), second.data_ptr()),
+        min(first.data_ptr() + len(first), second.data_ptr() + len(second)),
+    )
+    return start < end
 
 
 @decider
@@ -467,14 +495,34 @@ def has_no_formula(case: Case) -> bool:
 
 @decider
 def takes_some(case: Case) -> bool:
-    """There is no formula, and it follows what may count."""
-    return has_no_formula(case) and bool(case.values)
+    """There is no formula, and other numbers in the place of those that are nowhere below change nothing."""
+    if not has_no_formula(case) or not case.values:
+        return False
+    name = str(case.item["tensor"])
+    code = str(case.item["code"]) if name.isidentifier() else name
+    if case.plain is None or any(node["more"] for node in walk(case.item)):
+        return True
+    index = list(case.item["index"])
+    before = code_value(code, index, case.plain)
+    after = code_value(code, index, case.plain, given=_with_others(case, code, case.plain))
+    return before is None or after is None or near(before, after)
+
+
+def _with_others(case: Case, code: str, plain: PlainRun) -> dict[str, torch.Tensor]:
+    """Return the tensors that code names, with 1 added to all numbers that a tree does not have."""
+    found = {name: value for name, value in (names_of(code, plain) or {}).items() if isinstance(value, torch.Tensor)}
+    changed = {name: value.detach() + 1 for name, value in found.items()}
+    for node in walk(case.item):
+        name, index = re.sub(r"#\d+$", "", str(node["tensor"])), tuple(node["index"])
+        if name in changed and len(index) == changed[name].dim():
+            changed[name][index] = found[name].detach()[index]
+    return changed
 
 
 @decider
 def takes_more(case: Case) -> bool:
     """There is no formula, and more numbers than are listed."""
-    return takes_some(case) and len(case.values) < case.number("number")
+    return has_no_formula(case) and 0 < len(case.values) < case.number("number")
 
 
 @decider

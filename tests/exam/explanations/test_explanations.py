@@ -29,7 +29,8 @@ def test_random_programs_are_explained_truly(session: Session) -> None:
     assert totals.found == []
     assert totals.programs == COUNT
     assert len(totals.styles) > COUNT / 2
-    assert totals.nodes > 10_000
+    # Programs differ much in size: this only says that the examination looked at their numbers at all.
+    assert totals.nodes > 10 * COUNT
 
 
 ROOT = Path(__file__).parents[3]
@@ -128,6 +129,42 @@ def test_draws_and_labels_are_compared_with_a_plain_run() -> None:
     place = float(plain.namespace["x"].topk(2)[1][0])
     assert sentences.label_problem(_item(place, "", tensor="x.topk(2)[1]"), plain) == ""
     assert sentences.label_problem(_item(place + 1, "", tensor="x.topk(2)[1]"), plain)
+
+
+def test_shared_memory_is_that_of_a_plain_run() -> None:
+    """A word in the program is not enough: the tensors have to lie in one memory."""
+    made = "p, q = (torch.frombuffer(buffer, dtype=torch.float32) for _ in 'ab')"
+    code = f"import torch\nbuffer = bytearray(8)\n{made}\nr = torch.zeros(2)\n"
+    plain = PlainRun(code)
+    note = "The tensor {} has the same memory, and what is written through it is not followed."
+    item = _item(0.0, "0.0", tensor="p")
+    assert sentences.problem(note.format("q"), item, code, plain) == ""
+    assert sentences.problem(note.format("r"), item, code, plain)
+    assert sentences.problem(note.format("q"), item | {"tensor": "r"}, code, plain)
+
+
+def test_numbers_that_count_are_all_below() -> None:
+    plain = PlainRun("import torch\na = torch.ones(2)\nb = a.digamma()\n")
+    note = "The operation f has no rule here. It took the numbers below; which of them count in this one is not known."
+    first, second = (_item(1.0, "1.0", tensor="a", index=[at]) for at in range(2))
+    made = {"tensor": "b", "code": "a.digamma()", "op": "digamma", "notes": [note]}
+    assert sentences.problem(note, _item(-0.5772157, "-0.5772157", first, **made), "", plain) == ""
+    assert sentences.problem(note, _item(-0.5772157, "-0.5772157", second, **made), "", plain)
+
+
+def test_sparse_tensors_are_in_the_code_of_the_number() -> None:
+    code = "import torch\na = torch.ones(2)\nb = a.to_sparse().sum()\nc = a.sum()\n"
+    plain = PlainRun(code)
+    note = "It took a tensor whose numbers are not recorded, such as a sparse one."
+    assert sentences.problem(note, _item(2.0, "2.0", code="a.to_sparse().sum()"), code, plain) == ""
+    assert sentences.problem(note, _item(2.0, "2.0", code="a.sum()"), code, plain)
+
+
+def test_operands_are_read_as_their_type_stores_them() -> None:
+    """At seed 13, the digits of float32 were too coarse for the result of Adam, whose first digits cancel."""
+    tenth = _item(0.1, "0.1", tensor="a")
+    note = "Without rounding, these numbers would give 1.49012e-09. (float32 keeps about 7 digits.)"
+    assert sentences.problem(note, _item(0.0, "a[0] - 0.1", tenth), "", None) == ""
 
 
 @pytest.mark.parametrize("module", ["reader", "documents", "programs", "plain_run", "cases", "deciders", "sentences"])

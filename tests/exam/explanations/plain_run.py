@@ -90,7 +90,8 @@ class PlainRun:
                         self._keep(f"{path}.{key}", tensor)
 
     def _keep(self, name: str, tensor: torch.Tensor) -> None:
-        if tensor.is_meta or isinstance(tensor, FakeTensor) or _is_of_many(tensor):
+        tensor = _of_all_calls(tensor)
+        if tensor.is_meta or isinstance(tensor, FakeTensor):
             return
         if tensor.is_complex():
             parts = torch.view_as_real(tensor.detach().resolve_conj())
@@ -119,14 +120,12 @@ class PlainRun:
         return {name: value.detach() for name, value in found.items() if not value.is_complex() and value.numel()}
 
 
-def _is_of_many(tensor: torch.Tensor) -> bool:
-    """Return whether a tensor stands for those of all calls that `torch.vmap` makes at once: it has no numbers."""
+def _of_all_calls(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the tensor that has the numbers: inside of `torch.vmap`, that of all calls at once."""
     functorch = torch._C._functorch
     while functorch.is_functorch_wrapped_tensor(tensor):
-        if functorch.is_batchedtensor(tensor):
-            return True
         tensor = functorch.get_unwrapped(tensor)
-    return False
+    return tensor
 
 
 class _AfterWrites(TorchDispatchMode):

@@ -142,7 +142,13 @@ def transformed_functions(writer: Writer) -> None:
     pick = writer.chance.choice
     writer.lines += ["from torch.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap"]
     writer.lines += ["from torch.utils.checkpoint import checkpoint"]
-    writer.lines += ["def f(u):", f"    w = {pick(FUNCTIONS)}", "    return w * u", "def loss(u):", "    return f(u).sum()"]
+    writer.lines += [
+        "def f(u):",
+        f"    w = {pick(FUNCTIONS)}",
+        "    return w * u",
+        "def loss(u):",
+        "    return f(u).sum()",
+    ]
     makes = ["vmap(f)({x})", "vmap(f, in_dims=1, out_dims=1)({x})", "grad(loss)({x})", "vmap(grad(loss))({x})"]
     makes += ["jacrev(f)({x}[0])", "jacfwd(f)({x}[0])", "hessian(loss)({x}[0])", "jvp(f, ({x},), (b,))[1]"]
     makes += ["vjp(f, {x})[1](b)[0]", "vmap(torch.dot)({x}, b)", "vmap(lambda u, w: u @ w, (0, None))({x}, b.T)"]
@@ -162,7 +168,10 @@ def under_autocast(writer: Writer) -> None:
     writer.lines += ["p = a.clone().requires_grad_()", f"with torch.autocast('cpu', torch.{kind}):"]
     for name in "cd":
         writer.lines.append(f"    {name} = {pick(makes).format(x='p', y=pick('ab'))}")
-    writer.lines += ["    with torch.autocast('cpu', enabled=False):", f"        e = {pick(makes).format(x='p', y='b')}"]
+    writer.lines += [
+        "    with torch.autocast('cpu', enabled=False):",
+        f"        e = {pick(makes).format(x='p', y='b')}",
+    ]
     writer.lines += [f"(c.float().sum() + {pick(('d.float().sum()', 'd.float().square().mean()'))}).backward()"]
     writer.lines += ["g = p.grad"]
     writer.names += ["c", "d", "e", "g"]

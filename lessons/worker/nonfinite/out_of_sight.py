@@ -112,6 +112,7 @@ def sentences(run: Explainer, first: Link, found: Iterable[Written], until: int)
     start = first.element.time if beginning is None else beginning.time + 1
     carried = {item.event.time for item in items if item.event is not None}
     lost: dict[str, str] = {}
+    taken: dict[str, str] = {}
     looks = 0
     try:
         for looks, event in enumerate(_takers(run, storages, start, until)):
@@ -122,12 +123,14 @@ def sentences(run: Explainer, first: Link, found: Iterable[Written], until: int)
             elif event.node is None and _is_lost_in(run, event):
                 # One function may consist of several operations; the last one gives its result.
                 there = place(run, event, beginning)
-                lost[there] = _what_became_of_it(event, there)
-        back = _brought_back(run, items, storages, beginning) if lost else []
+                (lost if event.outs else taken)[there] = _what_became_of_it(event, there)
+        back = _brought_back(run, items, storages, beginning) if lost or taken else []
     except (ValueLost, RuntimeError):
         return []
     end = say("followed-only", "It was followed through the first {count} operations that took it.", count=MOST_LOOKS)
-    return [*itertools.islice(lost.values(), MOST_PLACES), *back, *([end] if looks == MOST_LOOKS else [])]
+    # What Python takes once a number is back is in sight: it prints the loss of the next step as NaN.
+    told = [*lost.values(), *(() if back else taken.values())]
+    return [*told[:MOST_PLACES], *back, *([end] if looks == MOST_LOOKS else [])]
 
 
 def _takers(run: Explainer, storages: set[int], start: int, until: int) -> Iterator[Event]:

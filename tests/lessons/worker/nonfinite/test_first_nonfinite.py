@@ -263,6 +263,24 @@ def test_what_hides_a_number_is_said(line: str, said: str) -> None:
         assert said in afterwards
 
 
+def test_what_python_takes_once_a_number_is_back_is_in_sight() -> None:
+    report = _search(
+        "x = torch.tensor([0.0, 1.0])\n"
+        "w = torch.ones(2, requires_grad=True)\n"
+        "for _ in range(2):\n"
+        "    kept = torch.where(torch.tensor([False, True]), x / x * w, torch.zeros(2))\n"
+        "    loss = kept.sum() + w.sum()\n"
+        "    w.grad = None\n"
+        "    loss.backward()\n"
+        "    with torch.no_grad():\n"
+        "        w -= w.grad\n"
+        "    print(loss.item())\n"
+    )
+    lost, back = report.origins[0].afterwards
+    assert "torch.where" in lost
+    assert "In the backward pass it comes back" in back
+
+
 @pytest.mark.parametrize(
     "line", ["x.argmax()", "x.long()", "(x > 0).float()", "torch.fmax(x, torch.zeros(2))", "x > 5", "x < -9"]
 )

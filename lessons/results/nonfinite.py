@@ -33,7 +33,7 @@ class Origin:
         afterwards: which operations took such numbers and gave only finite ones, and which derivative brought them
             back, a sentence each.
         grown: how an operand far back became as large as it was, if one operation did that; None if not.
-        cures: what helps, a sentence each. Whatever can be tried on the recorded numbers was tried.
+        cures: what helps, a sentence each. Most were tried on the recorded numbers, with what follows.
     """
 
     kind: str

@@ -256,7 +256,7 @@ class _Search:
 
     def _note_mark(self, *events: Event | None) -> None:
         for event in events:
-            self.marks["" if event is None else out_of_sight.place(self.run, event)] = None
+            self.marks["" if event is None else out_of_sight.code_and_line(self.run, event)] = None
 
     def _described(self, written: Written) -> Written:
         """Describe a tensor of which it was only noted that it was not finite, if its numbers are still known."""

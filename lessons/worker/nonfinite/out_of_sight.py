@@ -6,7 +6,6 @@ follows is finite, and may be wrong; and a derivative multiplies what was left o
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -89,7 +88,7 @@ def use(run: Explainer, written: Written, found: Iterable[Written]) -> Use:
         if depends:
             return Use(True)
         if depends is None:
-            unknown[_what_is_unknown(event, place(run, event))] = None
+            unknown[_what_is_unknown(event, code_and_line(run, event))] = None
     return Use(False, tuple(unknown))
 
 
@@ -122,7 +121,7 @@ def sentences(run: Explainer, first: Link, found: Iterable[Written], until: int)
                 storages.update(out.storage for out in event.outs)
             elif event.node is None and _is_lost_in(run, event):
                 # One function may consist of several operations; the last one gives its result.
-                there = place(run, event, beginning)
+                there = code_and_line(run, event, beginning)
                 (lost if event.outs else taken)[there] = _what_became_of_it(event, there)
         back = _brought_back(run, items, storages, beginning) if lost or taken else []
     except (ValueLost, RuntimeError):
@@ -165,7 +164,7 @@ def _what_became_of_it(event: Event, place: str) -> str:
     return say("lost", "{place} took it, and all that it gave is finite.", place=place)
 
 
-def place(run: Explainer, event: Event, reader: Event | None = None) -> str:
+def code_and_line(run: Explainer, event: Event, reader: Event | None = None) -> str:
     """Return the code of an operation and its line, as it is told beside another one, or beside the program."""
     code = source_location.locate(run.names.positions, event).code or _function(run, event)
     beside = reader if reader is not None else replace(event, sites=event.sites[-1:])
@@ -191,7 +190,7 @@ def _brought_back(run: Explainer, items: Iterable[Written], storages: set[int], 
                 "times-zero",
                 "In the backward pass it comes back: the derivative of {place} multiplies it by a gradient of 0, and 0 "
                 "times what is not finite is NaN.",
-                place=place(run, maker, reader),
+                place=code_and_line(run, maker, reader),
             )
         ]  # fmt: skip
     return []

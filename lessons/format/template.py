@@ -133,6 +133,11 @@ def _key(action: str, example: str) -> Key:
     return Key(action, example)
 
 
+def placeholders(text: str) -> list[Field | Key]:
+    """Return all that stands in the braces of a template, in order. Raises `TemplateError`."""
+    return [piece for piece in parse(text) if not isinstance(piece, str)]
+
+
 def fields(text: str) -> list[Field]:
     """Return the fields of a template, in order. Raises `TemplateError`."""
     return [piece for piece in parse(text) if isinstance(piece, Field)]

@@ -132,7 +132,7 @@ def _member(annotation: Any, kind: type) -> tuple[Any, list[Any]]:
 
 def names_of_fields(text: str) -> set[str]:
     """Return what stands between the braces of a template, regardless of white space. Raises `TemplateError`."""
-    return {_plain(piece.key) for piece in template.parse(text) if not isinstance(piece, str)}
+    return {_plain(piece.key) for piece in template.placeholders(text)}
 
 
 def with_fields_of(original: str, translated: str) -> str | None:
@@ -141,7 +141,7 @@ def with_fields_of(original: str, translated: str) -> str | None:
     A translation may give the fields in another order, or one of them twice.
     """
     try:
-        keys = {_plain(piece.key): piece.key for piece in template.parse(original) if not isinstance(piece, str)}
+        keys = {_plain(piece.key): piece.key for piece in template.placeholders(original)}
         pieces = template.parse(translated)
     except template.TemplateError:
         return None

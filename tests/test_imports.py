@@ -34,7 +34,7 @@ SCREEN = {
     "tui.tty.terminal": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
     "tui.render.linear_text": {"textual"},
     "tui.plain.open_dialogue": {"textual"},
-    "tui.state.recorded_results": {"textual", "sqlite3", "yaml"},
+    "lessons.play.recorded_results": {"textual", "sqlite3", "yaml"},
     "tui.commands.course_lookup": {"textual", "yaml"},
     "tui.app": {"xml", "http", "email"},
 }

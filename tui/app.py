@@ -16,6 +16,7 @@ from textual.binding import BindingType
 from textual.events import Event, Key
 from textual.screen import Screen
 
+from lessons.play.purpose import Purpose
 from lessons.reading.folders import FIRST, CourseFolder
 from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
@@ -26,7 +27,6 @@ from tui.controllers.map_controller import MapController
 from tui.render.step_layout import WIDE
 from tui.screens.map_view import MapView
 from tui.screens.tutor_screen import TutorScreen
-from tui.state.purpose import Purpose
 from tui.state.unsaved_progress import Farewell, farewell
 from tui.tty import hangup_guard
 from tui.tty.exit_codes import ExitCode, ended_by

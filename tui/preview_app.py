@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from lessons.authoring import axis_complaints
 from lessons.authoring.previewed_course import PreviewedCourse, Version
 from lessons.format.lesson import Course, Lesson
+from lessons.play.step_results import TrainingReplays
 from lessons.reading import outlining
 from lessons.reading.course_outline import CourseOutline
 from lessons.reading.findings import Finding, LessonError
@@ -26,7 +27,6 @@ from tui.screens.lesson_view import LessonView
 from tui.state.async_session import AsyncSession
 from tui.state.preview_results import PreviewResults
 from tui.state.program_results import NoProgress
-from tui.state.step_results import TrainingReplays
 from tui.tty.terminal import Terminal
 from tui.widgets.findings_pane import FindingsPane
 

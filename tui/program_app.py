@@ -13,6 +13,8 @@ from lessons.engine.programs.first_difference import lead_to_first
 from lessons.engine.programs.program_session import ProgramRun, ProgramSession
 from lessons.engine.running_program import OwnProgram
 from lessons.format.lesson import Course
+from lessons.play.purpose import Purpose
+from lessons.play.step_results import TrainingReplays
 from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
 from lessons.results.result import Failure, WorkerError
 from lessons.results.tensor_questions import Refusal
@@ -26,9 +28,7 @@ from tui.state import program_calls, program_rows, program_words
 from tui.state.async_session import AsyncSession
 from tui.state.program_course import course_of
 from tui.state.program_results import NoProgress, ProgramResults
-from tui.state.purpose import Purpose
 from tui.state.saved_program import SavedProgram
-from tui.state.step_results import TrainingReplays
 from tui.tty.terminal import Terminal
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from lessons.engine.session import Session
 from lessons.format import main_path
 from lessons.format.lesson import ExerciseStep
 from lessons.learner.progress import Progress
+from lessons.play.purpose import Purpose
 from tests.course import COURSE
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.fake_session import FakeSession
@@ -23,7 +24,6 @@ from tui.render.prose import rich_text
 from tui.screens.lesson_view import LessonView
 from tui.screens.training_view import TrainingView
 from tui.screens.workbench import Workbench
-from tui.state.purpose import Purpose
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 

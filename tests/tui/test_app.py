@@ -22,6 +22,7 @@ from lessons.format import main_path
 from lessons.format.lesson import RunningStep
 from lessons.learner import progress_file
 from lessons.learner.progress import Progress
+from lessons.play.recorded_results import RecordedResults
 from lessons.reading import kept_course
 from lessons.reading.findings import Finding, LessonError
 from tests.course import COURSE
@@ -41,7 +42,6 @@ from tests.tui.learner import (
 from tui.app import TutorApp
 from tui.controllers import startup
 from tui.render.prose import rich_text
-from tui.state.recorded_results import RecordedResults
 from tui.tty import hangup_guard
 from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import Terminal

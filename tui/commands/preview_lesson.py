@@ -12,6 +12,7 @@ from pathlib import Path
 from lessons.authoring.previewed_course import NoPreview, PreviewedCourse, Version
 from lessons.courses import course_list, what_runs
 from lessons.format.lesson import Course, RunningStep
+from lessons.play import course_path
 from lessons.reading import course_description
 from lessons.reading.findings import LessonError
 from lessons.results.clean_text import clean
@@ -21,7 +22,6 @@ from tui.commands.chosen_course import allow
 from tui.commands.errors import UsageError
 from tui.commands.run_lesson import print_lesson
 from tui.render import finding_text
-from tui.state import course_path
 from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import Terminal, prepare, this_terminal
 

@@ -15,6 +15,9 @@ from textual.widget import Widget
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson, Step
 from lessons.learner.progress import Progress
+from lessons.play.recorded_results import RecordedResults
+from lessons.play.step_content import StepContent
+from lessons.play.step_results import TrainingReplays
 from lessons.reading import loader
 from lessons.reading.findings import Finding
 from lessons.reading.yaml_nodes import locate, position_of
@@ -26,9 +29,6 @@ from tui.controllers import side_controller
 from tui.controllers.step_kinds import make_views
 from tui.screens.step_view import StepView, ViewContext
 from tui.state.async_session import AsyncSession
-from tui.state.recorded_results import RecordedResults
-from tui.state.step_content import StepContent
-from tui.state.step_results import TrainingReplays
 from tui.tty.terminal import Terminal
 from tui.widgets.flow_chart import EMPTY
 from tui.widgets.matrix import MatrixView

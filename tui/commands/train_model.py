@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from lessons.engine import replies
 from lessons.format.lesson import Lesson, TrainStep
 from lessons.learner import trained_models
+from lessons.play.training_replay import TrainingReplay
 from lessons.reading.folders import option_for
 from lessons.results import json_numbers
 from lessons.results.result import Failure, TrainingSnapshot
@@ -23,7 +24,6 @@ from tui.commands.errors import UsageError
 from tui.commands.open_session import open_session
 from tui.commands.output import print_error, print_json, print_lines, print_now
 from tui.drawings import training_status
-from tui.state.training_replay import TrainingReplay
 from tui.tty import clean_output
 from tui.tty.exit_codes import ExitCode
 

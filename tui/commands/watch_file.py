@@ -17,6 +17,7 @@ from lessons.engine.session import Session
 from lessons.format.lesson import ExerciseStep, Lesson
 from lessons.learner import outcomes, symptoms
 from lessons.learner.progress import Progress
+from lessons.play.drafts import is_cut_short
 from lessons.reading.folders import option_about, option_for
 from lessons.results.clean_text import clean
 from lessons.results.result import Judgement, WorkerError
@@ -27,7 +28,6 @@ from tui.commands.open_progress import open_progress, say_unsaved
 from tui.commands.open_session import open_session
 from tui.commands.output import print_now
 from tui.render import linear_text
-from tui.state.drafts import is_cut_short
 from tui.state.saved_file import Settling, create, look, read
 from tui.tty.exit_codes import ExitCode, ended_by
 

@@ -14,6 +14,9 @@ from lessons.format import template
 from lessons.format.lesson import ExperimentStep, FilledStep, Lesson, Step
 from lessons.learner import outcomes
 from lessons.learner.progress import Progress
+from lessons.play.purpose import Purpose
+from lessons.play.question_state import QuestionState, state_at_opening
+from lessons.play.step_content import StepContent
 from lessons.results.result import Judgement, StepResult
 from lessons.texts.wording import Wording
 from lessons.what_if import changes
@@ -25,9 +28,6 @@ from tui.render.ascii_text import in_ascii
 from tui.render.prose import rich_text
 from tui.screens.lesson_view import LessonView
 from tui.screens.step_view import ViewContext
-from tui.state.purpose import Purpose
-from tui.state.question_state import QuestionState, state_at_opening
-from tui.state.step_content import StepContent
 from tui.tty.terminal import Terminal
 
 say = Wording("screen/experiment")

@@ -9,13 +9,13 @@ from textual.binding import BindingType
 
 from lessons.engine.questions import question_facts
 from lessons.format.lesson import FindStep, Question
+from lessons.play.question_state import pointed_cell
 from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
 from tui.actions.key_names import short_keys
 from tui.controllers.question_session import QuestionSession
 from tui.screens.flow_subject import FlowSubject
-from tui.state.question_state import pointed_cell
 from tui.widgets.matrix import MatrixView
 
 say = Wording("screen/find")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lessons.format.lesson import Course
+from lessons.play.purpose import Purpose
 from lessons.reading import translating
 from lessons.reading.findings import LessonError
 from lessons.texts.wording import Wording
@@ -12,7 +13,6 @@ from tui.controllers.frame import GLOSSARY, MAP, Frame
 from tui.controllers.step_controller import StepController
 from tui.render import glossary_text
 from tui.screens.glossary_view import GlossaryView
-from tui.state.purpose import Purpose
 
 say = Wording("screen/glossary-controller")
 

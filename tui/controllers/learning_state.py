@@ -9,9 +9,9 @@ if TYPE_CHECKING:  # the first paint needs this module before the others are loa
 
     from lessons.format.lesson import Course
     from lessons.learner.progress import Progress
+    from lessons.play.step_results import StepResults, TrainingReplays
     from lessons.reading.course_outline import CourseOutline
     from tui.state.async_session import AsyncSession
-    from tui.state.step_results import StepResults, TrainingReplays
 
 
 class MapState(NamedTuple):

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from lessons.learner import milestones
+from lessons.play.purpose import Purpose
 from lessons.texts.wording import Wording
 from tui.controllers.frame import Frame
 from tui.screens.map_view import MapView
-from tui.state.purpose import Purpose
 
 if TYPE_CHECKING:
     # Not imported at run time, because the map is shown before the rest is loaded.

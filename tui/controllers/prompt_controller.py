@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from lessons.format.lesson import Lesson
+from lessons.play.runner import CHANGING
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from tui.controllers.frame import PROMPT, Frame
 from tui.controllers.step_controller import StepController
 from tui.screens.prompt_view import PromptView
 from tui.state.async_session import AsyncSession
-from tui.state.runner import CHANGING
 
 say = Wording("screen/prompt-controller")
 

@@ -8,12 +8,12 @@ from lessons.engine.questions.question_judging import judge
 from lessons.format.lesson import Lesson, Question, Step
 from lessons.learner import outcomes
 from lessons.learner.progress import Progress
+from lessons.play.purpose import Purpose
+from lessons.play.step_content import StepContent
 from lessons.results.result import WorkerError
 from lessons.what_if.changes import ChangeHistory
 from tui.screens.question_view import QuestionView
 from tui.screens.step_view import QuietStepView, ViewContext
-from tui.state.purpose import Purpose
-from tui.state.step_content import StepContent
 from tui.tty.terminal import Terminal
 
 

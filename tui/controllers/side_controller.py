@@ -17,6 +17,7 @@ from lessons.format.lesson import (
     Step,
     TrainStep,
 )
+from lessons.play.runner import Runner
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow, longest_path, with_explained
 from lessons.results.result import StepResult, WorkerError
@@ -30,7 +31,6 @@ from tui.render import code_inputs
 from tui.screens.lesson_view import LessonView
 from tui.screens.step_view import StepView
 from tui.state import earlier_tensors
-from tui.state.runner import Runner
 from tui.widgets.side_panel import SidePanel
 
 say = Wording("screen/side")

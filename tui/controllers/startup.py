@@ -38,9 +38,9 @@ def read(course: CourseFolder) -> MapState | str:
 def add_session(state: MapState, session: Session | None) -> LearningState:
     """Return the course and a session, by default a new one, whose worker is not started yet."""
     from lessons.engine.session import Session
+    from lessons.play.recorded_results import RecordedResults
+    from lessons.play.step_results import StepResults, TrainingReplays
     from tui.state.async_session import AsyncSession
-    from tui.state.recorded_results import RecordedResults
-    from tui.state.step_results import StepResults, TrainingReplays
 
     async_session = AsyncSession(session or Session(nice=NICE))
     results = StepResults(async_session, RecordedResults())

@@ -8,16 +8,16 @@ from functools import partial
 from lessons.format import main_path
 from lessons.format.lesson import Lesson, Step
 from lessons.learner import milestones
+from lessons.play import course_path
+from lessons.play.course_path import Origin
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.purpose import Purpose
+from lessons.play.runner import CHANGING, RUNNERS, Runner
 from lessons.results.result import WorkerError
 from lessons.what_if.changes import UNCHANGED, ChangeHistory, Changes
 from tui.controllers.frame import MAP, CoursePosition, Frame
 from tui.controllers.learning_state import LearningState
 from tui.screens.step_view import StepView
-from tui.state import course_path
-from tui.state.course_path import Origin
-from tui.state.learner_changes import LearnerChanges
-from tui.state.purpose import Purpose
-from tui.state.runner import CHANGING, RUNNERS, Runner
 
 RUNS = "run"
 """The group of background tasks that run steps: a new task cancels the one before it."""

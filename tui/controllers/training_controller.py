@@ -8,12 +8,12 @@ import contextvars
 from functools import partial
 
 from lessons.format.lesson import Lesson, TrainStep
+from lessons.play.training_replay import TrainingReplay
 from lessons.results.result import Failure, Training, TrainingSnapshot, WorkerError
 from tui.controllers.frame import Frame
 from tui.controllers.learning_state import LearningState
 from tui.controllers.step_controller import RUNS, StepController
 from tui.screens.training_view import TrainingView
-from tui.state.training_replay import TrainingReplay
 
 
 class TrainingController:

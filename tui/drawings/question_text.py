@@ -10,6 +10,7 @@ from rich.text import Text
 from lessons.engine.questions import answer_reading, question_facts, question_words
 from lessons.format import template
 from lessons.format.lesson import ChoiceStep, FindStep, PointStep, PredictStep, Question
+from lessons.play.question_state import QuestionState
 from lessons.reading import package_source
 from lessons.results.explanation import label
 from lessons.results.result import StepResult, WorkerError
@@ -19,7 +20,6 @@ from tui.actions.key_names import short_keys
 from tui.render.ascii_text import in_ascii
 from tui.render.code_text import rich_code
 from tui.render.prose import rich_text
-from tui.state.question_state import QuestionState
 
 say = Wording("question/text")
 

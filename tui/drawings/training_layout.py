@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lessons.format.steps import Curve
+from lessons.play.training_replay import TrainingReplay
 from tui.drawings.curve import LOWEST, WANTED, Plot
 from tui.render.step_layout import CODE, PANEL, TALLEST, WIDE, Arrangement, Needs, arrange, stacked, text_width
-from tui.state.training_replay import TrainingReplay
 
 LEAST = 7
 """The minimum height of a matrix below prose and curves, in lines."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lessons.format.steps import Curve
+from lessons.play.training_replay import TrainingReplay
 from lessons.results.result import TrainingSnapshot
 from lessons.texts.wording import Wording
 from tui.actions.hints import mention
 from tui.drawings.curve import number
-from tui.state.training_replay import TrainingReplay
 
 say = Wording("training/status")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import Lesson, RunningStep, Step
+from lessons.play.step_content import StepContent
 from lessons.render import linear_matrix
 from lessons.render.numbers import readable, visible
 from lessons.results.result import StepResult, Tensor
@@ -17,7 +18,6 @@ from tui.plain.console import Console
 from tui.plain.knob_commands import KnobCommands
 from tui.plain.refused import Refused
 from tui.plain.subject import Index, Subject, cell_words
-from tui.state.step_content import StepContent
 from tui.state.typed_names import typed
 
 say = Wording("plain/change")

@@ -8,6 +8,10 @@ from contextlib import suppress
 from lessons.format import main_path
 from lessons.format.lesson import Lesson, Step
 from lessons.learner import milestones
+from lessons.play import course_path
+from lessons.play.course_path import Origin
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.purpose import Purpose
 from lessons.reading import outlining
 from lessons.reading.course_outline import CourseOutline
 from lessons.reading.findings import LessonError
@@ -20,10 +24,6 @@ from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
 from tui.plain.step_dialogues import STEP_DIALOGUES
 from tui.render import glossary_text, linear_text
-from tui.state import course_path
-from tui.state.course_path import Origin
-from tui.state.learner_changes import LearnerChanges
-from tui.state.purpose import Purpose
 
 say = Wording("plain/course")
 

@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING
 from lessons.engine.session import Session
 from lessons.learner.exports import export_to_temporary_file
 from lessons.learner.progress import Progress
+from lessons.play.drafts import Drafts
+from lessons.play.exercise_help import ExerciseHelp
+from lessons.play.recorded_results import RecordedResults
+from lessons.play.step_results import TrainingReplays
 from lessons.render.numbers import truncated, visible
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
@@ -24,10 +28,6 @@ from tui.plain.question_dialogue import letters
 from tui.plain.refused import Refused
 from tui.plain.waiting_session import WaitingSession
 from tui.state import course_entries
-from tui.state.drafts import Drafts
-from tui.state.exercise_help import ExerciseHelp
-from tui.state.recorded_results import RecordedResults
-from tui.state.step_results import TrainingReplays
 
 if TYPE_CHECKING:
     from lessons.format.lesson import Course

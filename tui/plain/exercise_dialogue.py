@@ -11,6 +11,9 @@ from lessons.files.regular_file import NotRegular, open_regular, read_most
 from lessons.format.lesson import ExerciseStep, Lesson, Step
 from lessons.learner import milestones, outcomes, symptoms
 from lessons.learner.records import DAMAGED
+from lessons.play.drafts import is_cut_short
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.purpose import Purpose
 from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
@@ -23,9 +26,6 @@ from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
 from tui.plain.subject import Subject
 from tui.render import exercise_text, linear_text, solution_text
-from tui.state.drafts import is_cut_short
-from tui.state.learner_changes import LearnerChanges
-from tui.state.purpose import Purpose
 from tui.tty import external_editor
 
 say = Wording("plain/exercise")

@@ -8,6 +8,10 @@ from dataclasses import replace
 from lessons.engine.questions import experiment_judging
 from lessons.format.lesson import ExperimentStep, Lesson, Step
 from lessons.learner import outcomes
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.purpose import Purpose
+from lessons.play.question_state import state_at_opening
+from lessons.play.step_content import StepContent
 from lessons.texts.wording import Wording
 from lessons.what_if import changes
 from tui.plain.command_table import Handlers
@@ -15,10 +19,6 @@ from tui.plain.plain_state import PlainState
 from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
 from tui.render.prose import plain_lines
-from tui.state.learner_changes import LearnerChanges
-from tui.state.purpose import Purpose
-from tui.state.question_state import state_at_opening
-from tui.state.step_content import StepContent
 
 say = Wording("plain/experiment")
 

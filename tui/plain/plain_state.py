@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 from lessons.format.lesson import Course, Lesson, Step
 from lessons.learner.progress import Progress
+from lessons.play import step_content
+from lessons.play.drafts import Drafts
+from lessons.play.exercise_help import ExerciseHelp
+from lessons.play.recorded_results import RecordedResults
+from lessons.play.step_content import StepContent
+from lessons.play.step_results import TrainingReplays
 from lessons.results.result import StepResult
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui.plain.console import Console
 from tui.plain.waiting_session import WaitingSession
-from tui.state import step_content
-from tui.state.drafts import Drafts
-from tui.state.exercise_help import ExerciseHelp
-from tui.state.recorded_results import RecordedResults
-from tui.state.step_content import StepContent
-from tui.state.step_results import TrainingReplays
 
 
 class PlainState(NamedTuple):

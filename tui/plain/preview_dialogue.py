@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from lessons.authoring.previewed_course import PreviewedCourse, Version
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.purpose import Purpose
 from lessons.texts.wording import Wording
 from tui.plain.command_table import Handlers
 from tui.plain.console import Console
@@ -14,10 +16,8 @@ from tui.plain.course_dialogue import CourseDialogue
 from tui.plain.dialogue import Dialogue
 from tui.plain.plain_state import PlainState
 from tui.render import finding_text
-from tui.state.learner_changes import LearnerChanges
 from tui.state.preview_results import NothingRecorded
 from tui.state.program_results import NoProgress
-from tui.state.purpose import Purpose
 
 say = Wording("plain/preview")
 

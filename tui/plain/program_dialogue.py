@@ -12,6 +12,8 @@ from lessons.engine.programs.first_difference import lead_to_first
 from lessons.engine.programs.program_session import ProgramRun, ProgramSession
 from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.format.lesson import Lesson, RunStep, Step
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.purpose import Purpose
 from lessons.results.tensor_questions import Refusal
 from lessons.texts.wording import Wording
 from tui.plain.command_table import Handlers, PlainCommand
@@ -22,11 +24,9 @@ from tui.plain.plain_state import PlainState
 from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
 from tui.state import program_calls, program_rows, program_words
-from tui.state.learner_changes import LearnerChanges
 from tui.state.program_calls import Which
 from tui.state.program_course import course_of
 from tui.state.program_results import NoProgress
-from tui.state.purpose import Purpose
 from tui.state.saved_program import SavedProgram
 from tui.state.tensor_rows import TensorRow
 from tui.state.typed_names import listed, meant

@@ -10,6 +10,9 @@ from lessons.engine.questions import question_facts, question_words
 from lessons.engine.questions.question_judging import judge
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question, Step
 from lessons.learner import outcomes
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.purpose import Purpose
+from lessons.play.question_state import Phase, pointed_cell, state_at_opening
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Judgement, StepResult, WorkerError
 from lessons.texts.wording import Wording
@@ -21,9 +24,6 @@ from tui.plain.step_dialogue import StepDialogue
 from tui.plain.subject import Subject
 from tui.render import linear_text
 from tui.render.prose import plain_lines
-from tui.state.learner_changes import LearnerChanges
-from tui.state.purpose import Purpose
-from tui.state.question_state import Phase, pointed_cell, state_at_opening
 
 say = Wording("plain/question")
 

@@ -9,6 +9,10 @@ from dataclasses import replace
 from lessons.format import main_path, template
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import FindStep, Lesson, Step
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.purpose import Purpose
+from lessons.play.runner import CHANGING, RUNNERS, Runner
+from lessons.play.step_content import StepContent
 from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import WorkerError
@@ -26,10 +30,6 @@ from tui.plain.refused import Refused
 from tui.plain.subject import Subject
 from tui.render import linear_text, shape_ribbon
 from tui.render.prose import plain_lines
-from tui.state.learner_changes import LearnerChanges
-from tui.state.purpose import Purpose
-from tui.state.runner import CHANGING, RUNNERS, Runner
-from tui.state.step_content import StepContent
 from tui.state.typed_names import typed
 
 say = Wording("plain/step")

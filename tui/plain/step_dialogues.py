@@ -1,4 +1,4 @@
-"""The dialogue of each kind of step. A new kind is one line here, and one in `tui.state.runner`."""
+"""The dialogue of each kind of step. A new kind is one line here, and one in `lessons.play.runner`."""
 
 from __future__ import annotations
 

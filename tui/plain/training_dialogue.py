@@ -6,6 +6,9 @@ import threading
 from collections.abc import Callable, Iterator
 
 from lessons.format.lesson import Lesson, Step, TrainStep
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.purpose import Purpose
+from lessons.play.training_replay import TrainingReplay
 from lessons.results.result import Failure, Training, TrainingSnapshot, WorkerError
 from lessons.texts.wording import Wording
 from tui.drawings import training_status
@@ -14,9 +17,6 @@ from tui.plain.matrix_commands import drawn
 from tui.plain.plain_state import PlainState
 from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
-from tui.state.learner_changes import LearnerChanges
-from tui.state.purpose import Purpose
-from tui.state.training_replay import TrainingReplay
 
 say = Wording("plain/training")
 

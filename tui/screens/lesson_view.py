@@ -16,6 +16,8 @@ from textual.widget import Widget
 
 from lessons.format import main_path, template
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep, Step
+from lessons.play.purpose import Purpose
+from lessons.play.step_content import StepContent
 from lessons.render.numbers import exact
 from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit
@@ -40,8 +42,6 @@ from tui.render.step_text import code_text, output_text
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.step_view import QuietStepView, ViewContext
 from tui.state.earlier_tensors import EarlierTensor
-from tui.state.purpose import Purpose
-from tui.state.step_content import StepContent
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
 from tui.widgets.earlier_matrices import EarlierMatrices

@@ -15,6 +15,7 @@ from textual.widget import Widget
 from lessons.engine.questions import answer_reading, question_facts, question_words
 from lessons.engine.questions.question_facts import Pointing
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question
+from lessons.play.question_state import Phase, QuestionState, answer_cells
 from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
@@ -30,7 +31,6 @@ from tui.render.code_text import marked
 from tui.render.step_layout import CODE
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.question_panes import QuestionPanes
-from tui.state.question_state import Phase, QuestionState, answer_cells
 from tui.tty.terminal import Terminal
 from tui.widgets.answer_box import AnswerBox
 from tui.widgets.line_widget import set_height

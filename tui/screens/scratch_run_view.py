@@ -8,6 +8,7 @@ from rich.text import Text
 from textual.message import Message
 
 from lessons.format.lesson import FilledStep, Lesson, RunStep
+from lessons.play.step_content import StepContent, live_note
 from lessons.results.result import StepResult
 from lessons.texts.wording import Wording
 from tui.actions.action_words import hint_of
@@ -15,7 +16,6 @@ from tui.actions.hints import hint
 from tui.render.step_layout import CODE
 from tui.render.step_text import BOLD
 from tui.screens.lesson_view import LessonView
-from tui.state.step_content import StepContent, live_note
 from tui.tty.terminal import Terminal
 
 say = Wording("screen/scratch")

@@ -7,12 +7,12 @@ from typing import Protocol, Self
 
 from lessons.format.lesson import Lesson, Step
 from lessons.learner.progress import Progress
+from lessons.play.purpose import Purpose
+from lessons.play.step_content import StepContent
+from lessons.play.step_results import TrainingReplays
 from lessons.what_if.changes import ChangeHistory
 from tui.screens.flow_subject import FlowSubject
 from tui.state.async_session import AsyncSession
-from tui.state.purpose import Purpose
-from tui.state.step_content import StepContent
-from tui.state.step_results import TrainingReplays
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 

@@ -16,6 +16,9 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, TrainStep
+from lessons.play.step_content import StepContent
+from lessons.play.step_results import TrainingReplays
+from lessons.play.training_replay import TrainingReplay
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import StepResult, Tensor
 from lessons.texts.wording import Wording
@@ -30,9 +33,6 @@ from tui.render.step_layout import Needs, panes, text_width
 from tui.screens.lesson_view import LessonView
 from tui.screens.scratch_run_view import at_line
 from tui.screens.step_view import ViewContext
-from tui.state.step_content import StepContent
-from tui.state.step_results import TrainingReplays
-from tui.state.training_replay import TrainingReplay
 from tui.state.what_if_rows import Spot
 from tui.tty.terminal import Terminal
 from tui.widgets.curves import Curves

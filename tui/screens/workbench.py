@@ -19,6 +19,10 @@ from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ExerciseStep, Lesson, RunStep, Step
 from lessons.learner import milestones, outcomes, symptoms
 from lessons.learner.records import OTHER_SESSION, Conflict
+from lessons.play.drafts import Drafts
+from lessons.play.exercise_help import ExerciseHelp
+from lessons.play.purpose import Purpose
+from lessons.play.step_content import StepContent
 from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
 from lessons.texts.wording import Wording
 from lessons.what_if.changes import ChangeHistory
@@ -33,10 +37,6 @@ from tui.screens.outside_editing import edit_outside
 from tui.screens.scratch_run_view import ScratchRunView
 from tui.screens.solution_view import SolutionView
 from tui.screens.step_view import QuietStepView, ViewContext
-from tui.state.drafts import Drafts
-from tui.state.exercise_help import ExerciseHelp
-from tui.state.purpose import Purpose
-from tui.state.step_content import StepContent
 from tui.widgets.line_widget import Box
 from tui.widgets.text_pane import TextPane
 

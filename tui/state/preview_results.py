@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from lessons.format.lesson import Lesson, RunningStep, Step
+from lessons.play import step_content
+from lessons.play.recorded_results import RecordedResults
+from lessons.play.step_content import StepContent
+from lessons.play.step_results import StepResults
 from lessons.results.result import StepResult
-from tui.state import step_content
 from tui.state.async_session import AsyncSession
-from tui.state.recorded_results import RecordedResults
-from tui.state.step_content import StepContent
-from tui.state.step_results import StepResults
 
 
 class NothingRecorded(RecordedResults):

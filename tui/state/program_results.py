@@ -7,12 +7,12 @@ from dataclasses import replace
 from lessons.engine.programs.program_session import ProgramRun
 from lessons.format.lesson import Lesson, RunStep, Step
 from lessons.learner.progress import Progress
+from lessons.play.recorded_results import RecordedResults
+from lessons.play.step_content import StepContent
+from lessons.play.step_results import StepResults
 from lessons.results.result import StepResult
 from lessons.what_if.changes import UNCHANGED, Changes
 from tui.state.async_session import AsyncSession
-from tui.state.recorded_results import RecordedResults
-from tui.state.step_content import StepContent
-from tui.state.step_results import StepResults
 
 
 class NoProgress(Progress):

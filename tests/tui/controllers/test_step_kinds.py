@@ -10,12 +10,12 @@ from lessons.engine.session import Session
 from lessons.format.lesson import ExperimentStep
 from lessons.format.steps import Step
 from lessons.learner.progress import Progress
+from lessons.play.runner import RUNNERS, Runner
+from lessons.play.step_results import TrainingReplays
 from tui.actions.help_pages import PAGES
 from tui.controllers.step_kinds import VIEWS, make_views
 from tui.screens.step_view import ViewContext
 from tui.state.async_session import AsyncSession
-from tui.state.runner import RUNNERS, Runner
-from tui.state.step_results import TrainingReplays
 from tui.tty.terminal import Terminal
 
 MODELS = get_args(get_args(Step)[0])

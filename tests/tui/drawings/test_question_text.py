@@ -6,10 +6,10 @@ from pathlib import Path
 
 from lessons.engine.questions.question_judging import judge
 from lessons.format.lesson import PredictStep
+from lessons.play.question_state import QuestionState
 from lessons.reading import recorded_outputs
 from lessons.reading.loader import load_lesson
 from tui.drawings.question_text import QuestionText
-from tui.state.question_state import QuestionState
 
 LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
 RECORDED = recorded_outputs.load(LESSON)

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons.format.lesson import Curve, Level
+from lessons.play.training_replay import TrainingReplay
 from lessons.results.result import Failure, Training, TrainingSnapshot
 from tui.drawings.training_layout import lay_out, plots, shared
 from tui.drawings.training_status import bar, line, note, seconds, training_status
 from tui.render.step_layout import CODE, Needs
-from tui.state.training_replay import TrainingReplay
 
 CURVES = (
     Curve(name="loss", label="loss", expr="0", level=Level(label="chance", expr="3")),

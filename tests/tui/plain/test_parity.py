@@ -10,6 +10,9 @@ from lessons.format import keys
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
 from lessons.format.template import keys_of
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.purpose import Purpose
+from lessons.play.runner import CHANGING, RUNNERS
 from lessons.what_if import relevance
 from lessons.what_if.changes import UNCHANGED
 from tests.course import COURSE
@@ -21,9 +24,6 @@ from tui.plain.command_table import COMMANDS, TABLE
 from tui.plain.step_dialogue import StepDialogue
 from tui.plain.step_dialogues import STEP_DIALOGUES
 from tui.state import what_if_rows
-from tui.state.learner_changes import LearnerChanges
-from tui.state.purpose import Purpose
-from tui.state.runner import CHANGING, RUNNERS
 
 SCREEN_ONLY: dict[str, str] = {
     "tutor.pane-anywhere": "there are no panes",

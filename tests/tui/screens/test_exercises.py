@@ -13,13 +13,13 @@ from lessons.engine.scratch_run import STEP
 from lessons.format.lesson import ChoiceStep
 from lessons.learner.progress import Progress
 from lessons.learner.records import DAMAGED
+from lessons.play.purpose import Purpose
 from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, StepResult, Tensor
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import SSH, Learner, position_text, position_text_near, task, tutor, with_typed
 from tui.render import exercise_text
 from tui.screens.workbench import Workbench
-from tui.state.purpose import Purpose
 from tui.tty import external_editor
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane

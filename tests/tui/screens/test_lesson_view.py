@@ -8,13 +8,13 @@ from pathlib import Path
 from textual.app import App, ComposeResult
 
 import tui
+from lessons.play.step_content import StepContent
 from lessons.results.result import StepResult
 from lessons.what_if.changes import UNCHANGED, ChangeHistory
 from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import tutor
 from tui.screens.lesson_view import LessonView
-from tui.state.step_content import StepContent
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 

@@ -13,13 +13,13 @@ import pytest
 import lessons.engine.training
 import lessons.reading.glossary
 from lessons.format.lesson import Course, Lesson, TrainStep
+from lessons.play import step_results
+from lessons.play.training_replay import TrainingReplay
 from lessons.results.result import Failure, Tensor, Training, TrainingSnapshot
 from tests.course import use_course
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import Learner, tutor
-from tui.state import step_results
-from tui.state.training_replay import TrainingReplay
 from tui.tty.terminal import Terminal
 
 SIZE = 4

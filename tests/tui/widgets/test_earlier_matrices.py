@@ -5,12 +5,12 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 
 from lessons.format import main_path
+from lessons.play.recorded_results import RecordedResults
 from lessons.results.result import StepResult, Tensor
 from tests.course import COURSE
 from tests.tui.painted import painted_lines
 from tui.state import earlier_tensors
 from tui.state.earlier_tensors import EarlierTensor
-from tui.state.recorded_results import RecordedResults
 from tui.tty.terminal import Terminal
 from tui.widgets.earlier_matrices import EarlierMatrices
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from lessons.engine import training
 from lessons.format.lesson import Lesson, Step, TrainStep
+from lessons.play import step_content
+from lessons.play.recorded_results import RecordedResults
+from lessons.play.step_content import StepContent
+from lessons.play.training_replay import TrainingReplay
 from lessons.results.result import StepResult, Training
 from lessons.what_if.changes import UNCHANGED, Changes
-from tui.state import step_content
 from tui.state.async_session import AsyncSession
-from tui.state.recorded_results import RecordedResults
-from tui.state.step_content import StepContent
-from tui.state.training_replay import TrainingReplay
 
 
 class StepResults:

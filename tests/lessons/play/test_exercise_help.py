@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from lessons.learner.progress import Progress
+from lessons.play.exercise_help import ExerciseHelp
 from tests.tui.learner import task
-from tui.state.exercise_help import ExerciseHelp
 
 STEP = task("3.2")
 NAME = STEP.exercise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lessons.learner.progress import Progress
-from tui.state.drafts import Drafts, is_cut_short
+from lessons.play.drafts import Drafts, is_cut_short
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lessons.format import main_path
-from tui.state.purpose import Purpose
+from lessons.play.purpose import Purpose
 
 if TYPE_CHECKING:
     from lessons.format.lesson import Course, Lesson, Step

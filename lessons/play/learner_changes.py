@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from lessons.play.runner import RUNNERS, Runner
 from lessons.what_if.changes import ChangeHistory
-from tui.state.runner import RUNNERS, Runner
 
 if TYPE_CHECKING:
     from lessons.format.lesson import Step

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from lessons.engine.questions import answer_reading, question_facts
 from lessons.engine.questions.question_facts import Index, Pointing
 from lessons.format.lesson import ExperimentStep, Question
+from lessons.play.purpose import Purpose
 from lessons.results.explanation import Explanation
 from lessons.results.result import Judgement, StepResult, WorkerError
-from tui.state.purpose import Purpose
 
 if TYPE_CHECKING:
     from lessons.learner.progress import Progress

@@ -90,7 +90,7 @@ async def walk(
                 if stop.place is not None:
                     lesson, step = stop.place
                     app.open_when_made(lesson, step)
-                    await _until(pilot, app, app.state.course.lesson(lesson).step(step).title)
+                    await _until(pilot, app, app.state.learning.course.lesson(lesson).step(step).title)
                     await _until(pilot, app, stop.expected if not stop.keys else "live,")
                 for key in stop.keys:
                     for each in key[1:] if key.startswith('"') and len(key) > 1 else (key,):

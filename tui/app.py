@@ -250,7 +250,7 @@ class TutorApp(OrderedInputApp):
         """Open a step as soon as the views are assembled; hold the keys that are pressed before that."""
         with self.input_held():
             await self.assembled.wait()
-        lesson = self.state.course.lesson(lesson_id)
+        lesson = self.state.learning.course.lesson(lesson_id)
         if purpose is Purpose.WORK:
             self.parts.steps.open(lesson, lesson.index(step))
         else:

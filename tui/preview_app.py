@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from lessons.authoring import axis_complaints
 from lessons.authoring.previewed_course import PreviewedCourse, Version
 from lessons.format.lesson import Course, Lesson
-from lessons.play.step_results import TrainingReplays
+from lessons.play.learning import Learning
 from lessons.reading import outlining
 from lessons.reading.course_outline import CourseOutline
 from lessons.reading.findings import Finding, LessonError
@@ -91,7 +91,7 @@ class PreviewApp(TutorApp):
 
         async_session = AsyncSession(self._session or Session(nice=startup.NICE))
         course = cast(Course, self._latest)
-        return LearningState(course, shown.progress, async_session, PreviewResults(async_session), TrainingReplays())
+        return LearningState(Learning.begin(course, shown.progress, PreviewResults()), async_session)
 
     def map_title(self, outline: CourseOutline) -> str:
         """Return the title of the course, or the name of the file if it is in none."""
@@ -149,12 +149,13 @@ class PreviewApp(TutorApp):
         before = steps.lesson
         lesson, index = version.place_of(before, steps.step.id)
         if lesson != before:
-            results = self.state.results
+            results = self.state.learning.results
             assert isinstance(results, PreviewResults)
             try:
                 # While it runs, the version before stays.
                 async with asyncio.timeout(PATIENCE):
-                    await results.prepare(lesson, lesson.steps[index])
+                    step = lesson.steps[index]
+                    await self.state.async_session.finish(lesson, step.id, results.prepare(step))
             except TimeoutError:
                 # The step runs again once it is open, and can be stopped there.
                 pass
@@ -198,7 +199,7 @@ class PreviewApp(TutorApp):
 
     def _wrong_axes(self) -> tuple[Finding, ...]:
         """Return where the step's axes and labels do not fit what it has computed; nothing before it has run."""
-        steps, results = self.parts.steps, self.state.results
+        steps, results = self.parts.steps, self.state.learning.results
         assert isinstance(results, PreviewResults)
         result = results.unchanged(steps.lesson, steps.step)
         if result is None:

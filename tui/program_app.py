@@ -13,8 +13,8 @@ from lessons.engine.programs.first_difference import lead_to_first
 from lessons.engine.programs.program_session import ProgramRun, ProgramSession
 from lessons.engine.running_program import OwnProgram
 from lessons.format.lesson import Course
+from lessons.play.learning import Learning
 from lessons.play.purpose import Purpose
-from lessons.play.step_results import TrainingReplays
 from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
 from lessons.results.result import Failure, WorkerError
 from lessons.results.tensor_questions import Refusal
@@ -91,12 +91,11 @@ class ProgramApp(TutorApp):
     def add_session(self, shown: MapState) -> LearningState:
         """Return the program as a course of one lesson."""
         async_session = AsyncSession(self.program_session)
-        results = self.results(async_session)
-        return LearningState(self._course(), shown.progress, async_session, results, TrainingReplays())
+        return LearningState(Learning.begin(self._course(), shown.progress, self.results()), async_session)
 
-    def results(self, async_session: AsyncSession) -> ProgramResults:
+    def results(self) -> ProgramResults:
         """Return the results of the pages."""
-        return ProgramResults(async_session)
+        return ProgramResults()
 
     def _show_first(self, shown: MapState | str) -> None:
         super()._show_first(shown)
@@ -180,7 +179,7 @@ class ProgramApp(TutorApp):
         if isinstance(index, Refusal):
             self.frame.notify(index.reason, timeout=5)
             return
-        self.state.results.forget()
+        self.state.learning.results.forget()
         self.tensor_list.list_tensors(self.rows())
         self.map.replace(outline(self.opened))
         same = program_calls.are_alike(groups, self.opened.groups)
@@ -239,7 +238,7 @@ class ProgramApp(TutorApp):
 
     def _show_again(self, changed: str) -> None:
         """Show the pages of the new version, at its error or at the first tensor that differs."""
-        results = self.state.results
+        results = self.state.learning.results
         assert isinstance(results, ProgramResults)
         results.compare_with(self._shown)
         self._shown = self.opened

@@ -7,7 +7,6 @@ from lessons.render.tensor_file_text import size
 from lessons.results.clean_text import printable
 from lessons.texts.wording import Wording
 from tui.program_app import ProgramApp
-from tui.state.async_session import AsyncSession
 from tui.state.program_results import FileResults, ProgramResults
 from tui.state.program_rows import rows_of_file
 from tui.state.tensor_rows import TensorRow
@@ -35,9 +34,9 @@ class TensorFileApp(ProgramApp):
         """Return the tensors of the file, then what else is in it."""
         return tuple(rows_of_file(self.file_session))
 
-    def results(self, async_session: AsyncSession) -> ProgramResults:
+    def results(self) -> ProgramResults:
         """Return the results of the pages."""
-        return FileResults(async_session)
+        return FileResults()
 
     def show_first_page(self) -> None:
         """Open the page of the tensor that was asked for; else the list stays."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 from lessons.engine.questions import answer_reading, question_facts
 from lessons.engine.questions.question_facts import Index, Pointing
 from lessons.format.lesson import ExperimentStep, Question
-from lessons.play.purpose import Purpose
 from lessons.results.explanation import Explanation
 from lessons.results.result import Judgement, StepResult, WorkerError
 
@@ -44,41 +43,19 @@ class QuestionState:
         """Whether the question still has to be answered."""
         return self.phase == "open"
 
-    def with_earlier_visits(self, hints: int, *, hints_used: int, passed: bool, given_up: bool) -> QuestionState:
-        """Return the state after what is known of earlier visits to a task that has so many `hints`."""
-        state = replace(self, hints=max(self.hints, min(hints_used, hints)))
-        if state.is_open and (passed or given_up):
-            return replace(state, phase="passed" if passed else "gave-up", answered_before=True)
-        return state
-
-    def with_help(self, hints: int) -> QuestionState:
-        """Return the state after a request for help, where there are so many `hints`.
-
-        That is one more hint; after the last one a warning, and after the warning the learner has given up.
-        """
-        if self.hints < hints:
-            return replace(self, hints=self.hints + 1)
-        if not self.gives_up_next:
-            return replace(self, gives_up_next=True)
-        return replace(self, phase="gave-up", gives_up_next=False, remark="")
-
     def with_answer(self, text: str, judgement: Judgement) -> QuestionState:
         """Return the state after an answer, which moves to the end if it has been given before."""
         others = tuple(answer for answer in self.answers if answer[0] != text)
         return replace(self, answers=(*others, (text, judgement)), gives_up_next=False, remark="")
 
 
-def state_at_opening(step: Question | ExperimentStep, progress: Progress, purpose: Purpose) -> QuestionState:
-    """Return the state in which a task opens: with what is known of earlier visits, but for a review as a new one."""
-    if purpose is Purpose.REVIEW:
-        return QuestionState()
-    name = step.exercise
-    return QuestionState().with_earlier_visits(
-        len(step.hints),
-        hints_used=progress.hints_used(name),
-        passed=progress.passed(name),
-        given_up=progress.gave_up(name),
-    )
+def state_at_opening(step: Question | ExperimentStep, progress: Progress) -> QuestionState:
+    """Return the state in which a task opens: with what is known of earlier visits."""
+    name, state = step.exercise, QuestionState(hints=min(progress.hints_used(step.exercise), len(step.hints)))
+    passed = progress.passed(name)
+    if passed or progress.gave_up(name):
+        return replace(state, phase="passed" if passed else "gave-up", answered_before=True)
+    return state
 
 
 def pointed_cell(step: Question, explanation: Explanation, operand: int | None) -> Index | None:

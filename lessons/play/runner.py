@@ -1,8 +1,7 @@
-"""How steps of each kind get their results. A new kind of step is one line here."""
+"""How steps get their results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum, auto
 
 
@@ -21,16 +20,3 @@ class Runner(Enum):
 
 CHANGING = (Runner.WITH_CHANGES, Runner.WITH_OWN_CHANGES)
 """The ways in which a step runs with changes of the learner."""
-
-RUNNERS: Mapping[str, Runner] = {
-    "read": Runner.WITH_CHANGES,
-    "run": Runner.WITH_CHANGES,
-    "train": Runner.WITH_CHANGES,
-    "exercise": Runner.ON_REQUEST,
-    "choice": Runner.AS_WRITTEN,
-    "predict": Runner.AS_WRITTEN,
-    "point": Runner.AS_WRITTEN,
-    "find": Runner.AS_WRITTEN,
-    "experiment": Runner.WITH_OWN_CHANGES,
-}
-"""The way of each kind of step, by the `kind` that lesson files use."""

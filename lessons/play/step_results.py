@@ -5,7 +5,11 @@ For trainings, snapshots: the recorded ones, until the learner has trained.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
+from typing import TypeVar
+
 from lessons.engine import training
+from lessons.engine.run import Run
 from lessons.format.lesson import Lesson, Step, TrainStep
 from lessons.play import step_content
 from lessons.play.recorded_results import RecordedResults
@@ -13,14 +17,32 @@ from lessons.play.step_content import StepContent
 from lessons.play.training_replay import TrainingReplay
 from lessons.results.result import StepResult, Training
 from lessons.what_if.changes import UNCHANGED, Changes
-from tui.state.async_session import AsyncSession
+
+T = TypeVar("T")
+
+Runs = Generator[Changes, Run, T]
+"""Work that needs runs of a lesson up to a step: it yields the changes to run with, takes each run, and returns.
+
+Whoever drives it waits in their own way, so the work is written once for those that block and those that must not.
+"""
+
+
+def finish(runs: Runs[T], run: Callable[[Changes], Run]) -> T:
+    """Drive work that needs runs, with a function that waits for each, and return what it returns."""
+    try:
+        wanted = next(runs)
+        while True:
+            wanted = runs.send(run(wanted))
+    except StopIteration as end:
+        returned: T = end.value
+        return returned
 
 
 class StepResults:
     """The results of all steps that were shown."""
 
-    def __init__(self, async_session: AsyncSession, recorded: RecordedResults) -> None:
-        self._async_session, self._recorded = async_session, recorded
+    def __init__(self, recorded: RecordedResults | None = None) -> None:
+        self._recorded = recorded or RecordedResults()
         self._bases: dict[tuple[str, str], StepResult] = {}
 
     def at_once(self, lesson: Lesson, step: Step) -> StepContent:
@@ -35,16 +57,20 @@ class StepResults:
         """Discard the results without changes, because the lesson is a different one."""
         self._bases.clear()
 
-    async def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> StepContent:
-        """Run the lesson up to a step. Raises `WorkerError`, or `ChangeError` for a change that cannot be made."""
-        base = self._bases.get((lesson.id, step.id))
-        if base is None or not changes:
-            run = await self._async_session.run(lesson, step.id)
-            base = self._bases[lesson.id, step.id] = run.result(step.id) or run.steps[-1]
+    def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> Runs[StepContent]:
+        """Have the lesson run up to a step, first without changes if that is not known."""
+        key = (lesson.id, step.id)
+        if not changes or key not in self._bases:
+            self._bases[key] = _result_of(step, (yield UNCHANGED))
+        base = result = self._bases[key]
         if changes:
-            run = await self._async_session.run(lesson, step.id, changes)
-        result = run.result(step.id) or run.steps[-1]
+            result = _result_of(step, (yield changes))
         return step_content.of_run(result, base, self.recorded(lesson, step.id), changes)
+
+
+def _result_of(step: Step, run: Run) -> StepResult:
+    """Return the result of a step, or of the last one that a run reached."""
+    return run.result(step.id) or run.steps[-1]
 
 
 class TrainingReplays:

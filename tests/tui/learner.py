@@ -121,7 +121,7 @@ class Learner:
     @property
     def progress(self) -> Progress:
         """The learner's progress."""
-        return self.app.state.progress
+        return self.app.state.learning.progress
 
     @property
     def lesson_view(self) -> LessonView:
@@ -158,7 +158,7 @@ class Learner:
 
     def opens(self, lesson: str, index: int, *, purpose: Purpose = Purpose.WORK) -> None:
         """Open a step directly, without the keys that lead there."""
-        self.app.parts.steps.open(self.app.state.course.lesson(lesson), index, purpose=purpose)
+        self.app.parts.steps.open(self.app.state.learning.course.lesson(lesson), index, purpose=purpose)
 
     @property
     def view_has_keys(self) -> bool:

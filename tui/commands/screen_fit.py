@@ -13,17 +13,17 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from lessons.engine.session import Session
-from lessons.format.lesson import Lesson, Step
+from lessons.format.lesson import Course, Lesson, Step
 from lessons.learner.progress import Progress
+from lessons.play.kinds import model_of
+from lessons.play.learning import Learning
 from lessons.play.recorded_results import RecordedResults
 from lessons.play.step_content import StepContent
-from lessons.play.step_results import TrainingReplays
 from lessons.reading import loader
 from lessons.reading.findings import Finding
 from lessons.reading.yaml_nodes import locate, position_of
 from lessons.results.flow import Flow
 from lessons.results.result import StepResult
-from lessons.what_if.changes import ChangeHistory
 from tui.app import TutorApp
 from tui.controllers import side_controller
 from tui.controllers.step_kinds import make_views
@@ -61,7 +61,8 @@ class _Bench(App[None]):
         super().__init__()
         # This starts no worker: a session does so when it is first asked for something.
         self.async_session, self.progress = AsyncSession(Session()), Progress(None)
-        context = ViewContext(Terminal(depth="16"), "ansi_dark", self.async_session, self.progress, TrainingReplays())
+        context = ViewContext(Terminal(depth="16"), "ansi_dark", self.async_session, self.progress)
+        self._learning = Learning.begin(Course(lessons=()), self.progress)
         self.step_views = make_views(context)
         self.views = ViewSwitcher(*map(_widget, dict.fromkeys(self.step_views.values())), id="views")
         self.side = SidePanel(context.terminal, id="side")
@@ -78,7 +79,9 @@ class _Bench(App[None]):
         """Show a step and return its view."""
         view = self.step_views[step.kind]
         self.views.current = view.id
-        view.open_step(lesson, step, StepContent(result), ChangeHistory())
+        model = model_of(self._learning, lesson, step)
+        model.content = StepContent(result)
+        view.open_step(model)
         return view
 
     def on_unmount(self) -> None:

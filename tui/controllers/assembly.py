@@ -49,7 +49,7 @@ def assemble(
     frame: Frame, state: LearningState, terminal: Terminal, code_theme: str, show_map: Callable[[], None]
 ) -> Assembly:
     """Make the views and controllers, and return them; controllers call `show_map` to go back to the map."""
-    step_views = make_views(ViewContext(terminal, code_theme, state.async_session, state.progress, state.replays))
+    step_views = make_views(ViewContext(terminal, code_theme, state.async_session, state.learning.progress))
     prompt_view = PromptView(terminal, code_theme, id=PROMPT)
     glossary_view = GlossaryView(terminal, id=GLOSSARY)
     flow_view = FlowView(terminal, id=FLOW)
@@ -70,7 +70,7 @@ def assemble(
         steps=steps,
         trainings=TrainingController(frame, state, steps),
         prompt=PromptController(frame, state.async_session, steps, prompt_view),
-        glossary=GlossaryController(frame, state.course, steps, glossary_view),
+        glossary=GlossaryController(frame, state.learning.course, steps, glossary_view),
         flow=flow,
         home=HomeController(frame, state, home_view),
         beside=side_panel,

@@ -53,7 +53,7 @@ class HomeController:
             offers = [*home_offers.of_matrix(self._tensor), *offers]
             remark = "" if self._tensor.values is not None else home_offers.why_no_matrix(self._tensor)
         if self._frame.has_course:
-            offers += home_offers.of_course(self._state.course)
+            offers += home_offers.of_course(self._state.learning.course)
         self._restore = self._frame.cover(self._view)
         self._view.open(offers, self._files.proposed, remark)
         self._frame.show_lines()
@@ -86,15 +86,15 @@ class HomeController:
             assert self._picture is not None
             return self._picture.svg()
         if kind == PROGRESS:
-            return home_offers.progress_text(self._state.progress)
+            return home_offers.progress_text(self._state.learning.progress)
         assert self._tensor is not None
         return home_offers.matrix_text(kind, self._tensor)
 
     async def _run(self, kind: str, file: str) -> None:
         """Run what a file needs, in a thread, and write it; leaving the tutor ends that."""
         self._running = True
-        loop, course = asyncio.get_running_loop(), self._state.course
-        work = learner_work.read(self._state.progress, course)
+        loop, course = asyncio.get_running_loop(), self._state.learning.course
+        work = learner_work.read(self._state.learning.progress, course)
 
         def on_line(text: str) -> None:
             loop.call_soon_threadsafe(self._view.tell, text)

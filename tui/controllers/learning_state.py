@@ -1,4 +1,4 @@
-"""The state that all controllers share: the course, the learner's progress, and the session that runs code."""
+"""The state that all controllers share: what the learner works with, and the session that runs code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # the first paint needs this module before the others are loa
 
     from lessons.format.lesson import Course
     from lessons.learner.progress import Progress
-    from lessons.play.step_results import StepResults, TrainingReplays
+    from lessons.play.learning import Learning
     from lessons.reading.course_outline import CourseOutline
     from tui.state.async_session import AsyncSession
 
@@ -23,10 +23,7 @@ class MapState(NamedTuple):
 
 
 class LearningState(NamedTuple):
-    """The course, the learner's progress, the session that runs code, and the results that are known so far."""
+    """What the learner works with, and the session that runs code."""
 
-    course: Course
-    progress: Progress
+    learning: Learning
     async_session: AsyncSession
-    results: StepResults
-    replays: TrainingReplays

@@ -138,7 +138,7 @@ class SideController:
         return lesson.steps[-1].id if isinstance(steps.step, ReadStep) else None
 
     def _show_earlier(self) -> None:
-        lessons, lesson = self._state.course.lessons, self._steps.lesson
+        lessons, lesson = self._state.learning.course.lessons, self._steps.lesson
         number = lessons.index(lesson)
         before = lessons[number - 1] if number else None
         show_earlier(self._panel, self._steps.view, lesson, self._steps.index, self._result_of, before)
@@ -147,7 +147,7 @@ class SideController:
         """Return the result of a step, with the learner's changes to the lesson that they are in."""
         if self._steps.changes and lesson is self._steps.lesson:
             return self._state.async_session.result(step)
-        return self._state.results.recorded(lesson, step)
+        return self._state.learning.results.recorded(lesson, step)
 
 
 def show_earlier(

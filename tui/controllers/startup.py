@@ -38,13 +38,11 @@ def read(course: CourseFolder) -> MapState | str:
 def add_session(state: MapState, session: Session | None) -> LearningState:
     """Return the course and a session, by default a new one, whose worker is not started yet."""
     from lessons.engine.session import Session
-    from lessons.play.recorded_results import RecordedResults
-    from lessons.play.step_results import StepResults, TrainingReplays
+    from lessons.play.learning import Learning
     from tui.state.async_session import AsyncSession
 
     async_session = AsyncSession(session or Session(nice=NICE))
-    results = StepResults(async_session, RecordedResults())
-    return LearningState(state.load_course(), state.progress, async_session, results, TrainingReplays())
+    return LearningState(Learning.begin(state.load_course(), state.progress), async_session)
 
 
 def other_courses(course: CourseFolder) -> tuple[CourseEntry, ...]:

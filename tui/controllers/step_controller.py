@@ -7,14 +7,12 @@ from functools import partial
 
 from lessons.format import main_path
 from lessons.format.lesson import Lesson, Step
-from lessons.learner import milestones
-from lessons.play import course_path
-from lessons.play.course_path import Origin
-from lessons.play.learner_changes import LearnerChanges
+from lessons.play.journey import Journey
 from lessons.play.purpose import Purpose
-from lessons.play.runner import CHANGING, RUNNERS, Runner
+from lessons.play.runner import Runner
+from lessons.play.step import StepModel
 from lessons.results.result import WorkerError
-from lessons.what_if.changes import UNCHANGED, ChangeHistory, Changes
+from lessons.what_if.changes import ChangeHistory, Changes
 from tui.controllers.frame import MAP, CoursePosition, Frame
 from tui.controllers.learning_state import LearningState
 from tui.screens.step_view import StepView
@@ -30,44 +28,43 @@ class StepController:
         self, frame: Frame, state: LearningState, views: Mapping[str, StepView], show_map: Callable[[], None]
     ) -> None:
         """Initialize without a current step; `views` has the view of each kind of step."""
-        self._frame, self._state, self._views, self._show_map = frame, state, views, show_map
-        self._lesson: Lesson | None = None
-        self.index = 0
+        self._frame, self._session, self._views, self._show_map = frame, state.async_session, views, show_map
+        self._journey = Journey(state.learning)
         self._remark = ""
-        self._learner_changes = LearnerChanges()
-        self._purpose = Purpose.WORK
         self.on_open: Callable[[], None] = lambda: None
         """Called when a step was opened."""
         self.on_result: Callable[[], None] = lambda: None
         """Called when the step has run, or could not be run."""
-        # What the learner has jumped away from, the latest last; None is the map.
-        self._origins: list[Origin | None] = []
+
+    @property
+    def model(self) -> StepModel:
+        """The step that the learner is at, with what they do there. Callers use it only after a step was opened."""
+        return self._journey.model
 
     @property
     def changes(self) -> Changes:
         """The learner's changes with which the current step runs."""
-        return self._history.current if self.runner in CHANGING else UNCHANGED
-
-    @property
-    def _history(self) -> ChangeHistory:
-        """The learner's changes to the lesson, or to the current step if it has its own."""
-        return self._learner_changes.of(self.step)
+        return self.model.changes
 
     @property
     def history(self) -> ChangeHistory:
         """The learner's changes to the lesson."""
-        return self._learner_changes.lesson_history
+        return self._journey.history
 
     @property
     def lesson(self) -> Lesson:
         """The lesson that the learner is in. Callers use it only after a step was opened."""
-        assert self._lesson is not None
-        return self._lesson
+        return self._journey.lesson
 
     @property
     def step(self) -> Step:
         """The step that the learner is at."""
-        return self.lesson.steps[self.index]
+        return self._journey.step
+
+    @property
+    def index(self) -> int:
+        """The position of the step in its lesson."""
+        return self._journey.index
 
     @property
     def view(self) -> StepView:
@@ -77,16 +74,17 @@ class StepController:
     @property
     def runner(self) -> Runner:
         """The way in which the current step gets its results."""
-        return RUNNERS[self.step.kind]
+        return self.model.runner
 
     @property
     def is_visible(self) -> bool:
         """Whether the view of the current step is on the screen."""
-        return self._lesson is not None and self._frame.view_id == self.view.id
+        return self._journey.has_begun and self._frame.view_id == self.view.id
 
     def is_at(self, lesson: Lesson, index: int) -> bool:
         """Return whether the learner is still at this step, so that a late reply of the worker is of use."""
-        return (self._lesson, self.index) == (lesson, index) and self._frame.main_view_id != MAP
+        is_there = self._journey.is_in(lesson) and self.index == index
+        return is_there and self._frame.main_view_id != MAP
 
     # Opening and running ---------------------------------------------------------------------------------------------
 
@@ -108,31 +106,26 @@ class StepController:
             history: the learner's changes to the lesson, if they come back to it; else those of before hold, and none
                 in another lesson.
         """
-        self._state.async_session.close_prompt()
-        if lesson is not self._lesson:
-            self._learner_changes = LearnerChanges(history or ChangeHistory())
-            self._state.results.forget()
-        self._lesson, self.index, self._remark, self._purpose = lesson, index, remark, purpose
-        course_path.visit(self._state.progress, lesson, self.step, purpose)
-        if self.runner is Runner.ON_REQUEST:
-            self._state.async_session.stop()
+        self._session.close_prompt()
+        self._remark = remark
+        model = self._journey.open(lesson, index, purpose, history)
+        if model.runner is Runner.ON_REQUEST:
+            self._session.stop()
         self._frame.show(self.view)
-        content = self._state.results.at_once(lesson, self.step)
-        self.view.open_step(lesson, self.step, content, self._history, purpose)
+        self.view.open_step(model)
         self.on_open()
         self._show_position()
         self._frame.show_keys()
-        if self.runner is not Runner.ON_REQUEST:
+        if model.runner is not Runner.ON_REQUEST:
             self.run()
 
     def run(self) -> None:
         """Run the lesson up to the current step, and show the results if the learner is still there."""
-        self._frame.start(partial(self._run, self.lesson, self.index), RUNS)
+        self._frame.start(partial(self._run, self.model), RUNS)
 
-    async def _run(self, lesson: Lesson, index: int) -> None:
-        step = lesson.steps[index]
+    async def _run(self, model: StepModel) -> None:
         try:
-            content = await self._state.results.live(lesson, step, self.changes)
+            content = await self._session.finish(model.lesson, model.step.id, model.live())
         except ValueError as error:  # a change that cannot be made
             self._frame.notify(str(error))
             return
@@ -143,8 +136,8 @@ class StepController:
             return
         self._frame.problem = ""
         # Also while the prompt covers the step, because the learner comes back to it.
-        if self.is_at(lesson, index):
-            self.view.show_result(content)
+        if model is self.model and self._frame.main_view_id != MAP:
+            self.view.show_result(content, model.take(content))
             self.on_result()
             self._show_position()
 
@@ -155,14 +148,10 @@ class StepController:
 
     def change(self, lesson: Lesson, history: ChangeHistory) -> None:
         """Apply the learner's new changes to a lesson, and run the current step again with them."""
-        if lesson is self._lesson:
-            self._learner_changes.replace(self.step, history)
+        if self._journey.is_in(lesson):
+            self.model.history = history
             if self.is_visible:
                 self.run()
-
-    def forget_results(self) -> None:
-        """Forget the results of the lesson, because something that they depend on has changed."""
-        self._state.results.forget()
 
     def stop(self) -> None:
         """Tell the view of the current step that the learner has stopped its run."""
@@ -177,7 +166,7 @@ class StepController:
             step=main_path.position_of(lesson.steps, step.id),
             main=lesson.main_steps.index(lesson.main_step_of(step.id)) + 1,
             of=len(lesson.main_steps),
-            side=next((beside.title for beside in self._side_steps), ""),
+            side=next((beside.title for beside in self._journey.side_steps), ""),
             remark=self._remark,
             changed=bool(self.changes),
             jumped=self.jumped,
@@ -188,19 +177,19 @@ class StepController:
 
     def may_leave(self) -> bool:
         """Return whether the learner may leave the current step; if they may, stop what runs in it."""
-        if self._lesson is None or self._frame.main_view_id != self.view.id:
+        if not self._journey.has_begun or self._frame.main_view_id != self.view.id:
             return True
         busy, leaves = self.view.busy, self.view.may_leave()
         if busy and leaves:
-            self._state.async_session.stop()
+            self._session.stop()
         return leaves
 
     def next(self) -> None:
         """Go on to the next step, past side steps unless the learner is at one; count a step read or run as done."""
         if not self.may_leave():
             return
-        remark = milestones.leave(self._state.progress, self.lesson, self.step)
-        after = course_path.step_after(self._state.course, self.lesson, self.step)
+        remark = self._journey.leave()
+        after = self._journey.after
         if after is not None:
             self._go_on(*after, remark)
         else:
@@ -208,8 +197,7 @@ class StepController:
 
     def _go_on(self, lesson: Lesson, index: int, remark: str = "") -> None:
         """Open a neighbor of the current step. After a jump, one that is done is only looked at."""
-        purpose = course_path.purpose_of(self._state.progress, lesson, index, jumped=self.jumped)
-        self.open(lesson, index, remark=remark, purpose=purpose)
+        self.open(lesson, index, remark=remark, purpose=self._journey.purpose_of(lesson, index))
 
     def previous(self) -> None:
         """Go back to the previous step, which may be the last one of the previous lesson.
@@ -218,34 +206,29 @@ class StepController:
         """
         if not self.may_leave():
             return
-        before = course_path.step_before(self._state.course, self.lesson, self.step)
+        before = self._journey.before
         if before is not None:
             self._go_on(*before)
 
     @property
     def has_side_step(self) -> bool:
         """Whether the learner is at a main step with side steps."""
-        return self._lesson is not None and bool(self._side_steps)
-
-    @property
-    def _side_steps(self) -> tuple[Step, ...]:
-        """The side steps of the current step, if that is a main step."""
-        return course_path.side_steps(self.lesson, self.step)
+        return self._journey.has_begun and bool(self._journey.side_steps)
 
     def turn_aside(self) -> None:
         """Open the first side step of the current step, if it has one; what counts as done stays as it is."""
         if self.has_side_step and self.may_leave():
-            self._go_on(self.lesson, self.lesson.index(self._side_steps[0].id))
+            self._go_on(self.lesson, self.lesson.index(self._journey.side_steps[0].id))
 
     def leave(self) -> None:
         """Stop what is running and go back to the course map, if the learner may leave the step."""
         if self.may_leave():
-            self._state.async_session.stop()
+            self._session.stop()
             self._to_map()
 
     def _to_map(self) -> None:
         """Show the map, from which every step can be reached."""
-        self._origins.clear()
+        self._journey.forget_jumps()
         self._show_map()
 
     # Jumps -----------------------------------------------------------------------------------------------------------
@@ -253,25 +236,22 @@ class StepController:
     @property
     def jumped(self) -> bool:
         """Whether there is a way back to where the learner was before a jump."""
-        return bool(self._origins)
+        return self._journey.jumped
 
     def jump(self, lesson: Lesson, index: int, purpose: Purpose) -> None:
         """Open a step away from where the learner is, if they may leave; `jump_back` leads back."""
         if not self.may_leave():
             return
-        at_map = self._lesson is None or self._frame.main_view_id == MAP
-        self._origins.append(
-            None if at_map else Origin(self.lesson, self.index, self._purpose, self._learner_changes.lesson_history)
-        )
+        self._journey.begin_jump(at_map=not self._journey.has_begun or self._frame.main_view_id == MAP)
         self.open(lesson, index, purpose=purpose)
 
     def jump_back(self) -> None:
         """Go back to where the learner was before the last jump, with the changes that held there."""
         if not self.jumped or not self.may_leave():
             return
-        origin = self._origins.pop()
+        origin = self._journey.end_jump()
         if origin is None:
-            self._state.async_session.stop()
+            self._session.stop()
             self._to_map()
         else:
             self.open(origin.lesson, origin.index, purpose=origin.purpose, history=origin.history)

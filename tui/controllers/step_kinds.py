@@ -1,13 +1,13 @@
-"""The view of each kind of step. A new kind is one line here, and one in `lessons.play.runner`."""
+"""The view of each kind of step."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tui.controllers.experiment_session import ExperimentSession
-from tui.controllers.find_session import FindSession
-from tui.controllers.question_session import QuestionSession
+from tui.screens.experiment_view import ExperimentView
+from tui.screens.find_view import FindView
 from tui.screens.lesson_view import LessonView
+from tui.screens.question_view import QuestionView
 from tui.screens.step_view import StepView, ViewContext
 from tui.screens.training_view import TrainingView
 from tui.screens.workbench import Workbench
@@ -17,11 +17,11 @@ VIEWS: Mapping[str, type[StepView]] = {
     "run": LessonView,
     "train": TrainingView,
     "exercise": Workbench,
-    "choice": QuestionSession,
-    "predict": QuestionSession,
-    "point": QuestionSession,
-    "find": FindSession,
-    "experiment": ExperimentSession,
+    "choice": QuestionView,
+    "predict": QuestionView,
+    "point": QuestionView,
+    "find": FindView,
+    "experiment": ExperimentView,
 }
 """The class of the view of each kind of step, by the `kind` that lesson files use."""
 

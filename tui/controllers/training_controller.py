@@ -7,7 +7,7 @@ import contextlib
 import contextvars
 from functools import partial
 
-from lessons.format.lesson import Lesson, TrainStep
+from lessons.play.training import TrainingModel
 from lessons.play.training_replay import TrainingReplay
 from lessons.results.result import Failure, Training, TrainingSnapshot, WorkerError
 from tui.controllers.frame import Frame
@@ -20,7 +20,7 @@ class TrainingController:
     """The controller of the training of a step."""
 
     def __init__(self, frame: Frame, state: LearningState, steps: StepController) -> None:
-        self._frame, self._async_session, self._replays, self._steps = frame, state.async_session, state.replays, steps
+        self._frame, self._async_session, self._steps = frame, state.async_session, steps
 
     def go(self, view: TrainingView) -> None:
         """Start, pause or resume the training that a view shows, whichever applies."""
@@ -33,14 +33,12 @@ class TrainingController:
             replay.resume()
         elif not replay.busy:
             # In the same group as runs, so that the next run stops the training.
-            self._frame.start(partial(self._train, view, self._steps.lesson, self._steps.index), RUNS)
+            self._frame.start(partial(self._train, view, view.model), RUNS)
         view.changed()
 
-    async def _train(self, view: TrainingView, lesson: Lesson, index: int) -> None:
+    async def _train(self, view: TrainingView, model: TrainingModel) -> None:
         """Run the training of a step with the learner's changes, and show its snapshots as they arrive."""
-        step, changes, loop = lesson.steps[index], self._steps.changes, asyncio.get_running_loop()
-        assert isinstance(step, TrainStep)
-        replay = self._replays.begin(lesson, step, changes)
+        loop, replay = asyncio.get_running_loop(), model.begin()
         context = contextvars.copy_context()
 
         def take(snapshot: TrainingSnapshot) -> None:
@@ -52,20 +50,18 @@ class TrainingController:
         self._frame.show_keys()
         outcome = Training((), stopped=True)
         try:
-            outcome = await self._async_session.train(lesson, step.id, take, changes)
+            outcome = await self._async_session.train(model.lesson, model.step.id, take, replay.changes)
         except ValueError as error:  # a change that cannot be made
             outcome = Training((), Failure("error", str(error)))
         except WorkerError as error:
             self._frame.problem = str(error)
             outcome = Training((), Failure("crash", str(error)))
         finally:
-            self._replays.end(replay, outcome)
-            view.show_ended(replay, self._replays.of(lesson, step, changes))
+            model.end(replay, outcome)
+            view.show_ended(replay, model.replay)
             self._frame.show_lines()
-        if replay.state == "trained":
-            self._steps.forget_results()
-            if (self._steps.lesson, self._steps.index) == (lesson, index):
-                self._steps.run()
+        if replay.state == "trained" and self._steps.model is model:
+            self._steps.run()
 
     def add(self, view: TrainingView, replay: TrainingReplay, snapshot: TrainingSnapshot) -> None:
         """Add a snapshot to a training, and show it if the training is still in view."""

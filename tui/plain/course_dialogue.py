@@ -9,9 +9,9 @@ from lessons.format import main_path
 from lessons.format.lesson import Lesson, Step
 from lessons.learner import milestones
 from lessons.play import course_path
-from lessons.play.course_path import Origin
-from lessons.play.learner_changes import LearnerChanges
+from lessons.play.journey import Journey
 from lessons.play.purpose import Purpose
+from lessons.play.step import StepModel
 from lessons.reading import outlining
 from lessons.reading.course_outline import CourseOutline
 from lessons.reading.findings import LessonError
@@ -22,7 +22,7 @@ from tui.plain.command_table import Handlers
 from tui.plain.plain_state import PlainState
 from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
-from tui.plain.step_dialogues import STEP_DIALOGUES
+from tui.plain.step_dialogues import dialogue_of
 from tui.render import glossary_text, linear_text
 
 say = Wording("plain/course")
@@ -38,16 +38,24 @@ class CourseDialogue:
     def __init__(self, state: PlainState) -> None:
         """Initialize at the step where the learner goes on."""
         self._state, self._console = state, state.console
-        self._learner_changes = LearnerChanges()
-        self._purpose = Purpose.WORK
-        self._origins: list[Origin] = []
+        self._journey = Journey(state.learning)
         self._glossary: Glossary | None = None
         self._outline: CourseOutline | None = None
-        place = state.progress.position()
-        known = {(lesson.id, step.id) for lesson in state.course.lessons for step in lesson.steps}
-        lesson = state.course.lesson(place[0]) if place in known and place else state.course.lessons[0]
-        step = lesson.step(place[1]) if place in known and place else lesson.steps[0]
-        self.current: StepDialogue = self._dialogue(lesson, step)
+        self.current: StepDialogue
+        lessons, position = state.learning.course.lessons, state.learning.progress.position()
+        known = (
+            (lesson, index)
+            for lesson in lessons
+            for index, step in enumerate(lesson.steps)
+            if (lesson.id, step.id) == position
+        )
+        self._place(*next(known, (lessons[0], 0)))
+
+    def _place(
+        self, lesson: Lesson, index: int, purpose: Purpose = Purpose.WORK, history: ChangeHistory | None = None
+    ) -> None:
+        """Have the learner be at a step, without printing it."""
+        self.current = self._dialogue(self._journey.open(lesson, index, purpose, history))
 
     @property
     def lesson(self) -> Lesson:
@@ -63,17 +71,17 @@ class CourseDialogue:
     def handlers(self) -> Handlers:
         """The commands that apply now, those of the step included."""
         found: Handlers = {"next": self.next, "back": self.back}
-        if course_path.side_steps(self.lesson, self.step):
+        if self._journey.side_steps:
             found["side"] = self.side
         found |= self.current.handlers
         found |= {"map": self.map, "steps": self.steps, "go": self.go, "progress": self.progress}
         found |= {"review": self.review, "challenge": self.challenge}
-        if self._origins:
+        if self._journey.jumped:
             found["return"] = self.jump_back
         return found | {"glossary": self.glossary, "term": self.term}
 
-    def _dialogue(self, lesson: Lesson, step: Step) -> StepDialogue:
-        return STEP_DIALOGUES[step.kind](self._state, lesson, step, self._learner_changes, self._purpose)
+    def _dialogue(self, model: StepModel) -> StepDialogue:
+        return dialogue_of(self._state, model)
 
     # Steps -----------------------------------------------------------------------------------------------------------
 
@@ -83,13 +91,8 @@ class CourseDialogue:
         """Open a step, and yield it."""
         if ended := self.current.stop():
             yield from self._console.wrapped(f"({ended})")
-        is_new = lesson is not self.lesson
-        if is_new:
-            self._learner_changes = LearnerChanges(history or ChangeHistory())
-            self._state.bases.clear()
-        self._purpose = purpose
-        course_path.visit(self._state.progress, lesson, lesson.steps[index], purpose)
-        self.current = self._dialogue(lesson, lesson.steps[index])
+        is_new = not self._journey.is_in(lesson)
+        self._place(lesson, index, purpose, history)
         if is_new:
             yield from self._title(lesson)
         yield from self.current.open()
@@ -107,10 +110,9 @@ class CourseDialogue:
 
     def next(self, _: str) -> Iterator[str]:
         """Go to the next step; count a step read or run as done."""
-        remark = milestones.leave(self._state.progress, self.lesson, self.step)
-        if remark:
+        if remark := self._journey.leave():
             yield from self._console.wrapped(f"({remark})")
-        after = course_path.step_after(self._state.course, self.lesson, self.step)
+        after = self._journey.after
         if after is None:
             yield from self._console.wrapped(say("end", "That was the last step of the course."))
             yield from self.map("")
@@ -119,19 +121,17 @@ class CourseDialogue:
 
     def back(self, _: str) -> Iterator[str]:
         """Go to the step before."""
-        before = course_path.step_before(self._state.course, self.lesson, self.step)
+        before = self._journey.before
         if before is None:
             raise Refused(say("first", "This is the first step of the course."))
         yield from self._go_on(*before)
 
     def _go_on(self, lesson: Lesson, index: int) -> Iterator[str]:
-        jumped = bool(self._origins)
-        purpose = course_path.purpose_of(self._state.progress, lesson, index, jumped=jumped)
-        yield from self.open(lesson, index, purpose=purpose)
+        yield from self.open(lesson, index, purpose=self._journey.purpose_of(lesson, index))
 
     def side(self, _: str) -> Iterator[str]:
         """Open the first side step of the step."""
-        beside = course_path.side_steps(self.lesson, self.step)[0]
+        beside = self._journey.side_steps[0]
         yield from self._go_on(self.lesson, self.lesson.index(beside.id))
 
     def go(self, text: str) -> Iterator[str]:
@@ -141,7 +141,7 @@ class CourseDialogue:
                 say("where", "Say where to: go and the number of a lesson, and of a step if you like: go 3 5")
             )
         lesson, index = self._step_named(text)
-        self._origins.clear()
+        self._journey.forget_jumps()
         yield from self.open(lesson, index)
 
     def _step_named(self, text: str) -> tuple[Lesson, int]:
@@ -149,19 +149,19 @@ class CourseDialogue:
         first, _, rest = text.partition(" ")
         rest = rest.strip()
         try:
-            lesson = self._state.course.lesson(first.casefold())
+            lesson = self._state.learning.course.lesson(first.casefold())
         except KeyError:
             if not rest and (found := course_path.step_named(self.lesson, first)) is not None:
                 return self.lesson, found
             with suppress(KeyError):
-                lesson, exercise = self._state.course.exercise(first.casefold())
+                lesson, exercise = self._state.learning.course.exercise(first.casefold())
                 return lesson, lesson.index(exercise.id)
-            numbers = f"0 - {self._state.course.lessons[-1].number}"
+            numbers = f"0 - {self._state.learning.course.lessons[-1].number}"
             raise Refused(
                 say("no-lesson", "There is no lesson {name}. Their numbers: {numbers}.", name=first, numbers=numbers)
             ) from None
         if not rest:
-            return lesson, lesson.index(milestones.first_open(lesson, self._state.progress))
+            return lesson, lesson.index(milestones.first_open(lesson, self._state.learning.progress))
         index = course_path.step_named(lesson, rest)
         if index is None:
             last = len(lesson.main_steps)
@@ -180,8 +180,8 @@ class CourseDialogue:
 
     def map(self, _: str) -> Iterator[str]:
         """Yield the lessons, with the learner's progress."""
-        for lesson in self._state.course.lessons:
-            _state, words = milestones.state_of(lesson, self._state.progress)
+        for lesson in self._state.learning.course.lessons:
+            _state, words = milestones.state_of(lesson, self._state.learning.progress)
             line = f"{lesson.number}. {lesson.title}" + (f" ({words})" if words else "")
             yield from self._console.wrapped(
                 line + (f"  <- {say('here', 'you are here')}" if self._is_at(lesson) else "")
@@ -193,7 +193,7 @@ class CourseDialogue:
     def steps(self, text: str) -> Iterator[str]:
         """Yield the steps of a lesson, with the learner's progress."""
         lesson = self._step_named(text)[0] if text else self.lesson
-        states = self._state.progress.states()
+        states = self._state.learning.progress.states()
         yield from self._title(lesson)
         for step in lesson.steps:
             word = linear_text.state_word(states.get((lesson.id, step.id), "new"))
@@ -204,7 +204,7 @@ class CourseDialogue:
 
     def progress(self, _: str) -> Iterator[str]:
         """Yield how far the learner is, and what is due for review."""
-        lessons, progress = self._state.course.lessons, self._state.progress
+        lessons, progress = self._state.learning.course.lessons, self._state.learning.progress
         done = [lesson for lesson in lessons if milestones.state_of(lesson, progress)[0] == "done"]
         yield from self._console.wrapped(
             say("lessons-done", "{done} of {all} lessons are done.", done=len(done), all=len(lessons))
@@ -234,28 +234,28 @@ class CourseDialogue:
     @property
     def _course_outline(self) -> CourseOutline:
         if self._outline is None:
-            self._outline = outlining.outline(self._state.course)
+            self._outline = outlining.outline(self._state.learning.course)
         return self._outline
 
     # Jumps -----------------------------------------------------------------------------------------------------------
 
     def _jump(self, lesson: Lesson, index: int, purpose: Purpose) -> Iterator[str]:
-        here, history = self.lesson.index(self.step.id), self._learner_changes.lesson_history
-        self._origins.append(Origin(self.lesson, here, self._purpose, history))
+        self._journey.begin_jump()
         yield from self.open(lesson, index, purpose=purpose)
         yield from self._console.wrapped(say("way-back", "(Type return to go back to where you were.)"))
 
     def jump_back(self, _: str) -> Iterator[str]:
         """Go back to where the learner was before the last jump, with the changes that held there."""
-        origin = self._origins.pop()
+        origin = self._journey.end_jump()
+        assert origin is not None  # the dialogue is at a step whenever it jumps
         yield from self.open(origin.lesson, origin.index, purpose=origin.purpose, history=origin.history)
 
     def review(self, _: str) -> Iterator[str]:
         """Open the next exercise that is due for review."""
-        due = milestones.due(self._course_outline, self._state.progress)
+        due = milestones.due(self._course_outline, self._state.learning.progress)
         if not due:
             raise Refused(say("nothing-due", "Nothing is due for review."))
-        lesson = self._state.course.lesson(due[0][0].id)
+        lesson = self._state.learning.course.lesson(due[0][0].id)
         yield from self._jump(lesson, lesson.index(due[0][1].id), Purpose.REVIEW)
 
     def challenge(self, text: str) -> Iterator[str]:
@@ -272,7 +272,7 @@ class CourseDialogue:
             from lessons.reading import translating  # it reads YAML, which takes a while to load
 
             try:
-                self._glossary = translating.load_glossary(self._state.course)
+                self._glossary = translating.load_glossary(self._state.learning.course)
             except LessonError as error:
                 raise Refused(str(error)) from None
         return self._glossary
@@ -286,7 +286,7 @@ class CourseDialogue:
         found = glossary.search(text)
         if not found:
             raise Refused(say("no-term", "The glossary has nothing about {text}.", text=text))
-        yield from glossary_text.terms(found, self._state.course, self._console.width)
+        yield from glossary_text.terms(found, self._state.learning.course, self._console.width)
 
     def term(self, text: str) -> Iterator[str]:
         """Go to the step that introduces a term."""
@@ -297,7 +297,7 @@ class CourseDialogue:
                 if text
                 else say("which-term", "Say which term: term softmax")
             )
-        introducing = glossary_text.step_of(self._state.course, found[0].step)
+        introducing = glossary_text.step_of(self._state.learning.course, found[0].step)
         if introducing is None:
             raise Refused(glossary_text.no_step(found[0].step))
         yield from self._jump(*introducing, Purpose.LOOK)

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 from lessons.engine.session import Session
 from lessons.learner.exports import export_to_temporary_file
 from lessons.learner.progress import Progress
-from lessons.play.drafts import Drafts
-from lessons.play.exercise_help import ExerciseHelp
-from lessons.play.recorded_results import RecordedResults
-from lessons.play.step_results import TrainingReplays
+from lessons.play.learning import Learning
+from lessons.play.step_results import StepResults
 from lessons.render.numbers import truncated, visible
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
@@ -50,13 +48,17 @@ class Dialogue:
     has_course = True
     """Whether there is a course, of which the learner has read and written something."""
 
-    def __init__(self, course: Course, progress: Progress, session: Session, console: Console) -> None:
+    def __init__(
+        self,
+        course: Course,
+        progress: Progress,
+        session: Session,
+        console: Console,
+        results: StepResults | None = None,
+    ) -> None:
         self._console = console
         self.session = WaitingSession(session, console)
-        self.state = PlainState(
-            course, progress, console, self.session, Drafts(progress), ExerciseHelp(progress), TrainingReplays(),
-            RecordedResults(), {},
-        )  # fmt: skip
+        self.state = PlainState(Learning.begin(course, progress, results), console, self.session)
         self.course = self._course_dialogue()
         self._keeping = KeepCommands(self.state, lambda: self.course.current.matrices, has_course=self.has_course)
         self._quits = False
@@ -102,7 +104,7 @@ class Dialogue:
 
     def _about_saving(self) -> Iterator[str]:
         """Say that progress cannot be saved, or that it can be again, when that has changed."""
-        problem = self.state.progress.problem
+        problem = self.state.learning.progress.problem
         if problem != self._problem:
             self._problem = problem
             yield from self._console.wrapped(problem or say("saved-again", "Your progress is saved again."))
@@ -174,7 +176,7 @@ class Dialogue:
     def _courses(self, _: str) -> Iterator[str]:
         """Yield the courses that can be opened, with the learner's progress."""
         for entry in course_entries.entries():
-            here = entry.course.state_folder == self.state.course.state_folder
+            here = entry.course.state_folder == self.state.learning.course.state_folder
             status = f" ({entry.status})" if entry.status else ""
             yield from self._console.wrapped(
                 f"{entry.course.id}: {entry.title}{status}" + (f"  <- {say('here', 'you are here')}" if here else "")
@@ -190,7 +192,7 @@ class Dialogue:
         entry = found[text]
         if entry.problem:
             raise Refused(say("course-problem", "It cannot be opened. {reason}", reason=entry.problem))
-        if entry.course.state_folder == self.state.course.state_folder:
+        if entry.course.state_folder == self.state.learning.course.state_folder:
             raise Refused(say("this-course", "You are in this course."))
         self._quits, self.next_course = True, entry.course
         yield from ()
@@ -235,7 +237,7 @@ class Dialogue:
     def _export(self, _: str) -> Iterator[str]:
         """Save the learner's progress and code to a file."""
         try:
-            self._exported = export_to_temporary_file(self.state.progress, self._exported)
+            self._exported = export_to_temporary_file(self.state.learning.progress, self._exported)
         except OSError as error:
             raise Refused(
                 say("not-written", "Your progress could not be written to a file: {reason}", reason=error)
@@ -251,5 +253,5 @@ class Dialogue:
 
     def _bye(self) -> Iterator[str]:
         """Yield what is said at the end."""
-        if self.state.progress.saved:
+        if self.state.learning.progress.saved:
             yield from self._console.wrapped(say("bye", "Everything is saved."))

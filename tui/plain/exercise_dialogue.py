@@ -8,15 +8,12 @@ from pathlib import Path
 
 from lessons.engine.scratch_run import STEP
 from lessons.files.regular_file import NotRegular, open_regular, read_most
-from lessons.format.lesson import ExerciseStep, Lesson, Step
-from lessons.learner import milestones, outcomes, symptoms
 from lessons.learner.records import DAMAGED
 from lessons.play.drafts import is_cut_short
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.purpose import Purpose
+from lessons.play.exercise import ExerciseModel
 from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit
-from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
+from lessons.results.result import AnswerComparison, StepResult, WorkerError
 from lessons.texts.wording import Wording
 from tui.plain.command_table import Handlers
 from tui.plain.flow_commands import FlowPlace
@@ -42,20 +39,14 @@ LARGEST = 1024 * 1024
 class ExerciseDialogue(StepDialogue):
     """An exercise whose answer is code."""
 
-    def __init__(
-        self, state: PlainState, lesson: Lesson, step: Step, learner_changes: LearnerChanges, purpose: Purpose
-    ) -> None:
-        assert isinstance(step, ExerciseStep)
-        self._exercise = step
-        super().__init__(state, lesson, step, learner_changes, purpose)
-        self._drafts, self._help = state.drafts, state.help
-        if purpose is Purpose.REVIEW and self._help.begin_review(step):
-            self._drafts.begin_again(step)
-        self._help.open(step)
-        self._code = self._drafts.open(step)
-        self._judgement: Judgement | None = None
+    _model: ExerciseModel
+
+    def __init__(self, state: PlainState, model: ExerciseModel) -> None:
+        super().__init__(state, model)
+        self._exercise, self._drafts, self._help = model.exercise, model.drafts, model.help
+        self._code = model.code
         self._scratch: StepResult | None = None
-        self._with_code = lesson
+        self._with_code = model.lesson
 
     @property
     def handlers(self) -> Handlers:
@@ -70,9 +61,9 @@ class ExerciseDialogue(StepDialogue):
         found |= {"starter": self.starter, "edit": self.edit, "solution": self.solution}
         if self._help.hints_left and not self._help.solution_is_open:
             found["hint"] = self.hint
-        if self._judgement is not None and self._judgement.difference is not None:
+        if self._model.judgement is not None and self._model.judgement.difference is not None:
             found["difference"] = self.difference
-        if self._state.progress.gave_up(self._exercise.exercise):
+        if self._model.gave_up:
             found["retract"] = self.retract
         return found
 
@@ -107,11 +98,10 @@ class ExerciseDialogue(StepDialogue):
 
     @property
     def _hints_read(self) -> tuple[str, ...]:
-        return self._exercise.hints[: self._help.hints]
+        return self._model.hints_read
 
     def _below(self) -> Iterator[str]:
-        step, progress = self._exercise, self._state.progress
-        if self._code.strip() != step.starter.strip():
+        if self._code.strip() != self._exercise.starter.strip():
             yield from self._paragraphs(say("your-code", "Your code:"))
             yield from self._code_lines()
         for number in range(self._help.hints):
@@ -119,18 +109,18 @@ class ExerciseDialogue(StepDialogue):
             yield from self._hint_lines(self._exercise.hints, number)
         if self._help.under_review:
             yield from self._paragraphs(say("once-more", "Once more, from the starter."))
-        elif progress.passed(step.exercise):
+        elif self._model.passed:
             yield from self._paragraphs(say("passed-before", "Passed before."))
-        elif progress.gave_up(step.exercise):
+        elif self._model.gave_up:
             yield from self._paragraphs(say("gave-up", "You gave up on this one; you can still solve it."))
-        elif self._is_challenge and milestones.first_open(self.lesson, progress) != step.id:
+        elif self._model.skips_lesson:
             yield from self._paragraphs(
                 say(
                     "challenge",
                     "This is the challenge of the lesson: pass it, and the rest of the lesson is behind you.",
                 )
             )
-        other = self._drafts.offered(step.exercise, self._code)
+        other = self._model.offered(self._code)
         if other is not None:
             yield from self._paragraphs(
                 say("damaged-code", "The disk has changed a part of your code; type starter for your last whole code.")
@@ -143,10 +133,6 @@ class ExerciseDialogue(StepDialogue):
             "run runs it.",
         )
         yield from self._paragraphs(how)
-
-    @property
-    def _is_challenge(self) -> bool:
-        return self._purpose is Purpose.CHALLENGE
 
     # Code ------------------------------------------------------------------------------------------------------------
 
@@ -174,7 +160,7 @@ class ExerciseDialogue(StepDialogue):
         self._save("\n".join(lines) + "\n", replaces=True)
         if not ended:
             yield from self._console.wrapped(say("no-end", "The input ended before a line with {end}.", end=end))
-        if self._state.progress.saved:
+        if self._state.learning.progress.saved:
             yield from self._console.wrapped(
                 say.count(
                     "kept", len(lines), "{count} line is saved. Type check.", "{count} lines are saved. Type check."
@@ -203,13 +189,12 @@ class ExerciseDialogue(StepDialogue):
         if replaces and before not in ("", self._exercise.starter.strip(), code.strip()):
             self._drafts.archive(self._exercise.exercise, self._code)
         self._code = code
-        self._help.gives_up_next = False
-        self._drafts.save(self._exercise.exercise, code)
+        self._model.save(code)
 
     def starter(self, _: str) -> Iterator[str]:
         """Switch to the starter or, from there, to the code that it replaced; to that of another session first."""
         name, before = self._exercise.exercise, self._code
-        other = self._drafts.offered(name, before)
+        other = self._model.offered(before)
         last = self._drafts.last_archived(name)
         if other is not None:
             after = other.code
@@ -222,7 +207,7 @@ class ExerciseDialogue(StepDialogue):
         if before.strip() != self._exercise.starter.strip():
             self._drafts.archive(name, before)
         self._save(after)
-        self._judgement = None
+        self._model.judgement = None
         yield from self._code_lines()
 
     def edit(self, _: str) -> Iterator[str]:
@@ -261,20 +246,14 @@ class ExerciseDialogue(StepDialogue):
 
     def check(self, text: str) -> Iterator[str]:
         """Have the code judged, that in a file if one is named, and yield the verdict."""
-        step, progress = self._exercise, self._state.progress
         if text:
             self._save(self._read(text), replaces=True)
         self._help.gives_up_next = False
-        judgement = self._state.session.check(step, self._code)
-        shown, held_back = symptoms.of_first_check(progress, step, judgement)
-        challenged = self._is_challenge
-        more = outcomes.record(progress, self.lesson, step, self._code, judgement, challenged=challenged) or held_back
-        if judgement.passed:
-            self._help.forget(step.exercise)
+        judgement = self._state.session.check(self._exercise, self._code)
+        shown, more = self._model.judged(self._code, judgement)
         if judgement.stopped:
             yield from self._console.wrapped(judgement.message)
             return
-        self._judgement = shown
         yield from linear_text.judgement(shown, more, self._console.width, in_shell=False)
         if judgement.passed:
             yield from self._console.wrapped(say("why", "Type solution to see why it works, or next to go on."))
@@ -285,8 +264,7 @@ class ExerciseDialogue(StepDialogue):
         """Run the code without judging it, and yield its matrices."""
         self._help.gives_up_next = False
         self._with_code, run = self._state.session.attempt(self.lesson, self._exercise, self._code)
-        result = symptoms.of_first_run(self._state.progress, self._exercise, run.result(STEP) or StepResult(STEP))
-        self._scratch = result
+        self._scratch = result = self._model.scratch(run)
         self._explaining.forget()
         self._flow.forget()
         width = self._console.width
@@ -298,7 +276,7 @@ class ExerciseDialogue(StepDialogue):
 
     def difference(self, _: str) -> Iterator[str]:
         """Yield the first result that differs, as it is and as it is expected."""
-        judgement = self._judgement
+        judgement = self._model.judgement
         if judgement is None or judgement.difference is None:
             raise Refused(exercise_text.nothing_to_compare(judgement))
         difference = judgement.difference

@@ -66,11 +66,11 @@ class KeepCommands:
         """Write what the learner read and wrote, or their progress."""
         if kind == home_offers.PROGRESS:
             file = file or self._files.proposed("my_progress.json")
-            yield from self._written(self._files.write(file, home_offers.progress_text(self._state.progress)))
+            yield from self._written(self._files.write(file, home_offers.progress_text(self._state.learning.progress)))
             return
-        file = file or self._files.proposed(home_files.file_name(kind, self._state.course))
+        file = file or self._files.proposed(home_files.file_name(kind, self._state.learning.course))
         self._files.check(file)
-        work = learner_work.read(self._state.progress, self._state.course)
+        work = learner_work.read(self._state.learning.progress, self._state.learning.course)
         stopped = threading.Event()
 
         def go_on(_: str = "") -> None:
@@ -78,7 +78,7 @@ class KeepCommands:
                 raise _Stopped
 
         def take(session: Session) -> HomeFile:
-            taken = home_files.take(kind, session, self._state.course, work, on_line=go_on)
+            taken = home_files.take(kind, session, self._state.learning.course, work, on_line=go_on)
             go_on()
             return taken
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lessons.authoring.previewed_course import PreviewedCourse, Version
 from lessons.engine.session import Session
 from lessons.format.lesson import Lesson
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.purpose import Purpose
+from lessons.play.step_results import StepResults
 from lessons.texts.wording import Wording
 from tui.plain.command_table import Handlers
 from tui.plain.console import Console
@@ -34,10 +34,9 @@ class PreviewDialogue(Dialogue):
         """Initialize at the step at a position of the lesson."""
         self._previewed, self._version, self._index = previewed, version, index
         self._judged = previewed.fingerprint()
-        super().__init__(version.course, NoProgress(), session, console)
+        super().__init__(version.course, NoProgress(), session, console, StepResults(NothingRecorded()))
 
     def _course_dialogue(self) -> CourseDialogue:
-        self.state = self.state._replace(recorded=NothingRecorded())
         return PreviewedSteps(self.state, self._version.lesson, self._index)
 
     @property
@@ -64,7 +63,7 @@ class PreviewDialogue(Dialogue):
         lesson, index = version.place_of(steps.lesson, steps.step.id)
         is_other = lesson != steps.lesson
         self._version = version
-        self.state = self.state._replace(course=version.course)
+        self.state = self.state._replace(learning=replace(self.state.learning, course=version.course))
         yield from self._findings()
         if is_other:
             assert isinstance(steps, PreviewedSteps)
@@ -94,14 +93,12 @@ class PreviewedSteps(CourseDialogue):
 
     def __init__(self, state: PlainState, lesson: Lesson, index: int) -> None:
         super().__init__(state)
-        self.current = self._dialogue(lesson, lesson.steps[index])
+        self._place(lesson, index)
 
     def go_on_with(self, state: PlainState, lesson: Lesson, index: int) -> Iterator[str]:
         """Open a step of a new version."""
         self._state = state
         self._glossary = self._outline = None
-        self._learner_changes = LearnerChanges()
-        self._purpose = Purpose.WORK
-        self._origins.clear()
-        state.bases.clear()
+        self._journey.learning = state.learning
+        self._journey.forget_jumps()
         yield from self.open(lesson, index)

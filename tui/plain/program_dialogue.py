@@ -12,8 +12,7 @@ from lessons.engine.programs.first_difference import lead_to_first
 from lessons.engine.programs.program_session import ProgramRun, ProgramSession
 from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.format.lesson import Lesson, RunStep, Step
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.purpose import Purpose
+from lessons.play.step import StepModel
 from lessons.results.tensor_questions import Refusal
 from lessons.texts.wording import Wording
 from tui.plain.command_table import Handlers, PlainCommand
@@ -134,7 +133,7 @@ class PagesDialogue(CourseDialogue):
             lesson, index = self._step_named(name)
         else:
             lesson, index = self._opened.lesson, program_session.first_page(self._opened)
-        self.current = self._dialogue(lesson, lesson.steps[index])
+        self._place(lesson, index)
 
     @property
     def _opened(self) -> ProgramRun:
@@ -155,10 +154,10 @@ class PagesDialogue(CourseDialogue):
             found["call"] = self.call
         return found | {word: partial(self._of_tensor, word) for word in OF_TENSORS if word in found}
 
-    def _dialogue(self, lesson: Lesson, step: Step) -> StepDialogue:
-        code = self._opened.code_beside(step) if isinstance(step, RunStep) else ""
+    def _dialogue(self, model: StepModel) -> StepDialogue:
+        code = self._opened.code_beside(model.step) if isinstance(model.step, RunStep) else ""
         printed = set[str]() if self._is_file else self._code_printed
-        return PageDialogue(self._state, lesson, step, self._learner_changes, self._purpose, code, printed)
+        return PageDialogue(self._state, model, code, printed)
 
     def _title(self, lesson: Lesson) -> Iterator[str]:
         title = say.count(
@@ -284,7 +283,7 @@ class PagesDialogue(CourseDialogue):
                 continue
             index = self.lesson.index(self._page_with(each.partition("[")[0].strip(), names, pages))
             self.current.stop()
-            self.current = self._dialogue(self.lesson, self.lesson.steps[index])
+            self._place(self.lesson, index)
             self.current.enter()
             page = say("page", "page {number}", number=index + 1)
             yield from self._console.wrapped(
@@ -312,7 +311,7 @@ class PagesDialogue(CourseDialogue):
         if isinstance(index, Refusal):
             raise Refused(index.reason)
         same = program_calls.are_alike(groups, self._opened.groups)
-        history = self._learner_changes.lesson_history if same else None
+        history = self._journey.history if same else None
         yield from self.open(self._opened.lesson, index, history=history)
 
     # Running it again ------------------------------------------------------------------------------------------------
@@ -345,18 +344,9 @@ class PagesDialogue(CourseDialogue):
 class PageDialogue(StepDialogue):
     """A page of a program. Of a function, only its own code is printed, and code of earlier pages only on request."""
 
-    def __init__(
-        self,
-        state: PlainState,
-        lesson: Lesson,
-        step: Step,
-        learner_changes: LearnerChanges,
-        purpose: Purpose,
-        code: str,
-        printed: set[str],
-    ) -> None:
+    def __init__(self, state: PlainState, model: StepModel, code: str, printed: set[str]) -> None:
         """Initialize with the code that stands beside a page; it is opened without it if that was `printed` before."""
-        super().__init__(state, lesson, step, learner_changes, purpose)
+        super().__init__(state, model)
         self._code, self._printed, self._brief = code, printed, False
 
     def open(self) -> Iterator[str]:

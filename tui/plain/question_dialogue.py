@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from lessons.engine.questions import question_facts, question_words
-from lessons.engine.questions.question_judging import judge
-from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question, Step
-from lessons.learner import outcomes
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.purpose import Purpose
-from lessons.play.question_state import Phase, pointed_cell, state_at_opening
+from lessons.format.lesson import ChoiceStep, Question, Step
+from lessons.play.question import QuestionModel
+from lessons.play.question_state import pointed_cell
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import Judgement, StepResult, WorkerError
 from lessons.texts.wording import Wording
@@ -31,19 +28,17 @@ say = Wording("plain/question")
 class QuestionDialogue(StepDialogue):
     """A question about a run, or a find."""
 
-    def __init__(
-        self, state: PlainState, lesson: Lesson, step: Step, learner_changes: LearnerChanges, purpose: Purpose
-    ) -> None:
-        assert isinstance(step, Question)
-        self._question: Question = step
-        self._state_of_question = state_at_opening(step, state.progress, purpose)
-        super().__init__(state, lesson, step, learner_changes, purpose)
+    _model: QuestionModel
+
+    def __init__(self, state: PlainState, model: QuestionModel) -> None:
+        super().__init__(state, model)
+        self._question = model.task
 
     @property
     def handlers(self) -> Handlers:
         """The commands that apply at the question now."""
         found = super().handlers
-        if self._state_of_question.is_open:
+        if self._model.state.is_open:
             found |= {"answer": self.answer, "hint": self.hint, "solution": self.solution}
             if question_facts.target_of(self._question) is not None:
                 found["point"] = self.point
@@ -52,18 +47,15 @@ class QuestionDialogue(StepDialogue):
     @property
     def subject(self) -> Subject:
         """What can be shown and explained: what the question shows, and what it reveals once it is answered."""
-        step, is_open = self._question, self._state_of_question.is_open
-        tensors = question_facts.visible_tensors(step, self.content.result, answered=not is_open)
-        hidden = step.on if is_open and isinstance(step, PointStep) and step.blank else ""
-        return Subject(tensors, CodeUnit.step(step.id), hidden)
+        return Subject(self._model.tensors, CodeUnit.step(self.step.id), self._model.hidden)
 
     @property
     def _is_answered(self) -> bool:
-        return not self._state_of_question.is_open
+        return not self._model.state.is_open
 
     def why_not(self, word: str) -> str:
         """See `StepDialogue`."""
-        if word in ("answer", "point", "hint", "solution") and not self._state_of_question.is_open:
+        if word in ("answer", "point", "hint", "solution") and not self._model.state.is_open:
             return say("is-over", "You have done this task. Type next to go on.")
         return super().why_not(word)
 
@@ -75,7 +67,7 @@ class QuestionDialogue(StepDialogue):
 
     @property
     def _hints_read(self) -> tuple[str, ...]:
-        return self._question.hints[: self._state_of_question.hints]
+        return self._model.hints_read
 
     @property
     def _target(self) -> str:
@@ -84,7 +76,7 @@ class QuestionDialogue(StepDialogue):
         return f"{on}[{','.join('0' for _ in tensor.shape)}]" if tensor is not None else ""
 
     def _below(self) -> Iterator[str]:
-        state, step, result = self._state_of_question, self._question, self.content.result
+        state, step, result = self._model.state, self._question, self.content.result
         for number in range(state.hints if state.is_open else 0):
             yield ""
             yield from self._hint_lines(self._question.hints, number)
@@ -128,21 +120,18 @@ class QuestionDialogue(StepDialogue):
         """Have an answer judged and recorded, and yield the verdict."""
         if not text:
             raise Refused(self._form())
-        step = self._question
+        before = self._names_shown()
         try:
-            judgement = judge(step, self.content.result, text)
+            judgement, more = self._model.answer(text)
         except WorkerError as error:
             raise Refused(str(error)) from None
-        more = outcomes.record(self._state.progress, self.lesson, step, text, judgement)
         if judgement.stopped:
-            self._state_of_question = replace(self._state_of_question, gives_up_next=False)
             yield from self._console.wrapped(judgement.message)
             return
-        self._state_of_question = self._state_of_question.with_answer(text, judgement)
-        yield from self._verdict(judgement)
+        yield from self._verdict(judgement, before)
         yield from self._console.wrapped(more)
 
-    def _verdict(self, judgement: Judgement) -> Iterator[str]:
+    def _verdict(self, judgement: Judgement, before: Set[str]) -> Iterator[str]:
         width = self._console.width
         if not judgement.passed:
             yield from self._console.wrapped(say("not-yet", "Not yet."))
@@ -150,12 +139,14 @@ class QuestionDialogue(StepDialogue):
             return
         yield from self._console.wrapped(say("done", "Right."))
         yield from plain_lines(judgement.message, width)
-        yield from self._end("passed")
+        yield from self._revealed(before)
 
-    def _end(self, phase: Phase) -> Iterator[str]:
-        """End the question, and yield what it reveals."""
-        before = {tensor.name for tensor in self.subject.tensors} - {self.subject.hidden}
-        self._state_of_question = replace(self._state_of_question, phase=phase, gives_up_next=False)
+    def _names_shown(self) -> Set[str]:
+        """Return the names of the tensors whose numbers can be seen."""
+        return {tensor.name for tensor in self.subject.tensors} - {self.subject.hidden}
+
+    def _revealed(self, before: Set[str]) -> Iterator[str]:
+        """Yield what the end of the question has revealed; `before` are the names that were shown."""
         result = self.content.result
         revealed = tuple(tensor for tensor in self.subject.tensors if tensor.name not in before)
         shown = replace(result, stdout="", error=None, notes=(), tensors=revealed)
@@ -204,23 +195,23 @@ class QuestionDialogue(StepDialogue):
 
     def hint(self, _: str) -> Iterator[str]:
         """Yield the next hint, or say that there are none left."""
-        state, hints = self._state_of_question, self._question.hints
-        if state.hints >= len(hints):
+        if not self._model.take_hint():
             yield from self._console.wrapped(
                 say("no-more-hints", "There are no more hints. Type solution to give up and see the answer.")
-                if hints
+                if self._question.hints
                 else say("no-hints", "There are no hints here. Type solution to give up and see the answer.")
             )
             return
-        self._state_of_question = state.with_help(len(hints))
-        self._state.progress.use_hint(self._question.exercise, self._state_of_question.hints)
-        yield from self._hint_lines(self._question.hints, self._state_of_question.hints - 1)
+        yield from self._hint_lines(self._question.hints, self._model.state.hints - 1)
 
     def solution(self, _: str) -> Iterator[str]:
         """Give up, when that is asked for twice, and yield the answer."""
-        state, step, result = self._state_of_question, self._question, self.content.result
-        if not state.gives_up_next:
-            self._state_of_question = replace(state, gives_up_next=True)
+        before = self._names_shown()
+        try:
+            has_given_up = self._model.give_up()
+        except WorkerError as error:
+            raise Refused(str(error)) from None
+        if not has_given_up:
             yield from self._console.wrapped(
                 say(
                     "give-up",
@@ -228,14 +219,8 @@ class QuestionDialogue(StepDialogue):
                 )
             )
             return
-        try:
-            question_words.answer_text(step, result)
-        except WorkerError as error:
-            raise Refused(str(error)) from None
-        self._state.progress.give_up(step.exercise)
-        lines = list(self._end("gave-up"))
-        yield from self._answer_lines(step, result)
-        yield from lines
+        yield from self._answer_lines(self._question, self.content.result)
+        yield from self._revealed(before)
 
 
 def letters(step: Step) -> str:

@@ -8,10 +8,9 @@ from dataclasses import replace
 
 from lessons.format import main_path, template
 from lessons.format.knobs.knob import Knob
-from lessons.format.lesson import FindStep, Lesson, Step
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.purpose import Purpose
-from lessons.play.runner import CHANGING, RUNNERS, Runner
+from lessons.format.lesson import FindStep, Step
+from lessons.play.runner import CHANGING, Runner
+from lessons.play.step import StepModel
 from lessons.play.step_content import StepContent
 from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit
@@ -40,18 +39,15 @@ class StepDialogue:
 
     Attributes:
         lesson, step: the step.
-        content: its result, as far as it is known.
     """
 
-    def __init__(
-        self, state: PlainState, lesson: Lesson, step: Step, learner_changes: LearnerChanges, purpose: Purpose
-    ) -> None:
-        self._state, self._console = state, state.console
-        self.lesson, self.step, self._purpose = lesson, step, purpose
-        self._learner_changes = learner_changes
-        self.content = state.at_once(lesson, step)
+    def __init__(self, state: PlainState, model: StepModel) -> None:
+        self._state, self._console, self._model = state, state.console, model
+        self.lesson, self.step = model.lesson, model.step
         # Whether the kept run is that of this step, with the changes that hold now.
         self._ran = False
+        # What follows from the last run, in a sentence.
+        self._follows = ""
         parts = (self._console, state.session)
         self._matrices = MatrixCommands(*parts, self._subject_of_numbers, self._prepared)
         self._explaining = ExplainCommands(*parts, self._subject_of_numbers, self._prepared, self._names_of_steps)
@@ -61,7 +57,7 @@ class StepDialogue:
             lambda: (self.lesson, self.step),
             lambda: self.subject,
             lambda: self.content,
-            lambda: self._history,
+            lambda: self._model.history,
             self._change,
         )
 
@@ -73,9 +69,14 @@ class StepDialogue:
     # What stands here ------------------------------------------------------------------------------------------------
 
     @property
+    def content(self) -> StepContent:
+        """The result of the step, as far as it is known."""
+        return self._model.content
+
+    @property
     def runner(self) -> Runner:
         """The way in which the step gets its results."""
-        return RUNNERS[self.step.kind]
+        return self._model.runner
 
     @property
     def subject(self) -> Subject:
@@ -94,10 +95,6 @@ class StepDialogue:
         return not text or bool(typed(text, [tensor.name for tensor in self._subject_of_numbers().tensors])[0])
 
     @property
-    def _history(self) -> ChangeHistory:
-        return self._learner_changes.of(self.step)
-
-    @property
     def knobs(self) -> tuple[Knob, ...]:
         """The knobs that can be turned at the step."""
         return self._changing.knobs
@@ -105,7 +102,7 @@ class StepDialogue:
     @property
     def changes(self) -> Changes:
         """The learner's changes with which the step runs."""
-        return self._history.current if self.runner in CHANGING else Changes()
+        return self._model.changes
 
     @property
     def handlers(self) -> Handlers:
@@ -253,9 +250,10 @@ class StepDialogue:
     def _run(self, changes: Changes | None = None) -> str:
         """Run the step and keep the result; return why it could not be run, "" if it was. Raises `ChangeError`."""
         try:
-            self.content = self._state.live(self.lesson, self.step, self.changes if changes is None else changes)
+            content = self._state.session.finish(self.lesson, self.step.id, self._model.live(changes))
         except WorkerError as error:
             return str(error)
+        self._follows = self._model.take(content)
         self._ran = True
         self._explaining.forget()
         self._flow.forget()
@@ -315,13 +313,14 @@ class StepDialogue:
 
     def _change(self, history: ChangeHistory) -> Iterator[str]:
         """Run the step with other changes, and yield what came of it. Raises `ChangeError`."""
-        if history.current == self._history.current and history.position == self._history.position:
+        before = self._model.history
+        if history.current == before.current and history.position == before.position:
             yield from self._console.wrapped(say("as-before", "That is as it was."))
             return
         problem = self._run(history.current)
         if problem:
             raise Refused(problem)
-        self._learner_changes.replace(self.step, history)
+        self._model.history = history
         yield from change_commands.described(self._console, self.lesson, history.current)
         result = self.content.result
         for note in result.notes:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 
-from lessons.format.lesson import Lesson, Step, TrainStep
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.purpose import Purpose
+from lessons.play.training import TrainingModel
 from lessons.play.training_replay import TrainingReplay
 from lessons.results.result import Failure, Training, TrainingSnapshot, WorkerError
 from lessons.texts.wording import Wording
@@ -27,15 +25,14 @@ MOST_POINTS = 11
 class TrainingDialogue(StepDialogue):
     """A step with a training."""
 
-    def __init__(
-        self, state: PlainState, lesson: Lesson, step: Step, learner_changes: LearnerChanges, purpose: Purpose
-    ) -> None:
-        assert isinstance(step, TrainStep)
-        self._training = step
+    _model: TrainingModel
+
+    def __init__(self, state: PlainState, model: TrainingModel) -> None:
+        super().__init__(state, model)
+        self._training = model.training
         # The position of the snapshot that was printed last.
         self._looked_at = -1
         self._paused: TrainingReplay | None = None
-        super().__init__(state, lesson, step, learner_changes, purpose)
 
     @property
     def handlers(self) -> Handlers:
@@ -49,7 +46,7 @@ class TrainingDialogue(StepDialogue):
 
     @property
     def _replay(self) -> TrainingReplay:
-        return self._state.replays.of(self.lesson, self._training, self.changes)
+        return self._model.replay
 
     def _below(self) -> Iterator[str]:
         yield from super()._below()
@@ -87,7 +84,7 @@ class TrainingDialogue(StepDialogue):
             replay.resume()
             yield from self._ended(replay, session.resume)
             return
-        replay = self._state.replays.begin(self.lesson, self._training, self.changes)
+        replay = self._model.begin()
         yield from self._console.wrapped(say("started", "The training begins. Ctrl+C pauses it."))
         changes, step = self.changes, self._training
         lock = threading.Lock()
@@ -103,7 +100,7 @@ class TrainingDialogue(StepDialogue):
 
         def stopped() -> None:
             self._paused = None
-            self._state.replays.end(replay, Training((), stopped=True))
+            self._model.end(replay, Training((), stopped=True))
 
         yield from self._ended(replay, lambda: session.train(self.lesson, step.id, take, changes, stopped))
 
@@ -115,22 +112,20 @@ class TrainingDialogue(StepDialogue):
         except WorkerError as error:
             outcome = Training((), Failure("crash", str(error)))
         except BaseException:
-            self._state.replays.end(replay, Training((), stopped=True))
+            self._model.end(replay, Training((), stopped=True))
             raise
         if outcome is None:
             self._paused = replay
             replay.pause()
             yield from self._console.wrapped(self._paused_text(replay))
             return
-        self._state.replays.end(replay, outcome)
+        self._model.end(replay, outcome)
         seconds = training_status.seconds(replay.seconds)
         match replay.state:
             case "trained":
                 yield from self._console.wrapped(
                     say("trained", "Trained in {time}. The next steps use your model.", time=seconds)
                 )
-                # What was known of the lesson came from another model.
-                self._state.bases.clear()
                 yield from self.run("")
             case "failed" if replay.failure is not None:
                 yield from self._console.wrapped(

@@ -17,6 +17,7 @@ from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
+from lessons.play.step_results import Runs, finish
 from lessons.results.result import AnswerComparison, Judgement, Training, TrainingSnapshot
 from lessons.results.tensor_questions import Refusal, TensorQuestion
 from lessons.texts.wording import Wording
@@ -71,6 +72,10 @@ class WaitingSession:
         Raises `WorkerError`, or `ChangeError` for a change that cannot be made.
         """
         return self._keep(self._wait(lambda: self._session.run(lesson, upto, changes)))
+
+    def finish(self, lesson: Lesson, upto: str, runs: Runs[T]) -> T:
+        """Finish work that needs runs of a lesson up to a step. Raises as `run` does."""
+        return finish(runs, lambda changes: self.run(lesson, upto, changes))
 
     def attempt(self, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:
         """Run the learner's code after the lesson, and return the lesson with it. Raises `WorkerError`."""

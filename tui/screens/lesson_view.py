@@ -15,8 +15,8 @@ from textual.message import Message
 from textual.widget import Widget
 
 from lessons.format import main_path, template
-from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep, Step
-from lessons.play.purpose import Purpose
+from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep
+from lessons.play.step import StepModel
 from lessons.play.step_content import StepContent
 from lessons.render.numbers import exact
 from lessons.render.source_text import names_of_steps
@@ -129,24 +129,19 @@ class LessonView(QuietStepView, ExplainingView):
         """The title of the step."""
         return self._step.title if self._step is not None else ""
 
-    def open_step(
-        self,
-        lesson: Lesson,
-        step: Step,
-        content: StepContent,
-        history: ChangeHistory,
-        purpose: Purpose = Purpose.WORK,
-    ) -> None:
+    def open_step(self, model: StepModel) -> None:
         """Show a step with the learner's changes to its lesson, and take the focus."""
-        assert isinstance(step, FilledStep)
-        self._whatif.history = history
-        self._show(lesson, step, content)
+        assert isinstance(model.step, FilledStep)
+        self._whatif.history = model.history
+        self._show(model.lesson, model.step, model.content)
         self.focus_active()
 
-    def show_result(self, content: StepContent) -> None:
-        """Show the results of a run of the step that was opened last."""
+    def show_result(self, content: StepContent, follows: str = "") -> None:
+        """Show what has come of a run of the step that was opened last, and what follows from it."""
         if self._lesson is not None and self._step is not None:
             self._show(self._lesson, self._step, content)
+        if follows:
+            self.notify(follows, markup=False, timeout=10)
 
     def _show(self, lesson: Lesson, step: FilledStep, content: StepContent) -> None:
         # The explanation was about the numbers of a different run. It goes while the matrices still show that run.

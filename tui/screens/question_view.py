@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.message import Message
 from textual.widget import Widget
 
 from lessons.engine.questions import answer_reading, question_facts, question_words
 from lessons.engine.questions.question_facts import Pointing
 from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question
-from lessons.play.question_state import Phase, QuestionState, answer_cells
+from lessons.play.purpose import Purpose
+from lessons.play.question import QuestionModel
+from lessons.play.question_state import QuestionState, answer_cells
+from lessons.play.step import StepModel
+from lessons.play.step_content import StepContent
 from lessons.render.source_text import names_of_steps
 from lessons.results.code_unit import CodeUnit
-from lessons.results.result import Judgement, StepResult, Tensor, WorkerError
+from lessons.results.result import Judgement, Tensor, WorkerError
 from lessons.texts.wording import Wording
 from tui.actions.action_words import hint_of
 from tui.actions.bindings import bindings
@@ -31,6 +34,7 @@ from tui.render.code_text import marked
 from tui.render.step_layout import CODE
 from tui.screens.explaining_view import MATRICES, ExplainingView
 from tui.screens.question_panes import QuestionPanes
+from tui.screens.step_view import QuietStepView, ViewContext
 from tui.tty.terminal import Terminal
 from tui.widgets.answer_box import AnswerBox
 from tui.widgets.line_widget import set_height
@@ -40,8 +44,8 @@ from tui.widgets.text_pane import TextPane
 say = Wording("question/view")
 
 
-class QuestionView(ExplainingView):
-    """The view of a question. It posts the learner's answers, and is given the judgements to show."""
+class QuestionView(QuietStepView, ExplainingView):
+    """The view of a question."""
 
     topic = "question"
     names: ClassVar[str] = "asked"
@@ -56,34 +60,13 @@ class QuestionView(ExplainingView):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("question")]
 
-    class Answered(Message):
-        """Posted when the learner has given an answer to be judged."""
-
-        def __init__(self, step: Question, text: str) -> None:
-            self.step, self.text = step, text
-            super().__init__()
-
-    class HintUsed(Message):
-        """Posted when the learner has read a hint; `n` is its number, from 1."""
-
-        def __init__(self, step: Question, n: int) -> None:
-            self.step, self.n = step, n
-            super().__init__()
-
-    class GaveUp(Message):
-        """Posted when the learner has given up and the answer is shown."""
-
-        def __init__(self, step: Question) -> None:
-            self.step = step
-            super().__init__()
-
     def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
         super().__init__(terminal, self.names, id=id)
         self._code_theme = code_theme
         self._lesson: Lesson | None = None
         self._step: Question | None = None
         self._note = ""
-        self._state = QuestionState()
+        self._model: QuestionModel | None = None
         self._line: int | None = None
         self._aside: bool | None = None
         self._code_plain = Text()
@@ -103,39 +86,37 @@ class QuestionView(ExplainingView):
 
     # Contents ----------------------------------------------------------------------------------------------------
 
-    def show_step(
-        self,
-        lesson: Lesson,
-        step: Question,
-        result: StepResult,
-        note: str,
-        passed: bool,
-        hints_used: int = 0,
-        given_up: bool = False,
-    ) -> None:
-        """Show a question with recorded or live results; showing the same question again keeps its state.
+    @classmethod
+    def make(cls, context: ViewContext) -> Self:
+        """Return a view that does not show a question yet."""
+        return cls(context.terminal, context.code_theme, id=cls.topic)
 
-        Args:
-            lesson, step: the question and its lesson.
-            result: the results of the code of the step.
-            note: the kind of results, such as recorded or live.
-            passed: whether the learner has answered the question correctly.
-            hints_used: how many hints the learner has read.
-            given_up: whether the learner has given up on the question.
-        """
-        fresh = (lesson.id, CodeUnit.step(step.id)) != (self._lesson.id if self._lesson else "", self.unit)
-        self._lesson, self._step, self._result, self._note = lesson, step, result, note
-        self._step_names = names_of_steps(lesson)
+    def open_step(self, model: StepModel) -> None:
+        """Show a question with the learner's progress, and take the focus; one that was left is shown as it was."""
+        assert isinstance(model, QuestionModel)
+        same = self._model is not None and (model.lesson, model.step) == (self._model.lesson, self._model.step)
+        self._model, self._lesson, self._step = model, model.lesson, model.task
+        self._show_content(model.content, fresh=not same or model.purpose is Purpose.REVIEW)
+        self._go_to(self._first_pane())
+
+    def show_result(self, content: StepContent, follows: str = "") -> None:
+        """Show the results of a run of the question that was opened last."""
+        if self._model is not None:
+            self._show_content(content, fresh=False)
+
+    def _show_content(self, content: StepContent, *, fresh: bool) -> None:
+        """Show a question with recorded or live results, `fresh` if another one was shown before."""
+        assert self._lesson is not None
+        assert self._step is not None
+        self._result, self._note = content.result, content.note
+        self._step_names = names_of_steps(self._lesson)
         if fresh:
-            self._state, self._line = QuestionState(), None
+            self._line = None
             self._answer.clear()
-        self._state = self._state.with_earlier_visits(
-            len(step.hints), hints_used=hints_used, passed=passed, given_up=given_up
-        )
         # The explanation was about the numbers of a different run.
         self._close_explanation()
         had_nothing = not self._tensors
-        self._code_plain = code_text(step, result, self._code_theme)
+        self._code_plain = code_text(self._step, self._result, self._code_theme)
         if fresh:
             self._active = CODE
         self._show_all()
@@ -149,6 +130,11 @@ class QuestionView(ExplainingView):
         self._go_to(self._first_pane())
 
     @property
+    def _state(self) -> QuestionState:
+        """The learner's progress on the question."""
+        return self._model.state if self._model is not None else QuestionState()
+
+    @property
     def text_pane(self) -> TextPane:
         """The pane that holds the prose."""
         return self._prose
@@ -158,34 +144,30 @@ class QuestionView(ExplainingView):
         """The title of the question."""
         return self._step.title if self._step is not None else ""
 
-    def show_judgement(self, judgement: Judgement, text: str) -> None:
+    def _show_judgement(self, judgement: Judgement, text: str) -> None:
         """Show the judgement of an answer; an answer that could not be read is not counted."""
-        if self._step is None or not self._state.is_open:
-            return
         if judgement.stopped:
-            self._state = replace(self._state, gives_up_next=False)
             # The form of an answer is explained above already.
             self.say(judgement.message.replace(self._answer.form.text, "").strip())
             return
-        self._state = self._state.with_answer(text, judgement)
         if self._answer.line.value.strip() == text:
             self._answer.line.value = ""
         if isinstance(self._step, ChoiceStep):
             index = answer_reading.choice_of(self._step, self._result, text)
             self._answer.options.chosen = self._answer.options.chosen if index is None else index
         if judgement.passed:
-            self._end("passed")
+            self._show_end()
         else:
             self._show_all()
 
     def say(self, text: str) -> None:
         """Show a message in place of a judgement, for an answer that could not be judged."""
-        self._state = replace(self._state, remark=text)
+        if self._model is not None:
+            self._model.remark(text)
         self._show_all()
 
-    def _end(self, phase: Phase) -> None:
-        """End the question, which was answered or given up, and show all that was hidden."""
-        self._state = replace(self._state, phase=phase)
+    def _show_end(self) -> None:
+        """Show all that was hidden, once the question was answered or given up."""
         before = len(self._tensors)
         self._close_explanation()
         self._show_all()
@@ -216,10 +198,9 @@ class QuestionView(ExplainingView):
         self._prose.show(text.aside if aside else text.task, at_end=at_end)
 
     def _show_matrices(self) -> None:
-        step = self._step
-        if step is None:
+        if self._model is None:
             return
-        self._tensors = question_facts.visible_tensors(step, self._result, answered=not self._state.is_open)[:MATRICES]
+        self._tensors = self._model.tensors[:MATRICES]
         for index, view in enumerate(self._matrices):
             tensor = self._tensors[index] if index < len(self._tensors) else None
             view.show(tensor, self._note, blank=tensor is not None and self._is_hidden(tensor))
@@ -238,24 +219,33 @@ class QuestionView(ExplainingView):
 
     def _is_hidden(self, tensor: Tensor) -> bool:
         """Return whether the numbers of a tensor are hidden until the question is answered."""
-        step = self._step
-        return self._state.is_open and isinstance(step, PointStep) and step.blank and tensor.name == step.on
+        return self._model is not None and tensor.name == self._model.hidden
 
     # The answer --------------------------------------------------------------------------------------------------
 
     def on_answer_box_given(self, event: AnswerBox.Given) -> None:
-        """Post the answer of the answer box to be judged."""
+        """Have the answer of the answer box judged."""
         event.stop()
-        self._post_answer(event.text)
+        self._give_answer(event.text)
 
     def on_answer_box_typed(self, event: AnswerBox.Typed) -> None:
         """Forget a first request to give up, because the learner is typing an answer."""
         event.stop()
-        self._state = replace(self._state, gives_up_next=False)
+        if self._model is not None:
+            self._model.go_on()
 
-    def _post_answer(self, text: str) -> None:
-        if self._step is not None and self._state.is_open:
-            self.post_message(self.Answered(self._step, text))
+    def _give_answer(self, text: str) -> None:
+        """Have an answer judged and recorded, and show the judgement."""
+        if self._model is None or not self._state.is_open:
+            return
+        try:
+            judgement, more = self._model.answer(text)
+        except WorkerError as error:
+            self.say(str(error))
+            return
+        self._show_judgement(judgement, text)
+        if more:
+            self.notify(more, markup=False, timeout=10)
 
     def action_enter(self) -> None:
         """Answer with the cell under the cursor, or ask how its number was computed."""
@@ -266,7 +256,7 @@ class QuestionView(ExplainingView):
                 self._untouched_cell = None
                 self.say(question_text.confirm(view.tensor.name if view.tensor else "", view.index))
                 return
-            self._post_answer(", ".join(map(str, view.index)))
+            self._give_answer(", ".join(map(str, view.index)))
         else:
             self.action_explain()
 
@@ -282,40 +272,28 @@ class QuestionView(ExplainingView):
 
     def action_hint(self) -> None:
         """Show one more hint; without hints left, give up when the key is pressed twice."""
-        step = self._step
-        if step is None or not self._state.is_open:
+        model = self._model
+        if model is None or not model.state.is_open:
             return
-        helped = self._state.with_help(len(step.hints))
-        if helped.hints > self._state.hints:
-            self._state = helped
-            self.post_message(self.HintUsed(step, self._state.hints))
+        if model.take_hint():
             self._show_all()
-        elif helped.gives_up_next:
-            self._state = helped
-            self.say(
-                say(
-                    "no-more-hints",
-                    "There are no more hints. Press {key} again to give up and see the answer, which does not count as "
-                    "passed.",
-                    key=short_keys("question.hint"),
-                )
-            )
-        else:
-            self.give_up()
-
-    def give_up(self) -> None:
-        """Show the answer and its explanation, and post that the learner has given up."""
-        step = self._step
-        if step is None or not self._state.is_open:
             return
-        self._state = replace(self._state, gives_up_next=False, remark="")
         try:
-            question_words.answer_text(step, self._result)
+            has_given_up = model.give_up()
         except WorkerError as error:
             self.say(str(error))
             return
-        self.post_message(self.GaveUp(step))
-        self._end("gave-up")
+        if has_given_up:
+            self._show_end()
+            return
+        self.say(
+            say(
+                "no-more-hints",
+                "There are no more hints. Press {key} again to give up and see the answer, which does not count as "
+                "passed.",
+                key=short_keys("question.hint"),
+            )
+        )
 
     # Layout ------------------------------------------------------------------------------------------------------
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from lessons.format.lesson import Lesson, Step
 from lessons.learner.progress import Progress
-from lessons.play.purpose import Purpose
+from lessons.play.step import StepModel
 from lessons.play.step_content import StepContent
-from lessons.play.step_results import TrainingReplays
-from lessons.what_if.changes import ChangeHistory
 from tui.screens.flow_subject import FlowSubject
 from tui.state.async_session import AsyncSession
 from tui.tty.terminal import Terminal
@@ -55,7 +52,6 @@ class ViewContext:
     code_theme: str
     async_session: AsyncSession
     progress: Progress
-    replays: TrainingReplays
 
 
 class StepView(View, Protocol):
@@ -65,25 +61,11 @@ class StepView(View, Protocol):
     def make(cls, context: ViewContext) -> Self:
         """Return a view that does not show a step yet."""
 
-    def open_step(
-        self,
-        lesson: Lesson,
-        step: Step,
-        content: StepContent,
-        history: ChangeHistory,
-        purpose: Purpose = Purpose.WORK,
-    ) -> None:
-        """Show a step that the learner has opened, and take the focus.
+    def open_step(self, model: StepModel) -> None:
+        """Show a step that the learner has opened, with the results that are known, and take the focus."""
 
-        Args:
-            lesson, step: the step and its lesson, without the learner's changes.
-            content: the results that are known before the step has run.
-            history: the learner's changes to the lesson.
-            purpose: why the learner opens the step.
-        """
-
-    def show_result(self, content: StepContent) -> None:
-        """Show the results of a run of the step that was opened last."""
+    def show_result(self, content: StepContent, follows: str = "") -> None:
+        """Show what has come of a run of the step that was opened last, and what follows from it in a sentence."""
 
     def focus_active(self) -> None:
         """Focus the active pane."""

@@ -16,8 +16,9 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, TrainStep
+from lessons.play.step import StepModel
 from lessons.play.step_content import StepContent
-from lessons.play.step_results import TrainingReplays
+from lessons.play.training import TrainingModel
 from lessons.play.training_replay import TrainingReplay
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import StepResult, Tensor
@@ -95,8 +96,8 @@ class TrainingView(LessonView):
             self.view = view
             super().__init__()
 
-    def __init__(self, terminal: Terminal, code_theme: str, replays: TrainingReplays, *, id: str | None = None) -> None:
-        self._replays = replays
+    def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
+        self._model: TrainingModel | None = None
         self._replay = TrainingReplay()
         self._status = TextLine(ellipsis=terminal.ellipsis, id="status")
         self._word = TextPane(ellipsis=terminal.ellipsis, id="word")
@@ -125,6 +126,12 @@ class TrainingView(LessonView):
     # Contents ----------------------------------------------------------------------------------------------------
 
     @property
+    def model(self) -> TrainingModel:
+        """The step with its training. Callers use it only after a step was opened."""
+        assert self._model is not None
+        return self._model
+
+    @property
     def replay(self) -> TrainingReplay:
         """The training that is shown."""
         return self._replay
@@ -132,15 +139,20 @@ class TrainingView(LessonView):
     @classmethod
     def make(cls, context: ViewContext) -> Self:
         """Return a view that does not show a step yet."""
-        return cls(context.terminal, context.code_theme, context.replays, id="training")
+        return cls(context.terminal, context.code_theme, id="training")
+
+    def open_step(self, model: StepModel) -> None:
+        """Show a step with the learner's own training if there is one, otherwise with the recorded one."""
+        assert isinstance(model, TrainingModel)
+        self._model = model
+        super().open_step(model)
 
     def _show(self, lesson: Lesson, step: FilledStep, content: StepContent) -> None:
-        """Show a step with the learner's own training if there is one, otherwise with the recorded one."""
-        assert isinstance(step, TrainStep)
+        assert self._model is not None
         if (lesson, step.id) != (self._lesson, self._step.id if self._step is not None else ""):
             self._failure_text = ""
             self._surveyed.clear()
-        self._replay = self._replays.of(lesson, step, self._whatif.history.current)
+        self._replay = self._model.replay
         if content.result.trained == "own":
             self._replay.reveal()
         self._keep_time()
@@ -242,10 +254,9 @@ class TrainingView(LessonView):
 
     def _show_status(self) -> None:
         """Show the status line: the state and the progress of the training."""
-        if not isinstance(self._step, TrainStep) or self._lesson is None:
-            return
-        about = self._replays.last_duration(self._lesson, self._step)
-        self._status.set(*self._status_line(training_status.training_status(self._replay, about)))
+        if self._model is not None:
+            status = training_status.training_status(self._replay, self._model.last_duration)
+            self._status.set(*self._status_line(status))
 
     def _status_line(self, status: TrainingStatus) -> tuple[Text, str]:
         text = Text(" ")

@@ -16,16 +16,13 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from lessons.engine.scratch_run import STEP
-from lessons.format.lesson import ExerciseStep, Lesson, RunStep, Step
-from lessons.learner import milestones, outcomes, symptoms
+from lessons.format.lesson import RunStep
 from lessons.learner.records import OTHER_SESSION, Conflict
-from lessons.play.drafts import Drafts
-from lessons.play.exercise_help import ExerciseHelp
-from lessons.play.purpose import Purpose
+from lessons.play.exercise import ExerciseModel
+from lessons.play.step import StepModel
 from lessons.play.step_content import StepContent
-from lessons.results.result import AnswerComparison, Judgement, StepResult, WorkerError
+from lessons.results.result import AnswerComparison, WorkerError
 from lessons.texts.wording import Wording
-from lessons.what_if.changes import ChangeHistory
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, key_line, mention
 from tui.actions.key_names import short_keys
@@ -78,15 +75,8 @@ class Workbench(QuietStepView, Box):
         self._difference = DifferenceView(terminal, id="difference")
         self._solution = SolutionView(terminal, id="solution")
         self._current_view: View = self.writing
-        # The number of exercises opened so far, by which a late reply about an earlier one is recognized.
-        self._openings = 0
-        self._lesson: Lesson | None = None
-        self._step: ExerciseStep | None = None
-        self._challenged = False
-        self._judgement: Judgement | None = None
+        self._model: ExerciseModel | None = None
         self._word: tuple[Text, str | None, int | None] = (Text(), None, None)
-        self._help = ExerciseHelp(context.progress)
-        self._drafts = Drafts(context.progress)
         # Whether nothing has been done since the exercise was opened.
         self._untouched = False
         # The code of a different session that f9 shows, as offered below the editor; None if there is none.
@@ -113,6 +103,12 @@ class Workbench(QuietStepView, Box):
             yield view
 
     @property
+    def model(self) -> ExerciseModel:
+        """The exercise with what the learner does there. Callers use it only after an exercise was opened."""
+        assert self._model is not None
+        return self._model
+
+    @property
     def _views(self) -> tuple[View, ...]:
         return self.writing, self._scratch, self._difference, self._solution
 
@@ -126,7 +122,7 @@ class Workbench(QuietStepView, Box):
     @property
     def title(self) -> str:
         """The title of the exercise, or of the view that is open on it."""
-        title = self._step.title if self._step else ""
+        title = self._model.step.title if self._model is not None else ""
         match self.topic:
             case "scratch":
                 return say("your-code", "Your code: {title}", title=title)
@@ -146,7 +142,7 @@ class Workbench(QuietStepView, Box):
         """The hints for the line of keys, the most important first."""
         if not isinstance(self._current_view, ExerciseView):
             return self._current_view.hints
-        check, run, more = hint("exercise.check"), hint("exercise.run"), hint("exercise.hint", self._help.next)
+        check, run, more = hint("exercise.check"), hint("exercise.run"), hint("exercise.hint", self.model.help.next)
         if self.writing.editing:
             steps = [hint("tutor.pane-anywhere"), hint("tutor.next-anywhere")]
             leave = [mention("editor.leave", say("map-quit", "map, quit")), hint("tutor.help-anywhere")]
@@ -174,31 +170,19 @@ class Workbench(QuietStepView, Box):
 
     # Opening -----------------------------------------------------------------------------------------------------
 
-    def open_step(
-        self,
-        lesson: Lesson,
-        step: Step,
-        content: StepContent,
-        history: ChangeHistory,
-        purpose: Purpose = Purpose.WORK,
-    ) -> None:
+    def open_step(self, model: StepModel) -> None:
         """Show an exercise with the learner's code or, for a review, with the starter."""
-        assert isinstance(step, ExerciseStep)
-        if purpose is Purpose.REVIEW and self._help.begin_review(step):
-            self._drafts.begin_again(step)
-        self._openings += 1
-        self._challenged = purpose is Purpose.CHALLENGE
-        self._lesson, self._step, self._judgement = lesson, step, None
-        self._help.open(step)
+        assert isinstance(model, ExerciseModel)
+        self._model = model
         self._show(self.writing)
-        self.writing.show_step(step, self._drafts.open(step), self._help.hints)
-        self._show_welcome(lesson, step)
+        self.writing.show_step(model.exercise, model.code, model.help.hints)
+        self._show_welcome(model)
         self._untouched = True
 
-    def _show_welcome(self, lesson: Lesson, step: ExerciseStep) -> None:
+    def _show_welcome(self, model: ExerciseModel) -> None:
         """Show the text for an exercise on which nothing has been done yet in this session."""
-        welcome = self._welcome(lesson, step)
-        if other := self._drafts.offered(step.exercise, self.writing.code):
+        welcome = self._welcome(model)
+        if other := model.offered(self.writing.code):
             self._offer(other.code, other.why, welcome)
         else:
             self._say(welcome)
@@ -208,19 +192,19 @@ class Workbench(QuietStepView, Box):
         self._say(exercise_text.other_code(why, more))
         self._other_code, self._why_other = other, why
 
-    def show_result(self, content: StepContent) -> None:
+    def show_result(self, content: StepContent, follows: str = "") -> None:
         """Do nothing, because an exercise shows results only on request."""
 
-    def _welcome(self, lesson: Lesson, step: ExerciseStep) -> Text:
+    def _welcome(self, model: ExerciseModel) -> Text:
         """Return the text below the editor until the exercise is checked."""
         return exercise_text.welcome(
-            step,
-            self._help.hints,
-            self._help.next,
-            reviewed=self._help.under_review,
-            passed=self._progress.passed(step.exercise),
-            gave_up=self._progress.gave_up(step.exercise),
-            skips=self._challenged and milestones.first_open(lesson, self._progress) != step.id,
+            model.exercise,
+            model.help.hints,
+            model.help.next,
+            reviewed=model.help.under_review,
+            passed=model.passed,
+            gave_up=model.gave_up,
+            skips=model.skips_lesson,
         )
 
     def _show(self, view: View) -> None:
@@ -269,30 +253,31 @@ class Workbench(QuietStepView, Box):
     def on_exercise_view_edited(self, event: ExerciseView.Edited) -> None:
         """Save the learner's code."""
         event.stop()
-        self._help.gives_up_next = self._untouched = False
-        self._drafts.save(event.exercise.exercise, event.code)
+        self._untouched = False
+        self.model.save(event.code)
 
     def on_workbench_arrived(self, event: Arrived) -> None:
         """Offer the code of a different session, or show it at once if nothing has been done in this one."""
         event.stop()
-        lesson, step = self._lesson, self._step
-        if lesson is None or step is None:
+        model = self._model
+        if model is None:
             return
         for conflict in event.conflicts:
-            if conflict.exercise == step.exercise:
+            if conflict.exercise == model.exercise.exercise:
                 self._offer(conflict.other, OTHER_SESSION)
                 return
-        if self._untouched and not self.writing.edited and not self._drafts.is_newest(step.exercise):
-            self.writing.load(self._drafts.open(step))
-            self._show_welcome(lesson, step)
+        drafts = model.drafts
+        if self._untouched and not self.writing.edited and not drafts.is_newest(model.exercise.exercise):
+            self.writing.load(drafts.open(model.exercise))
+            self._show_welcome(model)
             self._untouched = True
 
     # Checks ------------------------------------------------------------------------------------------------------
 
     def action_check(self) -> None:
         """Have the learner's code judged."""
-        if self._step is not None:
-            self._help.gives_up_next = False
+        if self._model is not None:
+            self._model.help.gives_up_next = False
             if self._current_view is not self.writing:
                 self._show(self.writing)
             self.check()
@@ -300,27 +285,20 @@ class Workbench(QuietStepView, Box):
     @work(exclusive=True, group="run", exit_on_error=False)
     async def check(self) -> None:
         """Judge the code in the editor and show the verdict."""
-        lesson, step, opened, code = self._lesson, self._step, self._openings, self.writing.code
-        challenged = self._challenged
-        assert lesson is not None
-        assert step is not None
+        model, code = self.model, self.writing.code
         self._say_meanwhile(
             say("checking", "checking"), say("then-checking", "PyTorch is still loading, then your code is checked")
         )
         try:
-            judgement = await self._async_session.check(step, code)
+            judgement = await self._async_session.check(model.exercise, code)
         except WorkerError as error:
-            if self._openings == opened:
+            if model is self._model:
                 self._say(Text(say("not-checked", "Your code could not be checked: {reason}", reason=error)))
             return
-        shown, held_back = symptoms.of_first_check(self._progress, step, judgement)
-        more = outcomes.record(self._progress, lesson, step, code, judgement, challenged=challenged) or held_back
-        if judgement.passed:
-            self._help.forget(step.exercise)
-        if self._openings == opened:
-            self._judgement = shown
-            help = mention("exercise.hint", self._help.next)
-            verdict = verdict_text.verdict(shown, lesson, help=help, more=more, unicode=self._terminal.unicode)
+        shown, more = model.judged(code, judgement)
+        if model is self._model:
+            help = mention("exercise.hint", model.help.next)
+            verdict = verdict_text.verdict(shown, model.lesson, help=help, more=more, unicode=self._terminal.unicode)
             self._say(verdict, code, None if shown.passed or shown.stopped else shown.line)
             self.post_message(self.Changed())
 
@@ -340,45 +318,49 @@ class Workbench(QuietStepView, Box):
     @property
     def _difference_known(self) -> bool:
         """Whether the last check has found a difference between the answer and the model answer."""
-        return self._judgement is not None and self._judgement.difference is not None
+        judgement = self.model.judgement
+        return judgement is not None and judgement.difference is not None
 
     def action_difference(self) -> None:
         """Show the first difference between the answer and the model answer, or say why there is none to show."""
-        if self._judgement is not None and self._judgement.difference is not None:
-            self._difference.show(self._judgement.difference)
+        judgement = self.model.judgement
+        if judgement is not None and judgement.difference is not None:
+            self._difference.show(judgement.difference)
             self._show(self._difference)
             return
         text, of, line = self._word
-        why = Text(exercise_text.nothing_to_compare(self._judgement), DIM)
+        why = Text(exercise_text.nothing_to_compare(judgement), DIM)
         self.writing.say(Text.assemble(why, "\n", text) if text else why, of, line)
 
     # Hints and the solution --------------------------------------------------------------------------------------
 
     def action_hint(self) -> None:
         """Show one more hint; without hints left, give up on the second press. Afterwards show the solution."""
-        if self._step is None or self._lesson is None:
+        model = self._model
+        if model is None:
             return
+        help = model.help
         if self._current_view is not self.writing:
             self._back()
-        elif self._help.solution_is_open:
+        elif help.solution_is_open:
             self._read_solution()
-        elif self._help.hints_left:
-            welcomed = self._word[0] == self._welcome(self._lesson, self._step)
-            self._help.use_hint()
-            self.writing.show_hints(self._help.hints)
+        elif help.hints_left:
+            welcomed = self._word[0] == self._welcome(model)
+            help.use_hint()
+            self.writing.show_hints(help.hints)
             if welcomed:  # It says how many hints are left.
-                self._say(self._welcome(self._lesson, self._step))
+                self._say(self._welcome(model))
             self.post_message(self.Changed())
-        elif not self._help.gives_up_next:
-            self._help.gives_up_next = True
+        elif not help.gives_up_next:
+            help.gives_up_next = True
             self._say(exercise_text.no_more_hints())
         else:
-            self._help.give_up(self.writing.code)
+            help.give_up(self.writing.code)
             self._say(exercise_text.after_giving_up())
             self._read_solution()
 
     def _read_solution(self) -> None:
-        self._help.use_solution()
+        self.model.help.use_solution()
         self._show_solution(f"{say('comparing', 'comparing')}{self._terminal.ellipsis}")
         self._show(self._solution)
         self.compare()
@@ -386,21 +368,18 @@ class Workbench(QuietStepView, Box):
     @work(exclusive=True, group="run", exit_on_error=False)
     async def compare(self) -> None:
         """Compute the intermediate results of the answer and the solution, and show them below the solution."""
-        step, opened = self._step, self._openings
-        assert step is not None
+        model = self.model
         try:
-            compared: AnswerComparison | str = await self._async_session.compare(step, self.writing.code)
+            compared: AnswerComparison | str = await self._async_session.compare(model.exercise, self.writing.code)
         except WorkerError as error:
             compared = str(error)
-        if self._openings == opened and self._current_view is self._solution:
+        if model is self._model and self._current_view is self._solution:
             self._show_solution(compared, keep=True)
 
     def _show_solution(self, compared: AnswerComparison | str, keep: bool = False) -> None:
-        step = self._step
-        assert step is not None
-        gave_up = self._help.gave_up
+        gave_up = self.model.help.gave_up
         text = solution_text.solution(
-            step, self.writing.code, compared, gave_up=gave_up, unicode=self._terminal.unicode
+            self.model.exercise, self.writing.code, compared, gave_up=gave_up, unicode=self._terminal.unicode
         )
         if gave_up:
             take_back = mention("solution.take-back", say("take-back", "take that back, and hide this again"))
@@ -410,8 +389,8 @@ class Workbench(QuietStepView, Box):
 
     def on_solution_view_taken_back(self) -> None:
         """Undo giving up, and go back to the editor."""
-        if self._step is not None:
-            self._help.take_back_give_up()
+        if self._model is not None:
+            self._model.help.take_back_give_up()
             keys = key_line([mention("exercise.check"), mention("exercise.hint", say("give-up", "give up"))])
             taken_back = say("taken-back", "Taken back: you have not given up.")
             self._say(Text(f"{taken_back}   {keys}", DIM))
@@ -423,8 +402,8 @@ class Workbench(QuietStepView, Box):
         """Start a scratch run of the code, or go back from it to the editor."""
         if self._current_view is self._scratch:
             self._back()
-        elif self._step is not None:
-            self._help.gives_up_next = False
+        elif self._model is not None:
+            self._model.help.gives_up_next = False
             if self._current_view is not self.writing:
                 self._back()
             self.attempt()
@@ -432,21 +411,19 @@ class Workbench(QuietStepView, Box):
     @work(exclusive=True, group="run", exit_on_error=False)
     async def attempt(self) -> None:
         """Run the code in the editor, without judging or saving it."""
-        lesson, step, opened = self._lesson, self._step, self._openings
-        assert lesson is not None
-        assert step is not None
+        model = self.model
         self._say_meanwhile(
             say("running", "running"), say("then-running", "PyTorch is still loading, then your code runs")
         )
         try:
-            with_code, run = await self._async_session.attempt(lesson, step, self.writing.code)
+            with_code, run = await self._async_session.attempt(model.lesson, model.exercise, self.writing.code)
         except WorkerError as error:
-            if self._openings == opened:
+            if model is self._model:
                 self._say(Text(say("not-run", "Your code could not be run: {reason}", reason=error)))
             return
-        if self._openings != opened:
+        if model is not self._model:
             return
-        result = symptoms.of_first_run(self._progress, step, run.result(STEP) or StepResult(STEP))
+        result = model.scratch(run)
         yours = with_code.step(STEP)
         assert isinstance(yours, RunStep)
         if result.error is not None and result.error.kind == "stopped":
@@ -462,18 +439,19 @@ class Workbench(QuietStepView, Box):
 
     def action_reset(self) -> None:
         """Replace the code by the starter, or the starter by the code."""
-        if self._step is None or self._current_view is not self.writing:
+        model = self._model
+        if model is None or self._current_view is not self.writing:
             return
-        name, self._untouched = self._step.exercise, False
+        name, self._untouched = model.exercise.exercise, False
         if self._other_code is not None:
             self._swap(name, self._other_code)
             return
-        last = self._drafts.last_archived(name)
+        last = model.drafts.last_archived(name)
         before, aside = self.writing.code, self.writing.reset(last)
-        if self._lesson is not None and self._judgement is not None and self.writing.code != before:
+        if model.judgement is not None and self.writing.code != before:
             # The verdict is about code that is gone.
-            self._judgement = None
-            self._say(self._welcome(self._lesson, self._step))
+            model.judgement = None
+            self._say(self._welcome(model))
             self.post_message(self.Changed())
         if aside is not None and aside != last:
             self._progress.archive(name, aside, "reset")
@@ -481,19 +459,19 @@ class Workbench(QuietStepView, Box):
     def _swap(self, name: str, other: str) -> None:
         """Show the code that is offered in place of this code, and offer this code in turn."""
         code = self.writing.code
-        self._drafts.archive(name, code)
+        self.model.drafts.archive(name, code)
         self.writing.replace_code(other)
         self._offer(code, self._why_other)
 
     def action_outside(self) -> None:
         """Open the code in the learner's own editor, and suspend the tutor in the meantime."""
-        if self._step is None:
+        if self._model is None:
             return
         if self._current_view is not self.writing:
             self._back()
-        name = self._step.exercise
+        name = self._model.exercise.exercise
         before = self.writing.code
-        edited = edit_outside(self.app, name, before, partial(self._drafts.save_edited, name, before))
+        edited = edit_outside(self.app, name, before, partial(self._model.drafts.save_edited, name, before))
         if edited.code is not None:
             self.writing.replace_code(edited.code)
         if edited.message:

@@ -15,6 +15,7 @@ from lessons.engine.run import Run
 from lessons.engine.session import Session
 from lessons.engine.training import Control
 from lessons.format.lesson import ExerciseStep, Lesson
+from lessons.play.step_results import Runs
 from lessons.results.code_unit import CodeUnit
 from lessons.results.result import AnswerComparison, Judgement, StepResult, Training, TrainingSnapshot, WorkerError
 from lessons.results.tensor_questions import Refusal, TensorQuestion
@@ -51,6 +52,16 @@ class AsyncSession:
         """Run a lesson with changes up to a step; stop the previous run. Raises `WorkerError`."""
         _, run = await self._start_run(lambda: (lesson, self._session.run(lesson, upto, changes)))
         return run
+
+    async def finish(self, lesson: Lesson, upto: str, runs: Runs[T]) -> T:
+        """Finish work that needs runs of a lesson up to a step. Raises as `run` does."""
+        try:
+            wanted = next(runs)
+            while True:
+                wanted = runs.send(await self.run(lesson, upto, wanted))
+        except StopIteration as end:
+            returned: T = end.value
+            return returned
 
     async def work(self, work: Callable[[], T]) -> T:
         """Do something with the session in the thread that runs programs; stop what runs. Raises what it raises."""

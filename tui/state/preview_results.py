@@ -6,9 +6,9 @@ from lessons.format.lesson import Lesson, RunningStep, Step
 from lessons.play import step_content
 from lessons.play.recorded_results import RecordedResults
 from lessons.play.step_content import StepContent
-from lessons.play.step_results import StepResults
+from lessons.play.step_results import Runs, StepResults
 from lessons.results.result import StepResult
-from tui.state.async_session import AsyncSession
+from lessons.what_if.changes import UNCHANGED
 
 
 class NothingRecorded(RecordedResults):
@@ -22,16 +22,15 @@ class NothingRecorded(RecordedResults):
 class PreviewResults(StepResults):
     """The results of the steps. `prepare` runs a step before it is shown, so that nothing moves once it is."""
 
-    def __init__(self, async_session: AsyncSession) -> None:
-        super().__init__(async_session, NothingRecorded())
-        self._session = async_session
+    def __init__(self) -> None:
+        super().__init__(NothingRecorded())
         self._prepared: dict[str, StepResult] = {}
 
-    async def prepare(self, lesson: Lesson, step: Step) -> None:
-        """Run a new version of a lesson up to a step. Raises `WorkerError`."""
+    def prepare(self, step: Step) -> Runs[None]:
+        """Have a new version of a lesson run up to a step."""
         self._prepared.clear()
         if isinstance(step, RunningStep):
-            run = await self._session.run(lesson, step.id)
+            run = yield UNCHANGED
             self._prepared[step.id] = run.result(step.id) or run.steps[-1]
 
     def unchanged(self, lesson: Lesson, step: Step) -> StepResult | None:

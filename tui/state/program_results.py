@@ -7,12 +7,10 @@ from dataclasses import replace
 from lessons.engine.programs.program_session import ProgramRun
 from lessons.format.lesson import Lesson, RunStep, Step
 from lessons.learner.progress import Progress
-from lessons.play.recorded_results import RecordedResults
 from lessons.play.step_content import StepContent
-from lessons.play.step_results import StepResults
+from lessons.play.step_results import Runs, StepResults
 from lessons.results.result import StepResult
 from lessons.what_if.changes import UNCHANGED, Changes
-from tui.state.async_session import AsyncSession
 
 
 class NoProgress(Progress):
@@ -35,8 +33,8 @@ class NoProgress(Progress):
 class ProgramResults(StepResults):
     """The results of the pages; there are no recorded ones. Those of the version before are kept to compare with."""
 
-    def __init__(self, async_session: AsyncSession) -> None:
-        super().__init__(async_session, RecordedResults())
+    def __init__(self) -> None:
+        super().__init__()
         self._before: ProgramRun | None = None
 
     def recorded(self, lesson: Lesson, step: str) -> StepResult | None:
@@ -50,9 +48,9 @@ class ProgramResults(StepResults):
         self._before = before
         self.forget()
 
-    async def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> StepContent:
-        """Run the program, if it has not just been run with these changes. Raises as `StepResults.live` does."""
-        content = await super().live(lesson, step, changes)
+    def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> Runs[StepContent]:
+        """Have the program run, if it has not just been run with these changes."""
+        content = yield from super().live(lesson, step, changes)
         if changes or self._before is None or not isinstance(step, RunStep):
             return content
         tensors = self._before.tensors([shown.name for shown in step.show])

@@ -1,4 +1,4 @@
-"""The registry of step kinds: every kind of the format has a runner and a view."""
+"""The registry of step kinds: every kind of the format has a model and a view."""
 
 from __future__ import annotations
 
@@ -10,34 +10,33 @@ from lessons.engine.session import Session
 from lessons.format.lesson import ExperimentStep
 from lessons.format.steps import Step
 from lessons.learner.progress import Progress
-from lessons.play.runner import RUNNERS, Runner
-from lessons.play.step_results import TrainingReplays
+from lessons.play.kinds import MODELS
+from lessons.play.runner import Runner
 from tui.actions.help_pages import PAGES
 from tui.controllers.step_kinds import VIEWS, make_views
 from tui.screens.step_view import ViewContext
 from tui.state.async_session import AsyncSession
 from tui.tty.terminal import Terminal
 
-MODELS = get_args(get_args(Step)[0])
-KINDS = {get_args(model.model_fields["kind"].annotation)[0]: model for model in MODELS}
+KINDS = {get_args(step.model_fields["kind"].annotation)[0]: step for step in get_args(get_args(Step)[0])}
 
 
 def test_every_kind_of_the_format_has_a_line() -> None:
-    assert set(VIEWS) == set(KINDS) == set(RUNNERS)
+    assert set(VIEWS) == set(KINDS) == set(MODELS)
 
 
 def test_an_exercise_runs_only_on_request() -> None:
-    for kind, model in KINDS.items():
-        runner = RUNNERS[kind]
-        assert (runner is Runner.WITH_CHANGES) != model.is_exercise, kind
-        assert (runner is Runner.WITH_OWN_CHANGES) == (model is ExperimentStep), kind
-        assert model.is_exercise == (model.noun != "step"), kind
+    for kind, step in KINDS.items():
+        runner = MODELS[kind].runner
+        assert (runner is Runner.WITH_CHANGES) != step.is_exercise, kind
+        assert (runner is Runner.WITH_OWN_CHANGES) == (step is ExperimentStep), kind
+        assert step.is_exercise == (step.noun != "step"), kind
 
 
 def test_kinds_of_one_class_share_a_view_and_every_view_has_a_help() -> None:
     async_session, progress = AsyncSession(Session()), Progress(None)
     try:
-        views = make_views(ViewContext(Terminal(depth="16"), "ansi_dark", async_session, progress, TrainingReplays()))
+        views = make_views(ViewContext(Terminal(depth="16"), "ansi_dark", async_session, progress))
     finally:
         async_session.close()
         progress.close()

@@ -10,9 +10,8 @@ from lessons.format import keys
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
 from lessons.format.template import keys_of
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.purpose import Purpose
-from lessons.play.runner import CHANGING, RUNNERS
+from lessons.play.kinds import MODELS
+from lessons.play.runner import CHANGING
 from lessons.what_if import relevance
 from lessons.what_if.changes import UNCHANGED
 from tests.course import COURSE
@@ -108,7 +107,7 @@ def actions_of_view(step: Step) -> set[str]:
         found.discard("question.enter")
     if step.kind == "choice":
         found |= {action.id for action in of_context("options")}
-    if RUNNERS[step.kind] in CHANGING:
+    if MODELS[step.kind].runner in CHANGING:
         found |= {action.id for context in ("rows", "what-if") for action in of_context(context)} | {"tutor.prompt"}
     else:
         # They are those of a lesson that changes; a question runs as it was written.
@@ -132,7 +131,7 @@ def test_every_action_of_the_screen_has_a_command_or_a_reason() -> None:
 
 
 def test_every_kind_of_step_has_a_dialogue() -> None:
-    assert set(STEP_DIALOGUES) == set(VIEWS) == set(RUNNERS)
+    assert set(STEP_DIALOGUES) == set(VIEWS) == set(MODELS)
 
 
 def test_every_step_offers_in_the_dialogue_what_it_offers_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,12 +146,12 @@ def test_every_step_offers_in_the_dialogue_what_it_offers_on_the_screen(monkeypa
 
     monkeypatch.setattr(relevance, "to_step", known_knobs)
     learner = Conversation()
-    course, state = learner.dialogue.course, learner.dialogue.state
+    course = learner.dialogue.course
     for lesson in COURSE.lessons:
-        for step in lesson.steps:
+        for index, step in enumerate(lesson.steps):
             where = f"{lesson.id}/{step.id}"
-            there = STEP_DIALOGUES[step.kind](state, lesson, step, LearnerChanges(), Purpose.WORK)
-            course.current = there
+            course._place(lesson, index)
+            there = course.current
             offered = set(learner.dialogue.handlers)
             assert offered <= set(COMMANDS), where
             assert words_for(actions_of_view(step)) - set(LATER) <= offered, where
@@ -190,7 +189,7 @@ def check_keys(there: StepDialogue, where: str) -> None:
 
 def check_changes(there: StepDialogue, where: str) -> None:
     """What can be changed is what the panel lists, and a prompt opens where one does on the screen."""
-    changing = RUNNERS[there.step.kind] in CHANGING
+    changing = MODELS[there.step.kind].runner in CHANGING
     assert ("set" in there.handlers) == ("python" in there.handlers) == changing, where
     if not changing:
         assert "knob" not in there.handlers, where

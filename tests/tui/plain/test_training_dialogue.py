@@ -70,7 +70,7 @@ def test_ctrl_c_pauses_a_training_which_goes_on_or_is_looked_at(trainer: Convers
     assert "The training begins. Ctrl+C pauses it." in said
     assert "0 of 10" in said
     assert " ".join(said.split()).endswith("or stop to end it. Whatever else has to run ends it, too.")
-    replay = trainer.dialogue.state.replays.of(LESSON, STEP)
+    replay = trainer.dialogue.state.learning.replays.of(LESSON, STEP)
     wait_until(lambda: replay.done == 4)
     curve = STEP.curves[0]
     assert trainer.say("curves").startswith(f"{curve.label}: 0 at step 0; 1 at step 4.")
@@ -93,7 +93,7 @@ def test_ctrl_c_pauses_a_training_which_goes_on_or_is_looked_at(trainer: Convers
 def test_a_paused_training_is_ended(trainer: Conversation, line: str, said: str) -> None:
     trainer.type("train")
     assert trainer.say(line).startswith(said)
-    replay = trainer.dialogue.state.replays.of(LESSON, STEP)
+    replay = trainer.dialogue.state.learning.replays.of(LESSON, STEP)
     assert replay.state == "stopped"
     assert "so it is not kept" in trainer.say(f"go {LESSON.id} {STEP.id}")
 
@@ -101,5 +101,5 @@ def test_a_paused_training_is_ended(trainer: Conversation, line: str, said: str)
 def test_what_has_to_run_ends_a_paused_training(trainer: Conversation) -> None:
     trainer.type("train")
     trainer.type("run")
-    assert trainer.dialogue.state.replays.of(LESSON, STEP).state == "stopped"
+    assert trainer.dialogue.state.learning.replays.of(LESSON, STEP).state == "stopped"
     assert "stop" not in trainer.dialogue.handlers

@@ -8,6 +8,11 @@ from pathlib import Path
 from textual.app import App, ComposeResult
 
 import tui
+from lessons.format.lesson import Course
+from lessons.learner.progress import Progress
+from lessons.play.kinds import model_of
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.learning import Learning
 from lessons.play.step_content import StepContent
 from lessons.results.result import StepResult
 from lessons.what_if.changes import UNCHANGED, ChangeHistory
@@ -42,7 +47,10 @@ class LessonApp(App[None]):
         yield self.view
 
     def on_mount(self) -> None:
-        self.view.open_step(LESSON, LESSON.step("one"), StepContent(StepResult("one")), self.history)
+        learning = Learning.begin(Course(lessons=(LESSON,)), Progress(None))
+        model = model_of(learning, LESSON, LESSON.step("one"), LearnerChanges(self.history))
+        model.content = StepContent(StepResult("one"))
+        self.view.open_step(model)
 
     def on_lesson_view_changed(self, event: LessonView.Changed) -> None:
         self.posted.append(event)

@@ -13,16 +13,20 @@ from rich.console import Console
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 import tui
 from lessons.engine.questions import question_words
-from lessons.engine.questions.question_judging import judge
-from lessons.format.lesson import Question
+from lessons.format.lesson import Course, Question, Step
+from lessons.learner.progress import Progress
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.learning import Learning
+from lessons.play.purpose import Purpose
+from lessons.play.question import QuestionModel
+from lessons.play.step_content import StepContent
 from lessons.reading import recorded_outputs
 from lessons.reading.loader import load_lesson
 from lessons.results.explanation import Explanation
-from lessons.results.result import Failure, StepResult, WorkerError
+from lessons.results.result import Failure, Judgement, StepResult
 from lessons.results.tensor_questions import FollowQuestion
 from tests.tui.fake_session import FakeSession
 from tests.tui.painted import painted_lines
@@ -37,8 +41,37 @@ LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course"
 RECORDED = recorded_outputs.load(LESSON)
 
 
+class WatchedQuestion(QuestionModel):
+    """A question that remembers what the view has asked of it."""
+
+    def __init__(self, step: Question, progress: Progress) -> None:
+        learning = Learning.begin(Course(lessons=(LESSON,)), progress)
+        super().__init__(learning, LESSON, step, LearnerChanges(), Purpose.WORK)
+        self.answered: list[str] = []
+        self.verdicts: list[str] = []
+        self.help_events: list[tuple[str, int | None]] = []
+
+    def answer(self, text: str) -> tuple[Judgement, str]:
+        self.answered.append(text)
+        judgement, more = super().answer(text)
+        self.verdicts.append(judgement.verdict)
+        return judgement, more
+
+    def take_hint(self) -> bool:
+        taken = super().take_hint()
+        if taken:
+            self.help_events.append(("HintUsed", self.state.hints))
+        return taken
+
+    def give_up(self) -> bool:
+        has_given_up = super().give_up()
+        if has_given_up:
+            self.help_events.append(("GaveUp", None))
+        return has_given_up
+
+
 class QuestionApp(App[None]):
-    """An app with the view alone, which judges answers as the tutor does, with a fake worker."""
+    """An app with the view alone, with a fake worker."""
 
     CSS_PATH = Path(tui.__file__).parent / "app.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -54,46 +87,45 @@ class QuestionApp(App[None]):
         self.view = QuestionView(Terminal(True, "16", unicode, False), "ansi_dark", id="question-view")
         found = LESSON.step(step)
         assert isinstance(found, Question)
-        self.step = found
-        self.known = (passed, hints, gave_up)
+        progress = Progress(None)
+        if passed:
+            progress.add_attempt(found.exercise, "", "passed")
+        if gave_up:
+            progress.give_up(found.exercise)
+        for number in range(hints):
+            progress.use_hint(found.exercise, number + 1)
+        self._progress = progress
+        self.ask(found)
         session = FakeSession()
         session.run(LESSON)
         (self.run_of,) = session.runs
-        self.answered: list[str] = []
-        self.verdicts: list[str] = []
-        self.posted: list[Message] = []
         self.noted: list[str] = []
+
+    def ask(self, step: Step) -> None:
+        """Have the app begin with another question."""
+        assert isinstance(step, Question)
+        self.step, self.model = step, WatchedQuestion(step, self._progress)
 
     def compose(self) -> ComposeResult:
         yield self.view
 
     def on_mount(self) -> None:
-        self.show(RECORDED[self.step.id], "recorded")
+        self.model.content = StepContent(RECORDED[self.step.id], "recorded")
+        self.view.open_step(self.model)
 
     def show(self, result: StepResult, note: str) -> None:
-        self.view.show_step(LESSON, self.step, result, note, *self.known)
+        content = StepContent(result, note)
+        self.view.show_result(content, self.model.take(content))
+
+    def give_up(self) -> None:
+        self.model.state = replace(self.model.state, hints=len(self.step.hints), gives_up_next=True)
+        self.view.action_hint()
 
     def action_pane(self, step: int) -> None:
         self.view.move_pane(step)
 
     def action_note(self, what: str) -> None:
         self.noted.append(what)
-
-    def on_question_view_answered(self, event: QuestionView.Answered) -> None:
-        self.answered.append(event.text)
-        try:
-            judgement = judge(event.step, self.view.result, event.text)
-        except WorkerError as error:
-            self.view.say(str(error))
-            return
-        self.verdicts.append(judgement.verdict)
-        self.view.show_judgement(judgement, event.text)
-
-    def on_question_view_hint_used(self, event: QuestionView.HintUsed) -> None:
-        self.posted.append(event)
-
-    def on_question_view_gave_up(self, event: QuestionView.GaveUp) -> None:
-        self.posted.append(event)
 
     def on_explaining_view_asked(self, event: QuestionView.Asked) -> None:
         found = self.run_of.ask(event.question)
@@ -117,11 +149,6 @@ class QuestionApp(App[None]):
     def tensors(self) -> list[str]:
         """The names of the visible tensors."""
         return [view.tensor.name for view in self.query(MatrixView) if view.tensor and view.display]
-
-    @property
-    def help_events(self) -> list[tuple[str, int | None]]:
-        """The help that the view has reported: the type of each message, and the number of a hint."""
-        return [(type(event).__name__, getattr(event, "n", None)) for event in self.posted]
 
 
 # Options -------------------------------------------------------------------------------------------------------------
@@ -175,7 +202,7 @@ async def test_choosing() -> None:
         assert "►  a) A very small number." in app.lines
         assert "none of them is below 0" not in app.drawn
         await pilot.press("down", "down", "enter")
-        assert (app.answered, app.verdicts) == (["c"], ["failed"])
+        assert (app.model.answered, app.model.verdicts) == (["c"], ["failed"])
         assert "►✗ c) It stays -inf." in app.lines
         assert "      Weights are shares of a whole, so none of them is below 0." in app.lines
         # A different option may be tried; its letter answers at once.
@@ -183,7 +210,7 @@ async def test_choosing() -> None:
         assert "►✗ a) A very small number." in app.lines
         assert " ✗ c) It stays -inf." in app.lines
         await pilot.press("b")
-        assert app.answered == ["c", "a", "b"]
+        assert app.model.answered == ["c", "a", "b"]
         assert " ✓ Right: b) Exactly 0.   n: go on" in app.lines
         assert "A key with weight 0 adds nothing" in app.drawn
         assert " ✓ b) Exactly 0.  The exponential of -inf is 0.0." in app.lines
@@ -201,26 +228,26 @@ async def test_keys_that_choose(key: str, answer: str | None) -> None:
     app = QuestionApp("masking")
     async with app.run_test(size=(80, 21)) as pilot:
         await pilot.press(key)
-        assert app.answered == ([answer] if answer else [])
+        assert app.model.answered == ([answer] if answer else [])
 
 
 async def test_choosing_by_mouse() -> None:
     app = QuestionApp("masking")
     async with app.run_test(size=(80, 21)) as pilot:
         await pilot.click("#options", offset=(8, 1))
-        assert app.answered == []
+        assert app.model.answered == []
         assert "►  b) Exactly 0." in app.lines
         await pilot.click("#options", offset=(8, 1))
-        assert app.answered == ["b"]
+        assert app.model.answered == ["b"]
 
 
 async def test_a_digit_that_may_mean_two_things() -> None:
     app = QuestionApp("masking")
     options = [each.model_copy(update={"text": text}) for each, text in zip(app.step.options, "231", strict=True)]  # type: ignore[union-attr]
-    app.step = app.step.model_copy(update={"options": tuple(options)})
+    app.ask(app.step.model_copy(update={"options": tuple(options)}))
     async with app.run_test(size=(80, 21)) as pilot:
         await pilot.press("2")
-        assert app.verdicts == ["error"]
+        assert app.model.verdicts == ["error"]
         assert " 2 may be the place of an option or what one says. Answer with a letter from a" in app.lines
         assert "✗" not in app.drawn
 
@@ -228,7 +255,7 @@ async def test_a_digit_that_may_mean_two_things() -> None:
 async def test_the_highlighted_option_is_always_visible() -> None:
     app = QuestionApp("masking")
     long = [each.model_copy(update={"text": "word " * 30}) for each in app.step.options] * 3  # type: ignore[union-attr]
-    app.step = app.step.model_copy(update={"options": tuple(long[: len(question_words.LETTERS)])})
+    app.ask(app.step.model_copy(update={"options": tuple(long[: len(question_words.LETTERS)])}))
     async with app.run_test(size=(60, 17)) as pilot:
         for letter in question_words.LETTERS:
             assert any(line.startswith(f"►  {letter}) word") for line in app.lines), letter
@@ -250,13 +277,13 @@ async def test_predicting_a_number() -> None:
         assert " Answer with a number, for example: 0.25 or 3/7" in app.lines
         await pilot.press(*"0,05", "enter")
         await pilot.press(*"1/11", "enter")
-        assert app.answered == ["0,05", "1/11"]
+        assert app.model.answered == ["0,05", "1/11"]
         # The newest answer comes first.
         index = app.lines.index(" ✗ 1/11   That is the score divided by the sum of the scores, 0.0909. Softmax")
         assert app.lines[index + 1 : index + 3] == [" takes exponentials first.", " ✗ 0,05   Too large."]
         assert app.lines[index - 1] == " >"
         await pilot.press(*"0.028", "enter")
-        assert app.verdicts == ["failed", "failed", "passed"]
+        assert app.model.verdicts == ["failed", "failed", "passed"]
         assert " ✓ Right: 0.028   n: go on" in app.lines
         assert "all three add up to 58.9652" in app.drawn
         assert app.tensors == ["row", "shares"]
@@ -271,9 +298,9 @@ async def test_an_unreadable_answer_stays_to_be_corrected() -> None:
     app = QuestionApp("share")
     async with app.run_test(size=(80, 21)) as pilot:
         await pilot.press("enter", "space", "enter")
-        assert app.answered == []
+        assert app.model.answered == []
         await pilot.press(*"nearly", "enter")
-        assert app.verdicts == ["error"]
+        assert app.model.verdicts == ["error"]
         assert " This cannot be read as a number." in app.lines
         assert "✗" not in app.drawn
         # The form is not repeated.
@@ -310,7 +337,7 @@ async def test_leaving_the_line() -> None:
         assert app.noted == ["next", "map"]
         # The typed text is still there.
         await pilot.press("tab", "tab", "enter")
-        assert app.answered == ["n0"]
+        assert app.model.answered == ["n0"]
 
 
 # Pointing ------------------------------------------------------------------------------------------------------------
@@ -323,14 +350,14 @@ async def test_pointing_at_a_hidden_cell() -> None:
         assert "    Your  ▐     ·▌       ·        ·" in app.lines
         assert "weights[0,0] = …" in app.drawn
         await pilot.press("right", "right", "enter")
-        assert (app.answered, app.verdicts) == (["0, 2"], ["failed"])
+        assert (app.model.answered, app.model.verdicts) == (["0, 2"], ["failed"])
         assert " ✗ weights[0, 2]   That weight is 0.3376. Softmax goes along a row." in app.lines
         await pilot.press("left", "down", "down", "enter")
         assert "The row is right; look for another cell of it." in app.drawn
         # Wrong answers are marked, but their numbers stay hidden.
         assert any(line.startswith("    Your") and "•     ·" in line for line in app.lines)
         await pilot.press("right", "enter")
-        assert app.answered == ["0, 2", "2, 1", "2, 2"]
+        assert app.model.answered == ["0, 2", "2, 1", "2, 2"]
         assert " ✓ Right: weights[2, 2]   n: go on" in app.lines
         assert any(line.startswith("  starts") and "•0.0461" in line and "►0.9259" in line for line in app.lines)
         # Enter explains again.
@@ -342,10 +369,10 @@ async def test_enter_on_arrival_answers_nothing() -> None:
     app = QuestionApp("largest")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("enter")
-        assert app.answered == []
+        assert app.model.answered == []
         assert "enter again: answer with weights[0,0]. Arrows: another cell." in app.drawn
         await pilot.press("enter")
-        assert app.answered == ["0, 0"]
+        assert app.model.answered == ["0, 0"]
 
 
 async def test_hidden_numbers_are_not_revealed() -> None:
@@ -366,7 +393,7 @@ async def test_hidden_numbers_are_not_revealed() -> None:
 
 async def test_a_cell_that_is_not_hidden_explains_itself_on_e() -> None:
     app = QuestionApp("largest")
-    app.step = app.step.model_copy(update={"blank": False})
+    app.ask(app.step.model_copy(update={"blank": False}))
     async with app.run_test(size=(80, 24)) as pilot:
         assert "e explain" in app.view.hints
         await pilot.press("e")
@@ -374,15 +401,15 @@ async def test_a_cell_that_is_not_hidden_explains_itself_on_e() -> None:
         # While the explanation follows the cursor, nothing is answered.
         await pilot.press("tab", "right", "down")
         assert [index for _, _, index in app.run_of.explained] == [(0, 0), (0, 1), (1, 1)]
-        assert app.answered == []
+        assert app.model.answered == []
         await pilot.press("escape", "enter")
-        assert app.answered == ["1, 1"]
+        assert app.model.answered == ["1, 1"]
 
 
 async def test_a_long_task_leaves_an_explanation_all_lines_that_it_wants() -> None:
     """One line less, and the bars of a sum of three products give way to empty lines."""
     app = QuestionApp("largest")
-    app.step = app.step.model_copy(update={"blank": False, "prose": "word " * 150})
+    app.ask(app.step.model_copy(update={"blank": False, "prose": "word " * 150}))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
         pane = app.query_one(ExplanationPane)
@@ -391,7 +418,7 @@ async def test_a_long_task_leaves_an_explanation_all_lines_that_it_wants() -> No
 
 async def test_a_task_that_is_cut_off_is_the_next_pane() -> None:
     app = QuestionApp("largest")
-    app.step = app.step.model_copy(update={"blank": False, "prose": "word " * 300})
+    app.ask(app.step.model_copy(update={"blank": False, "prose": "word " * 300}))
     async with app.run_test(size=(80, 24)) as pilot:
         assert app.view.query_one(QuestionPanes).prose.longer
         app.action_pane(1)
@@ -403,12 +430,12 @@ async def test_a_double_click_points() -> None:
     app = QuestionApp("largest")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.click("#asked1", offset=(31, 4))
-        assert app.answered == []
+        assert app.model.answered == []
         await pilot.click("#asked1", offset=(31, 4), times=2)
-        assert app.answered == ["2, 2"]
+        assert app.model.answered == ["2, 2"]
         # In a question without a cell to point at, a double click does nothing.
         await pilot.click("#asked0", offset=(31, 4), times=2)
-        assert app.answered == ["2, 2"]
+        assert app.model.answered == ["2, 2"]
 
 
 # Hints and giving up -------------------------------------------------------------------------------------------------
@@ -431,20 +458,20 @@ async def test_hints_one_by_one_and_then_the_answer(step: str) -> None:
         for number, hint in enumerate(app.step.hints, 1):
             await pilot.press("f3")
             assert f" Hint {number} of 3: {hint}" in app.lines
-        assert app.help_events == [("HintUsed", 1), ("HintUsed", 2), ("HintUsed", 3)]
+        assert app.model.help_events == [("HintUsed", 1), ("HintUsed", 2), ("HintUsed", 3)]
         assert "f3 give up" in app.view.hints
         await pilot.press("f3")
         assert "Press f3 again to give up and see the answer" in app.drawn
-        assert app.help_events[3:] == []
+        assert app.model.help_events[3:] == []
         await pilot.press("f3")
-        assert app.help_events[3:] == [("GaveUp", None)]
+        assert app.model.help_events[3:] == [("GaveUp", None)]
         assert "You gave up, so this does not count as passed." in app.drawn
         assert f" The answer: {question_words.answer_text(app.step, RECORDED[step])}" in app.lines
         assert question_words.why(app.step, RECORDED[step]).split()[-1] in app.drawn
         assert app.tensors == [tensor.name for tensor in app.step.tensors]
         await pilot.press("f3", "enter")
-        assert app.answered == []
-        assert app.verdicts == []
+        assert app.model.answered == []
+        assert app.model.verdicts == []
 
 
 async def test_an_answer_cancels_giving_up() -> None:
@@ -452,9 +479,9 @@ async def test_an_answer_cancels_giving_up() -> None:
     async with app.run_test(size=(80, 30)) as pilot:
         assert " Hint 3 of 3: Divide the exponential of the first score by that sum." in app.lines
         await pilot.press("f3", "1", "enter", "f3")
-        assert app.help_events == []
+        assert app.model.help_events == []
         await pilot.press("f3")
-        assert app.help_events == [("GaveUp", None)]
+        assert app.model.help_events == [("GaveUp", None)]
 
 
 async def test_hints_of_an_earlier_visit_are_shown() -> None:
@@ -464,7 +491,7 @@ async def test_hints_of_an_earlier_visit_are_shown() -> None:
         assert "Hint 2 of 3" in app.drawn
         assert "Hint 3 of 3" not in app.drawn
         await pilot.press("f3")
-        assert app.help_events == [("HintUsed", 3)]
+        assert app.model.help_events == [("HintUsed", 3)]
 
 
 @pytest.mark.parametrize("step", EVERY)
@@ -477,8 +504,8 @@ async def test_a_question_answered_or_given_up_earlier(step: str, passed: bool) 
         assert sentence in app.lines
         assert app.tensors == [tensor.name for tensor in app.step.tensors]
         await pilot.press("enter", "f3")
-        assert app.answered == []
-        assert app.help_events == []
+        assert app.model.answered == []
+        assert app.model.help_events == []
 
 
 # Results -------------------------------------------------------------------------------------------------------------
@@ -502,8 +529,8 @@ async def test_a_different_question_starts_afresh() -> None:
     app = QuestionApp("share")
     async with app.run_test(size=(80, 30)) as pilot:
         await pilot.press("f3", *"9", "enter", *"1")
-        app.step = LESSON.step("ranking")  # type: ignore[assignment]
-        app.show(RECORDED["ranking"], "recorded")
+        app.ask(LESSON.step("ranking"))
+        app.on_mount()
         await pilot.pause()
         assert app.focus == "line"
         assert " >" in app.lines
@@ -521,11 +548,11 @@ async def test_a_run_that_failed(step: str) -> None:
         assert "NameError: there is no x." in app.drawn
         await pilot.press(*WRONG[step])
         if step != "largest":
-            assert app.answered != []
+            assert app.model.answered != []
             assert "did not come to its end" in app.drawn
-        app.view.give_up()
+        app.give_up()
         await pilot.pause()
-        assert app.help_events == []
+        assert app.model.help_events == []
         assert "✓" not in app.drawn
 
 
@@ -589,7 +616,7 @@ async def test_any_size(step: str, size: tuple[int, int]) -> None:
         await pilot.pause()
         assert app.view.hints
         assert all(line.isascii() for line in app.lines)
-        app.view.give_up()
+        app.give_up()
         await pilot.pause()
         assert all(line.isascii() for line in app.lines)
 
@@ -602,12 +629,12 @@ async def test_a_small_screen_has_all_that_is_needed_to_answer(step: str) -> Non
         assert app.step.title in app.lines[0]
         assert app.tensors
         await pilot.press("f3", *WRONG[step])
-        assert app.verdicts == ["failed"]
+        assert app.model.verdicts == ["failed"]
         # A long question is scrolled to its end, which is the newest hint.
         assert "Hint 1 of 3" in app.drawn
         assert app.tensors
         assert any(line.startswith((" x ", ">x ")) for line in app.lines)
-        app.view.give_up()
+        app.give_up()
         await pilot.pause()
         assert "The answer:" in app.drawn
 

@@ -624,6 +624,6 @@ async def test_the_step_counts_as_done_when_it_is_left() -> None:
         await opened(learner)
         await learner.press("n")
         await learner.sees("step 3 of 3")
-        step = learner.app.state.course.lessons[0].steps[TRAIN]
+        step = learner.app.state.learning.course.lessons[0].steps[TRAIN]
         assert isinstance(step, TrainStep)
         assert learner.progress.state("made", "train") == "done"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar, Self
 
 from rich.style import Style
@@ -11,16 +10,13 @@ from textual.binding import BindingType
 
 from lessons.engine.questions import experiment_judging
 from lessons.format import template
-from lessons.format.lesson import ExperimentStep, FilledStep, Lesson, Step
-from lessons.learner import outcomes
-from lessons.learner.progress import Progress
-from lessons.play.purpose import Purpose
-from lessons.play.question_state import QuestionState, state_at_opening
-from lessons.play.step_content import StepContent
+from lessons.format.lesson import ExperimentStep, FilledStep
+from lessons.play.experiment import ExperimentModel
+from lessons.play.question_state import QuestionState
+from lessons.play.step import StepModel
 from lessons.results.result import Judgement, StepResult
 from lessons.texts.wording import Wording
-from lessons.what_if import changes
-from lessons.what_if.changes import ChangeHistory, Changes
+from lessons.what_if.changes import Changes
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint, mention
 from tui.actions.key_names import short_keys
@@ -41,8 +37,8 @@ def _go_on() -> str:
     return mention("tutor.next", say("go-on", "go on"))
 
 
-class ExperimentSession(LessonView):
-    """The view of an experiment, which judges and records what the learner's changes lead to."""
+class ExperimentView(LessonView):
+    """The view of an experiment, and of what the learner's changes lead to."""
 
     topic = "experiment"
 
@@ -50,70 +46,48 @@ class ExperimentSession(LessonView):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("experiment")]
 
-    def __init__(self, terminal: Terminal, code_theme: str, progress: Progress, *, id: str | None = None) -> None:
+    def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
         super().__init__(terminal, code_theme, id=id)
-        self._progress = progress
-        self._experiment: ExperimentStep | None = None
-        self._help = QuestionState()
-        # Whether the learner has asked for help since the last change.
-        self._helped = False
-        self._judgement: Judgement | None = None
-        self._judged: Changes | None = None
+        self._model: ExperimentModel | None = None
+        # The changes after which the learner has asked for help; None if they have not.
+        self._helped_after: Changes | None = None
 
     @classmethod
     def make(cls, context: ViewContext) -> Self:
         """Return a view that does not show an experiment yet."""
-        return cls(context.terminal, context.code_theme, context.progress, id="experiment")
+        return cls(context.terminal, context.code_theme, id="experiment")
 
-    def open_step(
-        self,
-        lesson: Lesson,
-        step: Step,
-        content: StepContent,
-        history: ChangeHistory,
-        purpose: Purpose = Purpose.WORK,
-    ) -> None:
-        """Show an experiment with the learner's progress, or without it for a review, and take the focus."""
-        assert isinstance(step, ExperimentStep)
-        self._experiment, self._judgement, self._judged = step, None, None
-        self._help = state_at_opening(step, self._progress, purpose)
-        super().open_step(lesson, step, content, history, purpose)
+    def open_step(self, model: StepModel) -> None:
+        """Show an experiment with the learner's progress, and take the focus."""
+        assert isinstance(model, ExperimentModel)
+        self._model, self._helped_after = model, None
+        super().open_step(model)
 
-    def show_result(self, content: StepContent) -> None:
-        """Show the results of a run of the experiment, and judge the changes that it ran with."""
-        self._judge(content)
-        super().show_result(content)
+    @property
+    def _state(self) -> QuestionState:
+        """The learner's progress on the experiment."""
+        return self._model.state if self._model is not None else QuestionState()
 
-    def _judge(self, content: StepContent) -> None:
-        step, lesson = self._experiment, self._lesson
-        if step is None or lesson is None or content.changes == self._judged:
-            return
-        self._judged, self._helped = content.changes, False
-        self._help = replace(self._help, gives_up_next=False)
-        self._judgement = experiment_judging.judge(step, content.changes, content.result) if content.changes else None
-        judgement = self._judgement
-        if judgement is None or not experiment_judging.is_attempt(judgement):
-            return
-        more = outcomes.record(self._progress, lesson, step, changes.as_lines(content.changes), judgement)
-        if judgement.passed:
-            self._help = replace(self._help, phase="passed")
-        if more:
-            self.notify(more, markup=False, timeout=10)
+    @property
+    def _judgement(self) -> Judgement | None:
+        return self._model.judgement if self._model is not None else None
+
+    @property
+    def _helped(self) -> bool:
+        """Whether the learner has asked for help since the last change."""
+        return self._helped_after == self._content.changes
 
     # Hints and giving up -----------------------------------------------------------------------------------------
 
     def action_hint(self) -> None:
         """Show one more hint; without hints left, give up when the key is pressed twice."""
-        step = self._experiment
-        if step is None or not self._help.is_open:
+        model = self._model
+        if model is None or not model.state.is_open:
             return
-        self._helped = True
-        self._help = self._help.with_help(len(step.hints))
-        if not self._help.is_open:
-            self._progress.give_up(step.exercise)
-        elif not self._help.gives_up_next:
-            self._progress.use_hint(step.exercise, self._help.hints)
-        self._prose.show(self._prose_text(step, self._result), at_end=self._help.is_open)
+        self._helped_after = self._content.changes
+        if not model.take_hint():
+            model.give_up()
+        self._prose.show(self._prose_text(model.task, self._result), at_end=model.state.is_open)
         self._arrange()
         self._describe()
 
@@ -125,7 +99,7 @@ class ExperimentSession(LessonView):
         What came of the right changes is to be read whole.
         """
         assert isinstance(step, ExperimentStep)
-        text = self._help_text(step) if self._helped and self._help.is_open else Text()
+        text = self._help_text(step) if self._helped and self._state.is_open else Text()
         if text:
             text.append("\n")
         text.append_text(self._outcome(step))
@@ -142,9 +116,9 @@ class ExperimentSession(LessonView):
             text.append("\n\n")
         before = self._content.base or result
         text.append_text(self._marked_up(template.fill(step.prose, before.text)))
-        for number in range(self._help.hints if self._help.is_open else 0):
+        for number in range(self._state.hints if self._state.is_open else 0):
             text.append("\n").append_text(self._hint_text(step, number))
-        if self._help.gives_up_next:
+        if self._state.gives_up_next:
             text.append("\n").append_text(self._help_text(step))
         return text
 
@@ -156,7 +130,7 @@ class ExperimentSession(LessonView):
 
     def _help_text(self, step: ExperimentStep) -> Text:
         """Return the newest hint, or what to press to give up."""
-        if self._help.gives_up_next:
+        if self._state.gives_up_next:
             return Text(
                 say(
                     "no-more-hints",
@@ -165,13 +139,13 @@ class ExperimentSession(LessonView):
                 ),
                 BOLD,
             )
-        return self._hint_text(step, self._help.hints - 1) if self._help.hints else Text()
+        return self._hint_text(step, self._state.hints - 1) if self._state.hints else Text()
 
     def _outcome(self, step: ExperimentStep) -> Text:
         """Return what came of the learner's changes, or how the experiment ended."""
         yes, no = ("✓", "✗") if self._terminal.unicode else ("+", "x")
         judgement, text = self._judgement, Text()
-        if self._help.phase == "gave-up" and (judgement is None or not judgement.passed):
+        if self._state.phase == "gave-up" and (judgement is None or not judgement.passed):
             text.append(say("gave-up", "You gave up, so this does not count as passed.") + " ", DIM)
             text.append(say("one-way", "One way:") + " ", BOLD)
             text.append(experiment_judging.solution(step))
@@ -179,13 +153,13 @@ class ExperimentSession(LessonView):
             text.append(f"{yes} {say('done', 'Done.')} ", GOOD).append_text(self._marked_up(judgement.message))
             text.append("   " + _go_on(), DIM)
         elif judgement is not None:
-            text.append(f"{no} {say('not-yet', 'Not yet.')} " if self._help.is_open else "", BAD)
+            text.append(f"{no} {say('not-yet', 'Not yet.')} " if self._state.is_open else "", BAD)
             if judgement.mistakes:
                 # Not `capitalize`, which would change the letters of a name such as W_query.
                 name = judgement.mistakes[0].name
                 text.append(f"{name[:1].upper()}{name[1:]}: ", BOLD)
             text.append_text(self._marked_up(judgement.message))
-        elif self._help.phase == "passed":
+        elif self._state.phase == "passed":
             text.append(f"{yes} {say('done-before', 'You have done this before.')}", GOOD)
             text.append("   " + _go_on(), DIM)
         return text
@@ -197,9 +171,9 @@ class ExperimentSession(LessonView):
     def hints(self) -> list[str]:
         """The hints for the line of keys, the most important first."""
         found = super().hints
-        if self._explanation.has_focus or not self._help.is_open or self._whatif.in_line:
+        if self._explanation.has_focus or not self._state.is_open or self._whatif.in_line:
             return found
-        more = self._experiment is not None and self._help.hints < len(self._experiment.hints)
+        more = self._model is not None and self._model.has_hints
         help = hint("experiment.hint", "" if more else say("give-up", "give up"))
         if self._whatif.has_focus_within:
             return [*found[:2], help, *found[2:]]

@@ -14,14 +14,14 @@ from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.hints import hint
 from tui.actions.key_names import short_keys
-from tui.controllers.question_session import QuestionSession
 from tui.screens.flow_subject import FlowSubject
+from tui.screens.question_view import QuestionView
 from tui.widgets.matrix import MatrixView
 
 say = Wording("screen/find")
 
 
-class FindSession(QuestionSession):
+class FindView(QuestionView):
     """The view of a step of the kind `find`: enter explains as in a lesson, and a key of its own answers."""
 
     topic = "find"
@@ -48,7 +48,7 @@ class FindSession(QuestionSession):
         subject = super().flow_subject
         if subject is None or not self._is_open_find or question_facts.target_of(self._question) != "box":
             return subject
-        return replace(subject, point=self._post_answer)
+        return replace(subject, point=self._give_answer)
 
     @property
     def _question(self) -> Question:
@@ -81,7 +81,7 @@ class FindSession(QuestionSession):
                 markup=False,
             )
         else:
-            self._post_answer(", ".join(map(str, index)))
+            self._give_answer(", ".join(map(str, index)))
 
     def _chosen_cell(self) -> tuple[int, ...] | None:
         """Return the cell of the tensor in question that is under the cursor, None if the cursor is elsewhere."""

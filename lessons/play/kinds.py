@@ -1,0 +1,43 @@
+"""The model of each kind of step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lessons.format.lesson import Lesson, Step
+from lessons.play.exercise import ExerciseModel
+from lessons.play.experiment import ExperimentModel
+from lessons.play.learner_changes import LearnerChanges
+from lessons.play.learning import Learning
+from lessons.play.purpose import Purpose
+from lessons.play.question import QuestionModel
+from lessons.play.step import StepModel
+from lessons.play.training import TrainingModel
+
+# Each model is made with steps of its own kind, which no type can say of a table.
+MODELS: Mapping[str, Any] = {
+    "read": StepModel,
+    "run": StepModel,
+    "train": TrainingModel,
+    "exercise": ExerciseModel,
+    "choice": QuestionModel,
+    "predict": QuestionModel,
+    "point": QuestionModel,
+    "find": QuestionModel,
+    "experiment": ExperimentModel,
+}
+"""The class of the model of each kind of step, by the `kind` that lesson files use."""
+
+
+def model_of(
+    learning: Learning,
+    lesson: Lesson,
+    step: Step,
+    learner_changes: LearnerChanges | None = None,
+    purpose: Purpose = Purpose.WORK,
+) -> StepModel:
+    """Return a step as a learner works on it, by default without changes to its lesson."""
+    changes = LearnerChanges() if learner_changes is None else learner_changes
+    model: StepModel = MODELS[step.kind](learning, lesson, step, changes, purpose)
+    return model

@@ -1,0 +1,58 @@
+"""A question about a run, or a find: answers are judged against the numbers of the run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from lessons.engine.questions import question_facts, question_words
+from lessons.engine.questions.question_judging import judge
+from lessons.format.lesson import PointStep, Question
+from lessons.learner import outcomes
+from lessons.play.runner import Runner
+from lessons.play.step import StepModel
+from lessons.play.task import TaskModel
+from lessons.results.result import Judgement, Tensor
+
+
+class QuestionModel(TaskModel):
+    """A question about a run, or a find."""
+
+    runner: ClassVar[Runner] = Runner.AS_WRITTEN
+    task: Question
+
+    def resume(self, earlier: StepModel) -> None:
+        """Keep the answers that were given, and what is shown below them."""
+        assert isinstance(earlier, QuestionModel)
+        self.state = replace(earlier.state, gives_up_next=False, remark="")
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """What can be looked at: what the question shows, and what it reveals once it is answered."""
+        return question_facts.visible_tensors(self.task, self.content.result, answered=not self.state.is_open)
+
+    @property
+    def hidden(self) -> str:
+        """The name of the tensor whose numbers are hidden until the question is answered, "" if there is none."""
+        step = self.task
+        return step.on if self.state.is_open and isinstance(step, PointStep) and step.blank else ""
+
+    def answer(self, text: str) -> tuple[Judgement, str]:
+        """Judge and record an answer; return the judgement, and what follows in a sentence. Raises `WorkerError`."""
+        judgement = judge(self.task, self.content.result, text)
+        more = outcomes.record(self._learning.progress, self.lesson, self.task, text, judgement)
+        if judgement.stopped:
+            self.go_on()
+            return judgement, more
+        self.state = self.state.with_answer(text, judgement)
+        if judgement.passed:
+            self._end()
+            self.state = replace(self.state, phase="passed")
+        return judgement, more
+
+    def remark(self, text: str) -> None:
+        """Have a message stand in place of a judgement until there is one."""
+        self.state = replace(self.state, remark=text)
+
+    def _check_revealed(self) -> None:
+        question_words.answer_text(self.task, self.content.result)

@@ -42,6 +42,22 @@ class ExerciseModel(StepModel):
         self.judgement: Judgement | None = None
 
     @property
+    def offers(self) -> frozenset[str]:
+        """What a learner can do here now.
+
+        To `write` code, `check` it, have a `scratch-run` of it, and read the `solution`, which may mean to give up; a
+        `hint`, the `difference` that the last check has found, and to `take-back` giving up.
+        """
+        found = {"write", "check", "scratch-run", "solution"}
+        if self.help.hints_left and not self.help.solution_is_open:
+            found.add("hint")
+        if self.judgement is not None and self.judgement.difference is not None:
+            found.add("difference")
+        if self.gave_up:
+            found.add("take-back")
+        return super().offers | found
+
+    @property
     def passed(self) -> bool:
         """Whether the exercise has been passed, now or before."""
         return self._learning.progress.passed(self.exercise.exercise)

@@ -27,6 +27,14 @@ class QuestionModel(TaskModel):
         self.state = replace(earlier.state, gives_up_next=False, remark="")
 
     @property
+    def offers(self) -> frozenset[str]:
+        """As `TaskModel.offers`; and while the question is open, to `answer` it, and maybe to `point` at the answer."""
+        if not self.state.is_open:
+            return super().offers
+        pointing = question_facts.target_of(self.task) is not None
+        return super().offers | {"answer", *(("point",) if pointing else ())}
+
+    @property
     def tensors(self) -> tuple[Tensor, ...]:
         """What can be looked at: what the question shows, and what it reveals once it is answered."""
         return question_facts.visible_tensors(self.task, self.content.result, answered=not self.state.is_open)

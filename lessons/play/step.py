@@ -50,6 +50,15 @@ class StepModel:
             self._learner_changes.lesson_history = history
 
     @property
+    def offers(self) -> frozenset[str]:
+        """What a learner can do here now, besides looking, explaining and going on.
+
+        To `run` the step, to `change` its numbers, and to open a `prompt` on it.
+        """
+        run = () if self.runner is Runner.ON_REQUEST else ("run",)
+        return frozenset((*run, *(("change", "prompt") if self.runner in CHANGING else ())))
+
+    @property
     def changes(self) -> Changes:
         """The learner's changes with which the step runs."""
         return self.history.current if self.runner in CHANGING else UNCHANGED

@@ -38,6 +38,11 @@ class TaskModel(StepModel):
         self.state = QuestionState() if is_new else state_at_opening(step, learning.progress)
 
     @property
+    def offers(self) -> frozenset[str]:
+        """As `StepModel.offers`; and while the task is open, a `hint` and to `give-up`."""
+        return super().offers | ({"hint", "give-up"} if self.state.is_open else set())
+
+    @property
     def has_hints(self) -> bool:
         """Whether there are hints that the learner has not read."""
         return self.state.hints < len(self.task.hints)

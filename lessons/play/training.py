@@ -25,6 +25,11 @@ class TrainingModel(StepModel):
         self.training = step
 
     @property
+    def offers(self) -> frozenset[str]:
+        """As `StepModel.offers`; and to `train`, and to look at `snapshots` if there are any."""
+        return super().offers | {"train", *(("snapshots",) if self.replay.snapshots else ())}
+
+    @property
     def replay(self) -> TrainingReplay:
         """The learner's own training with their changes, else without any, else the recorded one."""
         return self._learning.replays.of(self.lesson, self.training, self.changes)

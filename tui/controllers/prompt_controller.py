@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from lessons.format.lesson import Lesson
-from lessons.play.runner import CHANGING
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from tui.controllers.frame import PROMPT, Frame
@@ -25,7 +24,7 @@ class PromptController:
     def open(self) -> None:
         """Open a prompt on the step that is shown, if the learner's changes apply to it."""
         steps = self._steps
-        if not steps.is_visible or steps.runner not in CHANGING or not steps.may_leave():
+        if not steps.is_visible or "prompt" not in steps.model.offers or not steps.may_leave():
             return
         self._frame.show(self._view)
         self._view.open(steps.lesson, steps.step)

@@ -17,7 +17,6 @@ from lessons.format.lesson import (
     Step,
     TrainStep,
 )
-from lessons.play.runner import Runner
 from lessons.results.code_unit import CodeUnit
 from lessons.results.flow import Flow, longest_path, with_explained
 from lessons.results.result import StepResult, WorkerError
@@ -56,7 +55,7 @@ class SideController:
             self._frame.way = ()
         self._panel.leave_step(same_lesson=same)
         self._show_earlier()
-        if self._steps.runner is Runner.ON_REQUEST:
+        if "run" not in self._steps.model.offers:
             self.update()
 
     def arrive(self) -> None:

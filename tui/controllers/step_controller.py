@@ -9,7 +9,6 @@ from lessons.format import main_path
 from lessons.format.lesson import Lesson, Step
 from lessons.play.journey import Journey
 from lessons.play.purpose import Purpose
-from lessons.play.runner import Runner
 from lessons.play.step import StepModel
 from lessons.results.result import WorkerError
 from lessons.what_if.changes import ChangeHistory, Changes
@@ -72,11 +71,6 @@ class StepController:
         return self._views[self.step.kind]
 
     @property
-    def runner(self) -> Runner:
-        """The way in which the current step gets its results."""
-        return self.model.runner
-
-    @property
     def is_visible(self) -> bool:
         """Whether the view of the current step is on the screen."""
         return self._journey.has_begun and self._frame.view_id == self.view.id
@@ -109,14 +103,15 @@ class StepController:
         self._session.close_prompt()
         self._remark = remark
         model = self._journey.open(lesson, index, purpose, history)
-        if model.runner is Runner.ON_REQUEST:
+        runs = "run" in model.offers
+        if not runs:
             self._session.stop()
         self._frame.show(self.view)
         self.view.open_step(model)
         self.on_open()
         self._show_position()
         self._frame.show_keys()
-        if model.runner is not Runner.ON_REQUEST:
+        if runs:
             self.run()
 
     def run(self) -> None:
@@ -143,7 +138,7 @@ class StepController:
 
     def rerun(self) -> None:
         """Run the current step again."""
-        if self.is_visible and self.runner is not Runner.ON_REQUEST and self.may_leave():
+        if self.is_visible and "run" in self.model.offers and self.may_leave():
             self.run()
 
     def change(self, lesson: Lesson, history: ChangeHistory) -> None:

@@ -49,9 +49,9 @@ class CourseDialogue:
             for index, step in enumerate(lesson.steps)
             if (lesson.id, step.id) == position
         )
-        self._place(*next(known, (lessons[0], 0)))
+        self._come_to(*next(known, (lessons[0], 0)))
 
-    def _place(
+    def _come_to(
         self, lesson: Lesson, index: int, purpose: Purpose = Purpose.WORK, history: ChangeHistory | None = None
     ) -> None:
         """Have the learner be at a step, without printing it."""
@@ -92,7 +92,7 @@ class CourseDialogue:
         if ended := self.current.stop():
             yield from self._console.wrapped(f"({ended})")
         is_new = not self._journey.is_in(lesson)
-        self._place(lesson, index, purpose, history)
+        self._come_to(lesson, index, purpose, history)
         if is_new:
             yield from self._title(lesson)
         yield from self.current.open()

@@ -51,21 +51,18 @@ class ExerciseDialogue(StepDialogue):
     @property
     def handlers(self) -> Handlers:
         """The commands that apply at the exercise now."""
-        found = super().handlers | {
-            "code": self.code,
-            "draft": self.draft,
-            "line": self.line,
-            "check": self.check,
-            "run": self.run,
-        }
-        found |= {"starter": self.starter, "edit": self.edit, "solution": self.solution}
-        if self._help.hints_left and not self._help.solution_is_open:
-            found["hint"] = self.hint
-        if self._model.judgement is not None and self._model.judgement.difference is not None:
-            found["difference"] = self.difference
-        if self._model.gave_up:
-            found["retract"] = self.retract
-        return found
+        writing: Handlers = {"code": self.code, "draft": self.draft, "line": self.line, "edit": self.edit}
+        return super().handlers | self._offered(
+            {
+                "write": writing | {"starter": self.starter},
+                "check": {"check": self.check},
+                "scratch-run": {"run": self.run},
+                "hint": {"hint": self.hint},
+                "solution": {"solution": self.solution},
+                "difference": {"difference": self.difference},
+                "take-back": {"retract": self.retract},
+            }
+        )
 
     @property
     def subject(self) -> Subject:

@@ -30,10 +30,7 @@ class ExperimentDialogue(StepDialogue):
     @property
     def handlers(self) -> Handlers:
         """The commands that apply at the experiment now."""
-        found = super().handlers
-        if self._model.state.is_open:
-            found |= {"hint": self.hint, "solution": self.solution}
-        return found
+        return super().handlers | self._offered({"hint": {"hint": self.hint}, "give-up": {"solution": self.solution}})
 
     def why_not(self, word: str) -> str:
         """See `StepDialogue`."""

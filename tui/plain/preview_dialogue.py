@@ -93,7 +93,7 @@ class PreviewedSteps(CourseDialogue):
 
     def __init__(self, state: PlainState, lesson: Lesson, index: int) -> None:
         super().__init__(state)
-        self._place(lesson, index)
+        self._come_to(lesson, index)
 
     def go_on_with(self, state: PlainState, lesson: Lesson, index: int) -> Iterator[str]:
         """Open a step of a new version."""

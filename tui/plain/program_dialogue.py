@@ -133,7 +133,7 @@ class PagesDialogue(CourseDialogue):
             lesson, index = self._step_named(name)
         else:
             lesson, index = self._opened.lesson, program_session.first_page(self._opened)
-        self._place(lesson, index)
+        self._come_to(lesson, index)
 
     @property
     def _opened(self) -> ProgramRun:
@@ -283,7 +283,7 @@ class PagesDialogue(CourseDialogue):
                 continue
             index = self.lesson.index(self._page_with(each.partition("[")[0].strip(), names, pages))
             self.current.stop()
-            self._place(self.lesson, index)
+            self._come_to(self.lesson, index)
             self.current.enter()
             page = say("page", "page {number}", number=index + 1)
             yield from self._console.wrapped(

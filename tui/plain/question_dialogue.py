@@ -37,12 +37,14 @@ class QuestionDialogue(StepDialogue):
     @property
     def handlers(self) -> Handlers:
         """The commands that apply at the question now."""
-        found = super().handlers
-        if self._model.state.is_open:
-            found |= {"answer": self.answer, "hint": self.hint, "solution": self.solution}
-            if question_facts.target_of(self._question) is not None:
-                found["point"] = self.point
-        return found
+        return super().handlers | self._offered(
+            {
+                "answer": {"answer": self.answer},
+                "point": {"point": self.point},
+                "hint": {"hint": self.hint},
+                "give-up": {"solution": self.solution},
+            }
+        )
 
     @property
     def subject(self) -> Subject:

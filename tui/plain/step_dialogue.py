@@ -9,7 +9,6 @@ from dataclasses import replace
 from lessons.format import main_path, template
 from lessons.format.knobs.knob import Knob
 from lessons.format.lesson import FindStep, Step
-from lessons.play.runner import CHANGING, Runner
 from lessons.play.step import StepModel
 from lessons.play.step_content import StepContent
 from lessons.render.source_text import names_of_steps
@@ -74,11 +73,6 @@ class StepDialogue:
         return self._model.content
 
     @property
-    def runner(self) -> Runner:
-        """The way in which the step gets its results."""
-        return self._model.runner
-
-    @property
     def subject(self) -> Subject:
         """What can be shown and explained of the step."""
         return Subject(self.content.result.tensors, CodeUnit.step(self.step.id))
@@ -107,15 +101,16 @@ class StepDialogue:
     @property
     def handlers(self) -> Handlers:
         """The commands that apply at the step now."""
-        found: Handlers = {"again": self.again}
-        if self.runner is not Runner.ON_REQUEST:
-            found["run"] = self.run
+        found: Handlers = {"again": self.again} | self._offered({"run": {"run": self.run}})
         if self._is_answered and self.content.result.shapes:
             found["shapes"] = self.shapes
         found |= self._matrices.handlers | self._explaining.handlers | self._flow.handlers
-        if self.runner in CHANGING:
-            found |= self._changing.handlers | {"python": self.python}
-        return found
+        return found | self._offered({"change": self._changing.handlers, "prompt": {"python": self.python}})
+
+    def _offered(self, commands: Mapping[str, Handlers]) -> Handlers:
+        """Return those of some commands that stand for what the step offers now."""
+        return {word: handler for offer, those in commands.items() if offer in self._model.offers
+                for word, handler in those.items()}  # fmt: skip
 
     @property
     def _is_page(self) -> bool:
@@ -138,7 +133,7 @@ class StepDialogue:
         return ""
 
     def _flow_place(self) -> FlowPlace:
-        unit = None if self.runner is Runner.ON_REQUEST else CodeUnit.step(self.step.id)
+        unit = CodeUnit.step(self.step.id) if "run" in self._model.offers else None
         return FlowPlace(self.lesson, self.step.id, unit)
 
     def _names_of_steps(self) -> Mapping[str, str]:
@@ -148,7 +143,7 @@ class StepDialogue:
 
     def open(self) -> Iterator[str]:
         """Yield the step, run if the worker is ready; else as it was recorded, which is said."""
-        if self.runner is Runner.ON_REQUEST:
+        if "run" not in self._model.offers:
             yield from self.again("")
             return
         problem = ""

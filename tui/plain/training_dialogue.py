@@ -37,9 +37,8 @@ class TrainingDialogue(StepDialogue):
     @property
     def handlers(self) -> Handlers:
         """The commands that apply at the training now."""
-        found = super().handlers | {"train": self.train}
-        if self._replay.snapshots:
-            found |= {"snapshot": self.snapshot, "curves": self.curves}
+        looking: Handlers = {"snapshot": self.snapshot, "curves": self.curves}
+        found = super().handlers | self._offered({"train": {"train": self.train}, "snapshots": looking})
         if self._paused is not None:
             found["stop"] = self.end
         return found

@@ -318,8 +318,7 @@ class Workbench(QuietStepView, Box):
     @property
     def _difference_known(self) -> bool:
         """Whether the last check has found a difference between the answer and the model answer."""
-        judgement = self.model.judgement
-        return judgement is not None and judgement.difference is not None
+        return "difference" in self.model.offers
 
     def action_difference(self) -> None:
         """Show the first difference between the answer and the model answer, or say why there is none to show."""

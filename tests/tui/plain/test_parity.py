@@ -150,7 +150,7 @@ def test_every_step_offers_in_the_dialogue_what_it_offers_on_the_screen(monkeypa
     for lesson in COURSE.lessons:
         for index, step in enumerate(lesson.steps):
             where = f"{lesson.id}/{step.id}"
-            course._place(lesson, index)
+            course._come_to(lesson, index)
             there = course.current
             offered = set(learner.dialogue.handlers)
             assert offered <= set(COMMANDS), where

@@ -32,8 +32,8 @@ T = TypeVar("T")
 PATIENCE = 1.5
 """Seconds after which a learner is told that something is running."""
 
-SLICE = 0.25
-"""Seconds of one wait. Python hears of a signal that came just before a wait, or in another thread, only after it."""
+SLICE = 0.1
+"""Seconds of one wait, after which Ctrl+C is looked for. Raised inside a wait, it may leave a lock of Python's undone."""
 
 
 class HeldTraining(NamedTuple):
@@ -135,21 +135,20 @@ class WaitingSession:
         until = time.monotonic() + PATIENCE
         try:
             while True:
-                with self._console.interrupts.heard():
-                    try:
-                        trained = held.future.result(SLICE)
-                    except FutureTimeout:
-                        if held.future.done():
-                            raise
-                    else:
-                        self._held = None
-                        return trained
+                try:
+                    trained = held.future.result(SLICE)
+                except FutureTimeout:
+                    if held.future.done():
+                        raise
+                else:
+                    self._held = None
+                    return trained
+                if self._console.interrupts.take_missed():
+                    held.control.pause()
+                    return None
                 if time.monotonic() > until and not self._session.ready:
                     until = math.inf
                     self._console.write([self._meanwhile()])
-        except KeyboardInterrupt:
-            held.control.pause()
-            return None
         except BaseException:
             self._held = None
             raise
@@ -208,18 +207,16 @@ class WaitingSession:
         until = time.monotonic() + PATIENCE
         while True:
             try:
-                with self._console.interrupts.heard():
-                    try:
-                        return future.result(SLICE)
-                    except FutureTimeout:
-                        if future.done():  # the work itself has raised it
-                            raise
-                    if time.monotonic() > until:
-                        until = math.inf
-                        self._console.write([self._meanwhile()])
-            except KeyboardInterrupt:
+                return future.result(SLICE)
+            except FutureTimeout:
+                if future.done():  # the work itself has raised it
+                    raise
+            if self._console.interrupts.take_missed():
                 stop()
                 self._session.cancel()
+            elif time.monotonic() > until:
+                until = math.inf
+                self._console.write([self._meanwhile()])
 
     def _meanwhile(self) -> str:
         if self._session.ready:

@@ -55,6 +55,17 @@ def test_ctrl_c_that_does_not_wake_the_first_thread_stops_what_runs() -> None:
     waiting.close()
 
 
+def test_ctrl_c_raises_nothing_inside_a_wait() -> None:
+    """A lock that is being waited for would be left undone, which ended the dialogue with an error of Python's."""
+    console = Console(io.StringIO(), io.StringIO(), 79, unicode=True)
+    waiting = WaitingSession(Session(), console)
+    raising: list[bool] = []
+    for _ in range(3):
+        waiting.call(lambda: raising.append(console.interrupts._heard))
+    waiting.close()
+    assert raising == [False] * 3
+
+
 class Loading(Session):
     """A session that knows only from waiting that PyTorch has been loaded, as a real one does."""
 

@@ -11,7 +11,7 @@ from lessons.play.experiment import ExperimentModel
 from lessons.play.learner_changes import LearnerChanges
 from lessons.play.learning import Learning
 from lessons.play.purpose import Purpose
-from lessons.play.question import QuestionModel
+from lessons.play.question import FindModel, QuestionModel
 from lessons.play.step import StepModel
 from lessons.play.training import TrainingModel
 
@@ -24,7 +24,7 @@ MODELS: Mapping[str, Any] = {
     "choice": QuestionModel,
     "predict": QuestionModel,
     "point": QuestionModel,
-    "find": QuestionModel,
+    "find": FindModel,
     "experiment": ExperimentModel,
 }
 """The class of the model of each kind of step, by the `kind` that lesson files use."""

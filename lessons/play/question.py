@@ -1,4 +1,4 @@
-"""A question about a run, or a find: answers are judged against the numbers of the run."""
+"""Questions about a run, and finds: answers are judged against the numbers of the run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from lessons.engine.questions import question_facts, question_words
 from lessons.engine.questions.question_judging import judge
-from lessons.format.lesson import PointStep, Question
+from lessons.format.lesson import FindStep, PointStep, Question
 from lessons.learner import outcomes
 from lessons.play.runner import Runner
 from lessons.play.step import StepModel
@@ -16,7 +16,7 @@ from lessons.results.result import Judgement, Tensor
 
 
 class QuestionModel(TaskModel):
-    """A question about a run, or a find."""
+    """A question about a run."""
 
     runner: ClassVar[Runner] = Runner.AS_WRITTEN
     task: Question
@@ -64,3 +64,9 @@ class QuestionModel(TaskModel):
 
     def _check_revealed(self) -> None:
         question_words.answer_text(self.task, self.content.result)
+
+
+class FindModel(QuestionModel):
+    """A find: the learner explains numbers until they come to the one that is asked for."""
+
+    task: FindStep

@@ -10,6 +10,7 @@ import pytest
 from lessons.engine.programs import stored_tensors
 from lessons.engine.session import Session
 from lessons.format.lesson import Course
+from lessons.play.kinds import MODELS
 from lessons.reading import translating
 from lessons.render import tensor_file_text
 from lessons.texts.translations import Translations
@@ -153,7 +154,7 @@ async def test_every_view_in_a_hostile_translation(tmp_path: Path, monkeypatch: 
     for lesson in course.lessons:
         for index, step in enumerate(lesson.steps):
             kinds.setdefault(step.kind, (lesson.id, index))
-    assert {VIEWS[kind] for kind in kinds} == {*VIEWS.values()}
+    assert {VIEWS[MODELS[kind]] for kind in kinds} == {*VIEWS.values()}
     shown: set[str] = set()
     async with tutor(size=(120, 40)) as learner:
         await sent.visit(learner, ("f1",), ("escape",), ("g",), ("escape",), ("h",), ("escape",))

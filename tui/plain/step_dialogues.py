@@ -1,11 +1,15 @@
-"""The dialogue of each kind of step."""
+"""The dialogue about each model of a step."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from lessons.play.exercise import ExerciseModel
+from lessons.play.experiment import ExperimentModel
+from lessons.play.question import FindModel, QuestionModel
 from lessons.play.step import StepModel
+from lessons.play.training import TrainingModel
 from tui.plain.exercise_dialogue import ExerciseDialogue
 from tui.plain.experiment_dialogue import ExperimentDialogue
 from tui.plain.plain_state import PlainState
@@ -13,22 +17,19 @@ from tui.plain.question_dialogue import QuestionDialogue
 from tui.plain.step_dialogue import StepDialogue
 from tui.plain.training_dialogue import TrainingDialogue
 
-# Each dialogue is about models of its own kind, which no type can say of a table.
-STEP_DIALOGUES: Mapping[str, Any] = {
-    "read": StepDialogue,
-    "run": StepDialogue,
-    "train": TrainingDialogue,
-    "exercise": ExerciseDialogue,
-    "choice": QuestionDialogue,
-    "predict": QuestionDialogue,
-    "point": QuestionDialogue,
-    "find": QuestionDialogue,
-    "experiment": ExperimentDialogue,
+# Each dialogue is about models of its own class, which no type can say of a table.
+STEP_DIALOGUES: Mapping[type[StepModel], Any] = {
+    StepModel: StepDialogue,
+    TrainingModel: TrainingDialogue,
+    ExerciseModel: ExerciseDialogue,
+    QuestionModel: QuestionDialogue,
+    FindModel: QuestionDialogue,
+    ExperimentModel: ExperimentDialogue,
 }
-"""The class of the dialogue of each kind of step, by the `kind` that lesson files use."""
+"""The class of the dialogue about each model of a step."""
 
 
 def dialogue_of(state: PlainState, model: StepModel) -> StepDialogue:
     """Return the dialogue about a step."""
-    dialogue: StepDialogue = STEP_DIALOGUES[model.step.kind](state, model)
+    dialogue: StepDialogue = STEP_DIALOGUES[type(model)](state, model)
     return dialogue

@@ -8,7 +8,8 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from lessons.engine.questions import question_facts
-from lessons.format.lesson import FindStep, Question
+from lessons.format.lesson import Question
+from lessons.play.question import FindModel
 from lessons.play.question_state import pointed_cell
 from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
@@ -27,11 +28,13 @@ class FindView(QuestionView):
     topic = "find"
     names = "find"
 
+    _model: FindModel | None
+
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("find")]
 
     def _begin(self) -> None:
         """Put the cursor on the number at which explaining begins."""
-        start = self._step.starting_cell if isinstance(self._step, FindStep) else None
+        start = self._model.task.starting_cell if self._model is not None else None
         view = next((view for view in self._matrices if start and view.tensor and view.tensor.name == start[0]), None)
         if start is not None and view is not None:
             self._active = self._matrices.index(view)
@@ -39,14 +42,10 @@ class FindView(QuestionView):
         super()._begin()
 
     @property
-    def _is_open_find(self) -> bool:
-        return isinstance(self._step, FindStep) and self._state.is_open
-
-    @property
     def flow_subject(self) -> FlowSubject | None:
         """What a flow can be shown of; if a box is to be found, the learner answers there."""
         subject = super().flow_subject
-        if subject is None or not self._is_open_find or question_facts.target_of(self._question) != "box":
+        if subject is None or not self._state.is_open or question_facts.target_of(self._question) != "box":
             return subject
         return replace(subject, point=self._give_answer)
 
@@ -61,7 +60,7 @@ class FindView(QuestionView):
 
     def action_point(self) -> None:
         """Answer with what is under the cursor: an operand of the explanation, or a cell."""
-        if not self._is_open_find:
+        if not self._state.is_open:
             return
         if question_facts.target_of(self._question) == "box":
             self.say(
@@ -94,12 +93,12 @@ class FindView(QuestionView):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now; if not, its key keeps the meaning that it has elsewhere."""
-        return self._is_open_find if action == "point" else super().check_action(action, parameters)
+        return self._state.is_open if action == "point" else super().check_action(action, parameters)
 
     @property
     def hints(self) -> list[str]:
         """The hints for the line of keys, the most important first."""
-        if not self._is_open_find:
+        if not self._state.is_open:
             return super().hints
         if question_facts.target_of(self._question) == "box":
             return [hint("tutor.flow"), *super().hints]

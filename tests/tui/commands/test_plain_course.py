@@ -15,6 +15,7 @@ from lessons.engine.session import Session
 from lessons.format.lesson import Course
 from lessons.learner import trained_models
 from lessons.learner.progress import Progress
+from lessons.play.kinds import MODELS
 from lessons.results.result import StepResult
 from lessons.what_if.changes import Changes
 from tests.course import COURSE
@@ -22,7 +23,6 @@ from tests.exam.complete_course import complete
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of, text_step
 from tests.tui.commands.command_line import COMMAND, ROOT, Command, WarmSession, read_all
 from tests.tui.plain.conversation import Conversation
-from tui.plain.step_dialogues import STEP_DIALOGUES
 
 TABLE = {"name": "table", "kind": "vector"}
 HINTS = ["One.", "Two.", "Three."]
@@ -62,7 +62,7 @@ LESSON = lesson_of(
 
 
 def test_a_lesson_with_a_step_of_each_kind_is_completed(session: Session) -> None:
-    assert {step.kind for step in LESSON.steps} == set(STEP_DIALOGUES)
+    assert {step.kind for step in LESSON.steps} == set(MODELS)
     run = session.run(LESSON, "experiment", Changes())
     run.close()
     learner = Conversation(WarmSession(session), Course(lessons=(LESSON,)))  # type: ignore[arg-type]

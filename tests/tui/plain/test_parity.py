@@ -91,7 +91,7 @@ def words_for(actions: set[str]) -> set[str]:
 def actions_of_view(step: Step) -> set[str]:
     """Return the actions that the view of a step binds, and those of a matrix and an explanation where it shows any."""
     found = set[str]()
-    for owner in VIEWS[step.kind].__mro__:
+    for owner in VIEWS[MODELS[step.kind]].__mro__:
         for binding in owner.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id is not None:
                 context = binding.id.partition(".")[0]
@@ -131,7 +131,7 @@ def test_every_action_of_the_screen_has_a_command_or_a_reason() -> None:
 
 
 def test_every_kind_of_step_has_a_dialogue() -> None:
-    assert set(STEP_DIALOGUES) == set(VIEWS) == set(MODELS)
+    assert set(STEP_DIALOGUES) == set(VIEWS) == set(MODELS.values())
 
 
 def test_every_step_offers_in_the_dialogue_what_it_offers_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:

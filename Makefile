@@ -66,7 +66,7 @@ test lint: export PYTHONDONTWRITEBYTECODE =
 # Folders that are checked; bench is part of the checkout, not of the package.
 CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
 
-.PHONY: help learn reinstall test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk exam-keys exam-sessions exam-plain exam-environments exam-imports record screens tour finale clean
+.PHONY: help learn reinstall test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk exam-keys exam-sessions exam-plain exam-environments exam-imports record screens tour clean
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -166,9 +166,6 @@ screens: $(READY) ## take the pictures in docs/screens
 
 tour: $(READY) ## walk through the first minutes and write docs/tour.md
 	$(PY) -m bench.tour
-
-finale: $(READY) ## walk through the last lesson's trainings and write docs/finale.md
-	$(PY) -m bench.finale
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) .venv-lowest build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mypy_worker.*

@@ -25,8 +25,8 @@ def rooms(package: str) -> list[str]:
 
 
 PAPERS = (
-    *("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/classroom.md", "docs/own-code.md"),
-    *("docs/reference.md", "docs/take-home.md", "docs/tried-programs.md"),
+    *("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/recipes.md", "docs/classroom.md", "docs/own-code.md"),
+    *("docs/reference.md", "docs/take-home.md", "bench/tried-programs.md"),
 )
 PAGES = sorted(
     path for pages in ("*.md", "docs/*.md", "docs/decisions/*.md", "bench/*.md") for path in ROOT.glob(pages)

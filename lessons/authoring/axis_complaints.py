@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lessons.engine.run import Run
-from lessons.format.lesson import Lesson, RunningStep, ShownTensor
+from lessons.format.lesson import Lesson, ShownTensor
 from lessons.reading import loader
 from lessons.reading.findings import Finding
 from lessons.reading.yaml_nodes import locate, position_of
@@ -35,11 +35,10 @@ def complaints(lesson: Lesson, run: Run) -> Iterator[Complaint]:
 def complaints_in_step(lesson: Lesson, position: int, tensors: Sequence[Tensor]) -> Iterator[Complaint]:
     """Yield the same for one step, which shows these tensors."""
     step = lesson.steps[position]
-    if isinstance(step, RunningStep):
-        shapes = {tensor.name: tensor.shape for tensor in tensors}
-        for inside, shown in step.tensors_with_paths:
-            if shown.name in shapes:
-                yield from _of_tensor(("steps", position, *inside), shown, shapes[shown.name])
+    shapes = {tensor.name: tensor.shape for tensor in tensors}
+    for inside, shown in step.tensors_with_paths:
+        if shown.name in shapes:
+            yield from _of_tensor(("steps", position, *inside), shown, shapes[shown.name])
 
 
 def _located(lesson: Lesson, found: Iterator[Complaint]) -> Iterator[Finding]:

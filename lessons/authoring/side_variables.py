@@ -49,9 +49,8 @@ def _uses(step: Step, modules: Set[str]) -> Iterator[tuple[Path, NameUse]]:
         use = name_use.of_program(step.attempt, modules)
         # It runs apart from the lesson, after the answer.
         yield ("attempt",), NameUse(reads=use.reads - set(step.defines))
-    if isinstance(step, RunningStep):
-        for field, code in step.programs:
-            yield (field,), name_use.of_program(code, modules)
+    for field, code in step.programs:
+        yield (field,), name_use.of_program(code, modules)
     for path, expression in _expressions(step):
         yield path, NameUse(reads=name_use.of_expression(expression).reads)
 

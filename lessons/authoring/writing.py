@@ -17,7 +17,6 @@ from lessons.format.lesson import (
     ExerciseStep,
     Lesson,
     Question,
-    RunningStep,
     Step,
 )
 from lessons.reading import loader
@@ -73,9 +72,8 @@ def complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
         for text in step.learner_texts:
             for problem, remedy in (*_complaints_of_text(text, lesson), *_complaints_of_keys(text.text, step, lesson)):
                 yield (*at, *text.path), problem, remedy
-        if isinstance(step, RunningStep):
-            for field, code in step.programs:
-                yield from (((*at, field), problem, remedy) for problem, remedy in _complaints_of_code(code))
+        for field, code in step.programs:
+            yield from (((*at, field), problem, remedy) for problem, remedy in _complaints_of_code(code))
 
 
 def typed_numbers(text: str) -> set[str]:
@@ -132,7 +130,7 @@ def _complaints_of_text(learner_text: LearnerText, lesson: Lesson) -> Iterator[t
 
 def _complaints_of_keys(text: str, step: Step, lesson: Lesson) -> Iterator[tuple[str, str]]:
     """Yield the examples of keys that are neither in a tensor of the step nor a knob of the lesson."""
-    shown = [tensor.name for tensor in step.tensors] if isinstance(step, RunningStep) else []
+    shown = [tensor.name for tensor in step.tensors]
     there = {*shown, *(knob.name for knob in lesson.knobs)}
     for key in template.keys_of(text):
         if key.example and key.example.partition("[")[0] not in there:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lessons.format.lesson import Course, ExerciseStep, Lesson, Limits, RunningStep, TrainStep
+from lessons.format.lesson import Course, ExerciseStep, Lesson, Limits, TrainStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def of_course(course: Course) -> WhatRuns:
     return WhatRuns(
         lessons=len(course.lessons),
         steps=len(steps),
-        running=sum(isinstance(step, RunningStep) and bool(step.code.strip()) for step in steps),
+        running=sum(any(code.strip() for _, code in step.programs) for step in steps),
         exercises=sum(isinstance(step, ExerciseStep) for step in steps),
         trainings=sum(isinstance(step, TrainStep) for step in steps),
         lines=sum(bool(line.strip()) for text in code for line in text.splitlines()),
@@ -66,7 +66,6 @@ def _limits(lesson: Lesson) -> Iterator[Limits]:
 def _code(lesson: Lesson) -> Iterator[str]:
     yield lesson.setup
     for step in lesson.steps:
-        if isinstance(step, RunningStep):
-            yield from (code for _, code in step.programs)
+        yield from (code for _, code in step.programs)
         if isinstance(step, ExerciseStep):
             yield from (step.context, step.probe, step.solution, step.attempt)

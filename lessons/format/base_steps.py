@@ -156,6 +156,21 @@ class BaseStep(Model):
         return ()
 
     @property
+    def programs(self) -> tuple[tuple[str, str], ...]:
+        """All code of the step that runs and that a knob may change: the name of the field, and the code."""
+        return ()
+
+    @property
+    def tensors_with_paths(self) -> list[tuple[Path, ShownTensor]]:
+        """All tensors that the run shows, in order, each with its path in the step."""
+        return []
+
+    @property
+    def tensors(self) -> tuple[ShownTensor, ...]:
+        """All tensors that the run shows, in order."""
+        return tuple(shown for _, shown in self.tensors_with_paths)
+
+    @property
     def fields(self) -> tuple[template.Field, ...]:
         """Everything that a run fills in: the fields of the templates, then the facts."""
         found = [field for text in self.templates for field in template.fields(text)]
@@ -182,11 +197,6 @@ class RunningStep(FilledStep):
     """Whether its random numbers differ between processors for one seed, so that its recording is no reference."""
     claims: tuple[Expression, ...] = ()
     """Expressions that have to be true for the prose to be true. `attn-tutor lint` evaluates them in a run."""
-
-    @property
-    def tensors(self) -> tuple[ShownTensor, ...]:
-        """All tensors that the run shows, in order."""
-        return self.show
 
     def complaints(self) -> Iterator[Complaint]:
         """Yield what is wrong in the tensors that are shown."""

@@ -157,14 +157,12 @@ class Lesson(LessonFile):
     @property
     def seeds(self) -> dict[str, int]:
         """The seed that each part starts with, in the order in which they run: `setup` or the id of a step."""
-        steps = {step.id: self.seed_of(step) for step in self.steps if isinstance(step, RunningStep)}
-        return {SETUP: self.seed, **steps}
+        return {SETUP: self.seed, **{step.id: self.seed_of(step) for step in self.running}}
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
         """The code of the lesson in the order in which it runs: `setup` or the id of a step, and the text."""
-        steps = ((step.id, step.code) for step in self.steps if isinstance(step, RunningStep))
-        return ((SETUP, self.setup), *steps)
+        return ((SETUP, self.setup), *((step.id, step.code) for step in self.running))
 
     def parts_until(self, part: str) -> tuple[tuple[str, str], ...]:
         """Return the parts that have run when a part has run. Raises `KeyError` if there is no such part."""
@@ -181,14 +179,18 @@ class Lesson(LessonFile):
     @property
     def texts(self) -> tuple[tuple[str, str], ...]:
         """All code that a knob may change: the parts, and each training under the id of its step."""
-        running = [step for step in self.steps if isinstance(step, RunningStep)]
-        others = ((step.id, code) for step in running for field, code in step.programs if field != "code")
+        others = ((step.id, code) for step in self.steps for field, code in step.programs if field != "code")
         return (*self.parts, *others)
 
     @property
     def challenge(self) -> Exercise | None:
         """The exercise that lets a learner who solves it skip the rest of the lesson."""
         return next((step for step in self.exercises if step.challenge), None)
+
+    @property
+    def running(self) -> tuple[RunningStep, ...]:
+        """The steps whose code runs, in order."""
+        return tuple(step for step in self.steps if isinstance(step, RunningStep))
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:

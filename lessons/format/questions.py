@@ -48,13 +48,8 @@ class BaseQuestion(BaseExercise, RunningStep):
 
     @property
     def tensors_with_paths(self) -> list[tuple[Path, ShownTensor]]:
-        """All tensors that the run shows, in order, each with its path in the step."""
+        """All tensors that the run shows, with their paths; the ones that are visible from the start come first."""
         return [*super().tensors_with_paths, *with_paths("reveal", self.reveal)]
-
-    @property
-    def tensors(self) -> tuple[ShownTensor, ...]:
-        """All tensors that the run shows; the ones that are visible from the start come first."""
-        return (*self.show, *self.reveal)
 
 
 class Option(Model):

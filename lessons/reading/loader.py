@@ -18,7 +18,6 @@ from lessons.format.lesson import (
     FilledStep,
     Lesson,
     LessonFile,
-    RunningStep,
 )
 from lessons.reading import course_description, course_versions, line_exercises, mistake_library, package_source
 from lessons.reading.findings import Finding, LessonError
@@ -345,11 +344,11 @@ def _alias_complaints(lesson: Lesson) -> Iterator[Complaint]:
 
 
 def _steps_that_run(lesson: Lesson) -> list[str]:
-    return [step.id for step in lesson.steps if isinstance(step, RunningStep)]
+    return [step.id for step in lesson.running]
 
 
 def _tensor_names(lesson: Lesson) -> set[str]:
-    return {f"{step.id}/{shown.name}" for step in lesson.steps if isinstance(step, RunningStep) for shown in step.show}
+    return {f"{step.id}/{shown.name}" for step in lesson.running for shown in step.show}
 
 
 def _repeated_lessons(lessons: list[Lesson]) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from lessons.files.regular_file import read_text
 from lessons.format import axis_labels
-from lessons.format.lesson import Lesson, RunningStep, ShownTensor
+from lessons.format.lesson import Lesson, ShownTensor
 from lessons.results import line_shapes
 from lessons.results.result import MemoryLayout, StepResult, Tensor, Window
 
@@ -34,7 +34,7 @@ def load(lesson: Lesson) -> dict[str, StepResult]:
 
 def _step_from_json(lesson: Lesson, step_id: str, data: dict[str, Any]) -> StepResult:
     step = lesson.step(step_id)
-    shown = {spec.name: spec for spec in step.tensors} if isinstance(step, RunningStep) else {}
+    shown = {spec.name: spec for spec in step.tensors}
     tensors = tuple(
         _tensor_from_json(lesson, shown[name], entry, data["text"])
         for name, entry in data["tensors"].items()

@@ -94,7 +94,7 @@ def _labels_with_words(step: RunningStep) -> bool:
 
 def _tensors_of(lesson: Lesson, step: RunningStep) -> list[ShownTensor]:
     again = lesson.step(step.id)
-    return [shown for _, shown in again.tensors_with_paths] if isinstance(again, RunningStep) else []
+    return [*again.tensors]
 
 
 def _needed(lesson: Lesson, step: Step) -> list[_Statement]:

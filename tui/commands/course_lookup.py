@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from lessons.format.lesson import Course, Exercise, Lesson, Step
+from lessons.format.lesson import Course, Exercise, FilledStep, Lesson
 from lessons.reading import kept_course
 from lessons.reading.findings import LessonError
 from lessons.reading.folders import CourseFolder, option_about
@@ -79,7 +79,7 @@ def no_exercise(course: Course, name: str) -> str:
     )
 
 
-def no_running_step(lesson: Lesson, name: str, running: Iterable[Step]) -> str:
+def no_running_step(lesson: Lesson, name: str, running: Iterable[FilledStep]) -> str:
     """Say that a lesson has no step of this id that runs code, and which steps do."""
     return say(
         "no-running-step",

@@ -15,7 +15,6 @@ from lessons.format.lesson import (
     FindStep,
     Lesson,
     Question,
-    RunningStep,
     Step,
     TrainStep,
 )
@@ -68,7 +67,7 @@ def step(spec: Step, result: StepResult | None) -> Json:
         "title": spec.title,
         "side": spec.side,
         "prose": template.fill(spec.prose, result.text),
-        "code": spec.code if isinstance(spec, RunningStep) else "",
+        "code": dict(spec.programs).get("code", ""),
         "stdout": result.stdout,
         "error": failure(result.error),
         "notes": list(result.notes),

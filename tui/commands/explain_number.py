@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 
 from lessons.engine import explanation_tree
 from lessons.engine.run import Run
-from lessons.format.lesson import Course, Lesson, RunningStep
+from lessons.format.lesson import Course, Lesson
 from lessons.render import cell_index, explanation_lines, operand_choice
 from lessons.render.source_text import NO_NAMES, names_of_steps
 from lessons.results.code_unit import PROGRAM, CodeUnit
@@ -102,5 +102,5 @@ def _lesson_that_shows(course: Course, name: str, step: str, tensor: str) -> tup
     try:
         return own_program.with_shown_tensor(lesson, step, tensor), step
     except KeyError:
-        running = (item for item in lesson.steps if isinstance(item, RunningStep) and not item.is_exercise)
+        running = (item for item in lesson.running if not item.is_exercise)
         raise UsageError(no_running_step(lesson, step, running)) from None

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from lessons.format.lesson import SETUP, Lesson, RunningStep
+from lessons.format.lesson import SETUP, Lesson
 from lessons.reading import recorded_outputs
 from lessons.results.result import StepResult
 from lessons.texts.wording import Wording
@@ -88,7 +88,7 @@ def _recorded_shape(lesson: Lesson, cell: CellChange, recorded: Mapping[str, Ste
     """Return the shape of a cell's tensor, if a step shows it as the statement before the cell has left it."""
     made_by = cells.statement_before(lesson, cell)
     for step in lesson.steps[0 if made_by.part == SETUP else lesson.index(made_by.part) :]:
-        if not isinstance(step, RunningStep) or step.id not in recorded:
+        if step.id not in recorded:
             continue
         for shown, tensor in zip(step.tensors, recorded[step.id].tensors, strict=False):
             here = replace(cell, step=step.id)

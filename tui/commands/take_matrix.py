@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lessons.format.lesson import Course, Lesson, RunningStep
+from lessons.format.lesson import Course, Lesson
 from lessons.results.clean_text import clean
 from lessons.results.result import WHOLE, Tensor
 from lessons.takehome import matrix_file
@@ -74,5 +74,4 @@ def _lesson_that_shows(lesson: Lesson, step: str, name: str) -> Lesson:
     try:
         return own_program.with_shown_tensor(lesson, step, name)
     except KeyError:
-        running = (item for item in lesson.steps if isinstance(item, RunningStep))
-        raise UsageError(no_running_step(lesson, step, running)) from None
+        raise UsageError(no_running_step(lesson, step, lesson.running)) from None

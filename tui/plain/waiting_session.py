@@ -33,7 +33,7 @@ PATIENCE = 1.5
 """Seconds after which a learner is told that something is running."""
 
 SLICE = 0.1
-"""Seconds of one wait, after which Ctrl+C is looked for. Raised inside a wait, it may leave a lock of Python's undone."""
+"""Seconds of one wait, after which Ctrl+C is looked for: raised inside it, it may leave a lock of Python undone."""
 
 
 class HeldTraining(NamedTuple):

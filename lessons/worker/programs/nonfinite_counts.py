@@ -12,6 +12,7 @@ from lessons.worker.explaining.explainer import Explainer
 from lessons.worker.jobs.run_state import RunState
 from lessons.worker.programs.named_tensors import NamedTensor
 from lessons.worker.recording.element_history import ValueLost
+from lessons.worker.recording.tensor_parts import parts
 
 SECONDS = 0.5
 """Seconds for which tensors are counted, each time that they are listed: a program may have many, and large ones."""
@@ -45,7 +46,9 @@ class NonfiniteCounts:
                 values = history.tensor(item.region, item.time, copy=False)
             except ValueLost:
                 return None
-            self._known[key] = count(values)
+            if (found := count(values, self._until)) is None:
+                return None
+            self._known[key] = found
         return self._known[key]
 
 
@@ -55,8 +58,21 @@ def counts_of(run: RunState) -> NonfiniteCounts:
     return NonfiniteCounts(run.explainer)
 
 
-def count(tensor: torch.Tensor) -> Counts:
-    """Count the numbers that are NaN, and those that are infinite."""
+def count(tensor: torch.Tensor, until: float) -> Counts | None:
+    """Count the numbers that are NaN, and those that are infinite; None if that is not done `until` this time.
+
+    The time is that of `time.monotonic`. The tensor may be a file that is larger than the memory.
+    """
+    nans = infinite = 0
+    for part in parts(tensor):
+        if time.monotonic() > until:
+            return None
+        more_nans, more_infinite = _count_at_once(part)
+        nans, infinite = nans + more_nans, infinite + more_infinite
+    return nans, infinite
+
+
+def _count_at_once(tensor: torch.Tensor) -> Counts:
     if tensor.is_complex():
         tensor = torch.view_as_real(tensor.resolve_conj())
     if tensor.dtype.itemsize == 1:

@@ -18,6 +18,7 @@ import pytest
 
 if TYPE_CHECKING:
     from lessons.engine.session import Session
+    from tests.lessons.course_runs import CourseRuns
 
 FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 COLORS = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLORFGBG")
@@ -161,3 +162,11 @@ def worker(session: Session) -> Session:
     if sys.platform != "linux":
         pytest.skip("the fork server is for Linux")
     return session
+
+
+@pytest.fixture(scope="session")
+def results(worker: Session, cache_folder: Path) -> CourseRuns:
+    """Return the results of the lessons of the course; each lesson runs once for all tests of all processes."""
+    from tests.lessons.course_runs import CourseRuns
+
+    return CourseRuns(worker, cache_folder / "course-runs")

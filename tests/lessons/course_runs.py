@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import pickle
 from contextlib import closing
+from pathlib import Path
 
 from lessons.engine.run import Run
 from lessons.engine.session import Session
@@ -19,26 +22,43 @@ Results = dict[str, StepResult]
 
 
 class CourseRuns:
-    """The results of the lessons that ship; an unchanged lesson runs once, the first time that it is needed."""
+    """The results of the lessons that ship; an unchanged lesson runs once, the first time that it is needed.
 
-    def __init__(self, worker: Session) -> None:
+    Args:
+        worker: runs the lessons.
+        folder: keeps the results for all parallel test processes. The others wait for the one that runs a lesson.
+    """
+
+    def __init__(self, worker: Session, folder: Path) -> None:
         self._worker = worker
-        self._unchanged: dict[str, Results] = {}
-        self._flows: dict[str, dict[str, Flow]] = {}
+        self._folder = folder
+        self._unchanged: dict[str, tuple[Results, dict[str, Flow]]] = {}
 
     def __getitem__(self, lesson: str) -> Results:
         """Return the results of an unchanged lesson, by its id."""
-        if lesson not in self._unchanged:
-            found = EVERY_COURSE.lesson(lesson)
-            with closing(self._worker.run(found)) as run:
-                self._flows[lesson] = flows_of(run, found)
-            self._unchanged[lesson] = results_of(run)
-        return self._unchanged[lesson]
+        return self._run_once(lesson)[0]
 
     def flows(self, lesson: str) -> dict[str, Flow]:
         """Return the flow of each step of an unchanged lesson that shows tensors."""
-        assert self[lesson]
-        return self._flows[lesson]
+        return self._run_once(lesson)[1]
+
+    def _run_once(self, lesson: str) -> tuple[Results, dict[str, Flow]]:
+        if lesson not in self._unchanged:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with (self._folder / f"{lesson}.pickle").open("a+b") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                file.seek(0)
+                if kept := file.read():
+                    self._unchanged[lesson] = pickle.loads(kept)
+                else:
+                    self._unchanged[lesson] = self._run(EVERY_COURSE.lesson(lesson))
+                    file.write(pickle.dumps(self._unchanged[lesson]))
+        return self._unchanged[lesson]
+
+    def _run(self, lesson: Lesson) -> tuple[Results, dict[str, Flow]]:
+        with closing(self._worker.run(lesson)) as run:
+            flows = flows_of(run, lesson)
+        return results_of(run), flows
 
     def changed(self, lesson: Lesson, changes: Changes) -> Results:
         """Return the results of a lesson with a learner's changes, which may be none."""

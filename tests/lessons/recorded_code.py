@@ -170,6 +170,8 @@ def scale(explanation: x.Explanation) -> float:
     parts = formula.parts if isinstance(formula, f.Op) else (formula,)
     values = explanation.values
     sizes = [abs(f.evaluate(part, values)) for part in parts]
+    # A relative error of what a logarithm is taken of is an absolute one of the logarithm.
+    sizes += [1.0 for part in parts if isinstance(part, f.Op) and part.op == "log"]
     return max([size for size in sizes if math.isfinite(size)], default=0.0) * max(1, math.sqrt(len(sizes)))
 
 

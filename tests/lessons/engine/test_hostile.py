@@ -24,10 +24,16 @@ NORMAL = lesson_of(code_step("one", "print('well')"))
 
 
 @pytest.fixture(autouse=True)
-def check_worker_survives(worker: Session) -> Iterator[None]:
-    """Check that a normal program runs after each test, and that no process is left."""
+def check_nothing_is_left(worker: Session) -> Iterator[None]:
+    """Check that no process is left after each test."""
     yield
     assert at_work(worker) == []
+
+
+@pytest.fixture(autouse=True, scope="module")
+def check_worker_survives(worker: Session) -> Iterator[None]:
+    """Check that a normal program runs after all tests; a worker that one has harmed fails the next one."""
+    yield
     run = worker.run(NORMAL)
     run.close()
     assert run.steps[0].stdout == "well\n"
@@ -157,7 +163,15 @@ FLOODS = {
 
 @pytest.mark.parametrize("source", FLOODS.values(), ids=FLOODS)
 def test_flood_of_output_is_limited(worker: Session, source: str) -> None:
-    judgement = worker.check(EXERCISE, source)
+    check_flood(worker.check(EXERCISE, source, diagnosis="none"), source)
+
+
+def test_flood_of_output_of_each_edited_copy_is_limited(worker: Session) -> None:
+    check_flood(worker.check(EXERCISE, FLOODS["print"]), FLOODS["print"])
+
+
+def check_flood(judgement: Judgement, source: str) -> None:
+    """Check that an answer was stopped when it wrote too much, and that its output is cut."""
     message = re.escape("The code printed or wrote more than 8 MB; the first 64 KB are shown.")
     check_judgement(judgement, "error", message, source.count("\n") + 1)
     assert len(judgement.stdout) < 66_000

@@ -13,9 +13,12 @@ import pytest
 
 from lessons.engine.session import Session
 from lessons.format.lesson import Course, Lesson
+from lessons.reading import folders
+from lessons.reading.text_catalog import Catalog
 from tests.course import use_course
 from tests.tui.commands.command_line import Command, Done, WarmSession
 from tui import cli
+from tui.commands import text_groups
 
 
 @pytest.fixture
@@ -36,6 +39,21 @@ def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         return status, out, err
 
     return run
+
+
+@pytest.fixture(scope="session")
+def texts_of_ours() -> tuple[Catalog, Catalog]:
+    """Return the texts of the courses that ship and of the tutor, read once: that takes longer than most tests."""
+    return text_groups.courses(folders.COURSE), text_groups.interface()
+
+
+@pytest.fixture
+def texts_read_once(monkeypatch: pytest.MonkeyPatch, texts_of_ours: tuple[Catalog, Catalog]) -> None:
+    """Have the verbs say these texts, without reading their files again."""
+    read, ours = text_groups.courses, [course.path.resolve() for course in folders.BUILT_IN]
+    of_courses, of_tutor = texts_of_ours
+    monkeypatch.setattr(text_groups, "courses", lambda folder: of_courses if folder.resolve() in ours else read(folder))
+    monkeypatch.setattr(text_groups, "interface", lambda: of_tutor)
 
 
 @pytest.fixture

@@ -375,6 +375,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("texts_read_once")
 @pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
 def test_no_verb_passes_on_a_command(
     verb: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -409,6 +410,7 @@ def options_of(parser: argparse.ArgumentParser) -> Iterator[Case]:
     yield (f"--{H}={H}", H)
 
 
+@pytest.mark.usefixtures("texts_read_once")
 @pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
 def test_no_argument_passes_on_a_command(
     verb: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

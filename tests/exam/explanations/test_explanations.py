@@ -19,7 +19,7 @@ from tests.exam.explanations.plain_run import PlainRun
 
 _REFS = (formula.OperandRef(0), formula.OperandRef(1))
 
-COUNT = 12
+COUNT = 6
 SEED = 51
 
 

@@ -184,9 +184,13 @@ def test_the_same_edit_on_several_lines_is_one() -> None:
     assert edits.together([(edits.repairs.index(found), 0)]) == []
 
 
+EVERY = 6
+"""One of so many answers to an exercise is edited: each is written in its own way, and all edits are made alike."""
+
+
 @pytest.mark.parametrize("name", ["multi-head", "cached-step", "translate", "dropout-by-hand"])
 def test_an_edit_leaves_the_program_as_it_was_for_the_next_one(name: str) -> None:
-    for answer in answers(name):
+    for answer in itertools.islice(answers(name), 0, None, EVERY):
         edits = OwnEdits(answer.code, 60)
         again = OwnEdits(answer.code, 60)
         again.together([*itertools.combinations(range(len(again.repairs)), 2)][:40])

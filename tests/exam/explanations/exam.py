@@ -13,6 +13,7 @@ from typing import Any
 from lessons.engine import explanation_tree
 from lessons.engine.run import Run
 from lessons.engine.session import Session
+from lessons.format.base_steps import Limits
 from lessons.format.lesson import Course
 from lessons.render import explanation_lines
 from lessons.results.code_unit import CodeUnit
@@ -27,6 +28,9 @@ DEPTH = 30
 MOST_NODES = 1500
 CELLS = 2
 """Cells of each tensor that are asked about."""
+
+LIMITS = Limits(cpu=60, wall=300)
+"""To import PyTorch's compiler alone may take longer than a lesson may compute, with the tutor or without it."""
 
 
 @dataclass
@@ -90,7 +94,7 @@ def examine_program(
     lesson = explanation_tree.program(written.code, "exam.py")
     for name in names:
         lesson = explanation_tree.with_shown_tensor(lesson, "program", name)
-    run = session.run(lesson, "program")
+    run = session.run(lesson.model_copy(update={"limits": LIMITS}), "program")
     totals.programs += 1
     totals.styles[written.style] += 1
     try:

@@ -98,16 +98,17 @@ class Replay:
     def _again(self, event: Event, output: int, wide: bool) -> torch.Tensor | None:
         """Run an operation on copies of what it took, and return one of its results."""
 
-        def given(value: Any) -> Any:
-            if isinstance(value, Region):
-                copy = self._history.tensor(value, event.time)
-                return copy.double() if wide and copy.is_floating_point() else copy
-            if wide and isinstance(value, torch.dtype) and value.is_floating_point:
-                return torch.float64
-            return [given(item) for item in value] if isinstance(value, list) else value
+        def taken(region: Region) -> torch.Tensor:
+            copy = self._history.tensor(region, event.time)
+            return copy.double() if wide and copy.is_floating_point() else copy
+
+        def widened(value: Any) -> Any:
+            is_float = wide and isinstance(value, torch.dtype) and value.is_floating_point
+            return torch.float64 if is_float else value
 
         try:
-            args, kwargs = list(map(given, event.args)), {name: given(value) for name, value in event.kwargs.items()}
+            given, named = event.arguments(taken)
+            args, kwargs = list(map(widened, given)), {name: widened(value) for name, value in named.items()}
             with torch.no_grad(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 out = event.info.func(*args, **kwargs)
@@ -123,8 +124,7 @@ class Replay:
         if op not in CONSTANTS and (op not in DRAWS or state is None):
             return None
         try:
-            args = [self._argument(event, position, value) for position, value in enumerate(event.args)]
-            kwargs = {name: self._argument(event, None, value) for name, value in event.kwargs.items()}
+            args, kwargs = event.arguments(lambda region: self._history.tensor(region, event.time), _blank(event))
             with torch.random.fork_rng(devices=[]):
                 if state is not None:
                     torch.set_rng_state(state)
@@ -137,10 +137,11 @@ class Replay:
         fits = isinstance(result, torch.Tensor) and tuple(result.shape) == event.outs[0].shape
         return result if fits else None
 
-    def _argument(self, event: Event, position: int | None, value: Any) -> Any:
-        if not isinstance(value, Region):
-            return value
-        if event.info.written and position == 0:
-            # What is overwritten may hold anything, but numbers are drawn in the order of memory.
-            return torch.empty_strided(value.shape, value.stride, dtype=value.dtype)
-        return self._history.tensor(value, event.time)
+
+def _blank(event: Event) -> dict[str, torch.Tensor]:
+    """Return what an operation may write to in the place of a tensor that it overwrites, whatever that held."""
+    region = event.args[0] if event.info.written and event.args else None
+    if not isinstance(region, Region):
+        return {}
+    # Numbers are drawn in the order of memory.
+    return {"self": torch.empty_strided(region.shape, region.stride, dtype=region.dtype)}

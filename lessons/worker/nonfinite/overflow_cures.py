@@ -217,14 +217,12 @@ def _in_type(run: Explainer, first: Link, event: Event, dtype: torch.dtype) -> f
 def _computed_in(run: Explainer, event: Event, dtype: torch.dtype) -> Any:
     """Compute an operation again in another type."""
 
-    def wide(value: Any) -> Any:
-        if isinstance(value, Region):
-            tensor = run.history.tensor(value, event.time)
-            return tensor.to(dtype) if tensor.is_floating_point() else tensor
-        return [wide(item) for item in value] if isinstance(value, list) else value
+    def wide(region: Region) -> torch.Tensor:
+        tensor = run.history.tensor(region, event.time)
+        return tensor.to(dtype) if tensor.is_floating_point() else tensor
 
-    named = {key: wide(value) for key, value in event.kwargs.items() if key != "dtype"}
-    return event.info.func(*map(wide, event.args), **named, **({"dtype": dtype} if "dtype" in event.kwargs else {}))
+    args, kwargs = event.arguments(wide, {"dtype": dtype})
+    return event.info.func(*args, **kwargs)
 
 
 def _goes_on_wider(run: Explainer, event: Event, dtype: torch.dtype) -> bool:

@@ -6,7 +6,6 @@ The recorded operations are run as they were, on what they took then, with the o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import torch
 
@@ -95,14 +94,12 @@ def run_again(run: Explainer, event: Event, changed: Mapping[Key, torch.Tensor])
     Raises `ValueLost` if nobody knows what it took, and what the operation itself raises.
     """
 
-    def plain(value: Any) -> Any:
-        if isinstance(value, Region):
-            found = changed.get(key(value))
-            return found if found is not None else run.history.tensor(value, event.time)
-        return [plain(item) for item in value] if isinstance(value, list) else value
+    def taken(region: Region) -> torch.Tensor:
+        found = changed.get(key(region))
+        return found if found is not None else run.history.tensor(region, event.time)
 
-    named = {name: plain(value) for name, value in event.kwargs.items()}
-    return list(tensors_of(event.info.func(*map(plain, event.args), **named)))
+    args, kwargs = event.arguments(taken)
+    return list(tensors_of(event.info.func(*args, **kwargs)))
 
 
 def subtracts_largest(run: Explainer, event: Event) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -162,6 +162,26 @@ class Event:
         if position is None:
             return None
         return self.args[position] if position < len(self.args) else self.info.defaults.get(name)
+
+    def arguments(
+        self, tensor_of: Callable[[Region], torch.Tensor], instead: Mapping[str, Any] = NO_KWARGS
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Return `args` and `kwargs` with a tensor in the place of each region, also inside lists.
+
+        `instead` has other values for some of them, by their names in the schema.
+        """
+
+        def given(name: str, value: Any) -> Any:
+            return instead[name] if name in instead else plain(value)
+
+        def plain(value: Any) -> Any:
+            if isinstance(value, Region):
+                return tensor_of(value)
+            return [plain(item) for item in value] if isinstance(value, list) else value
+
+        names = {position: name for name, position in self.info.names.items()}
+        args = [given(names.get(position, ""), value) for position, value in enumerate(self.args)]
+        return args, {name: given(name, value) for name, value in self.kwargs.items()}
 
     def operands(self) -> Iterator[Region]:
         """Iterate over all tensors among the arguments, also inside lists."""

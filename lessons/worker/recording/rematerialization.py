@@ -13,7 +13,6 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 
@@ -272,10 +271,8 @@ class Rematerializer:
                 found = contents[region.storage] = self._content(region, segment)
             return found
 
-        def plain(value: Any) -> Any:
-            if isinstance(value, Region):
-                return value.inside(memory_of(value))
-            return [plain(item) for item in value] if isinstance(value, list) else value
+        def taken(region: Region) -> torch.Tensor:
+            return region.inside(memory_of(region))
 
         for position, event in enumerate(events):
             targets = tuple(event.info.targets(event.args, event.kwargs)) if event.info.written else ()
@@ -294,7 +291,7 @@ class Rematerializer:
                 for region in targets:
                     if region.storage not in own:
                         contents[region.storage] = _clone(memory_of(region))
-                self._repeat(event, targets, contents, plain)
+                self._repeat(event, targets, contents, taken)
                 own |= written
             blank = blank | written if event.op.startswith(EMPTY) else blank - written
             for storage in written:
@@ -307,10 +304,11 @@ class Rematerializer:
 
     @staticmethod
     def _repeat(
-        event: Event, targets: Sequence[Region], contents: dict[int, Memory], plain: Callable[[Any], Any]
+        event: Event, targets: Sequence[Region], contents: dict[int, Memory], taken: Callable[[Region], torch.Tensor]
     ) -> None:
         """Run an operation again; what it makes becomes the contents of the storages that it made then."""
-        out = event.info.func(*map(plain, event.args), **{key: plain(value) for key, value in event.kwargs.items()})
+        args, kwargs = event.arguments(taken)
+        out = event.info.func(*args, **kwargs)
         overwritten = {contents[region.storage]._cdata for region in targets}
         fresh = [item for item in tensors_of(out) if item.untyped_storage()._cdata not in overwritten]
         for region, tensor in zip(event.outs[len(targets) :], fresh, strict=True):

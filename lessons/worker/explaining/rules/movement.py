@@ -252,22 +252,11 @@ def _indices_along(region: Region, axis: int, sign: int) -> torch.Tensor:
 
 def _replay(run: RecordedRun, event: Event, stand_ins: dict[str, Any]) -> torch.Tensor:
     """Run an operation again with other tensors for some of its arguments."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, Region):
-            return run.history.tensor(value, event.time)
-        return [plain(item) for item in value] if isinstance(value, list) else value
-
-    def stand_in(name: str, value: Any) -> Any:
-        given = stand_ins.get(name)
-        if given is None:
-            return plain(value)
+    if event.info.written and "self" in stand_ins:
         # What is written to cannot be broadcast.
-        return given.clone() if event.info.written and name == "self" else given
-
-    names = {position: name for name, position in event.info.names.items()}
-    args = [stand_in(names.get(position, ""), value) for position, value in enumerate(event.args)]
-    kwargs = {name: stand_in(name, value) for name, value in event.kwargs.items() if name != "out"}
+        stand_ins = {**stand_ins, "self": stand_ins["self"].clone()}
+    args, kwargs = event.arguments(lambda region: run.history.tensor(region, event.time), {"out": None, **stand_ins})
+    kwargs.pop("out", None)
     out = event.info.func(*args, **kwargs)
     moved: torch.Tensor = out[0] if isinstance(out, list | tuple) else out
     return moved

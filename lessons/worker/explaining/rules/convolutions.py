@@ -89,13 +89,12 @@ def _convolution(derivation: Derivation, index: Index, value: float) -> RuleResu
         if transposed
         else _narrow(window, inputs, sample, channel, tuple(at))
     )
-    return _products(
-        derivation, "convolution", inputs, pairs, [channel], say("edge", "Numbers beyond the edge count as 0.")
-    )
+    notes = [say("edge", "Numbers beyond the edge count as 0.")] if any(window.padding) else []
+    return _products(derivation, "convolution", inputs, pairs, [channel], notes)
 
 
 def _products(
-    derivation: Derivation, title: str, other: Region, pairs: Iterator[Pair], bias: list[int], note: str
+    derivation: Derivation, title: str, other: Region, pairs: Iterator[Pair], bias: list[int], notes: list[str]
 ) -> RuleResult:
     found = list(itertools.islice(pairs, MOST_TERMS + 1))
     if len(found) > MOST_TERMS:
@@ -105,7 +104,7 @@ def _products(
     given = derivation.event.arg("bias")
     if isinstance(given, Region):
         terms += [derivation.cell(given, (channel,)) for channel in bias]
-    return make(title, f.add(*terms) if terms else ZERO, *([note] if any(_Window(derivation).padding) else []))
+    return make(title, f.add(*terms) if terms else ZERO, *notes)
 
 
 @rule("convolution_backward")
@@ -124,7 +123,7 @@ def _convolution_backward(derivation: Derivation, index: Index, value: float) ->
             if transposed
             else _wide(window, gradient, sample, channel, tuple(at))
         )
-        return _products(derivation, title, gradient, pairs, [], "")
+        return _products(derivation, title, gradient, pairs, [], [])
     if output == 2:
         cells = [(sample, *index, *at) for sample, at in positions(gradient)]
         if len(cells) > MOST_TERMS:

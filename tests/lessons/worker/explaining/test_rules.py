@@ -626,3 +626,11 @@ def test_an_operation_without_a_rule_is_followed_to_its_leaves() -> None:
     traced.run("r = torch.linalg.inv(s)", "more")
     traced.check_all("r")
     assert "linalg_inv_ex has no rule" in traced.explain("r", 0, 0).notes[0]
+
+
+def test_nothing_is_said_of_an_edge_where_a_gradient_is_explained() -> None:
+    """An empty line stood below the gradient of what a convolution with padding took."""
+    code = "x = torch.rand(1, 1, 4, requires_grad=True)\nk = torch.rand(1, 1, 3)\n"
+    traced = Traced(f"{code}y = torch.nn.functional.conv1d(x, k, padding=1)\ny.sum().backward()\ng = x.grad")
+    told = traced.explain("g", 0, 0, 1)
+    assert all(told.notes)

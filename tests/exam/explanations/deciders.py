@@ -255,8 +255,10 @@ def is_rounded(case: Case) -> bool:
 
 @decider
 def is_side_by_side(case: Case) -> bool:
-    """The column of a context of two heads belongs to the half that it is in."""
-    return case.number("column") == case.item["index"][-1] and case.number("head") in (0, 1)
+    """The column of a context of two heads belongs to the half that it is in; or its place in that half is told."""
+    column, place = case.number("column"), case.item["index"][-1]
+    is_in_half = "of head" in str(case.item["tensor"]) and case.number("head") == 1 and column > place
+    return case.number("head") in (0, 1) and (column == place or is_in_half)
 
 
 @decider
@@ -275,7 +277,9 @@ def is_fused(case: Case) -> bool:
 @decider
 def is_attention(case: Case) -> bool:
     """It calls attention, and with `is_causal` if later keys are masked."""
-    return _has(case, "attention", "Attention") and ("later keys" not in case.sentence or _has(case, "is_causal=True"))
+    return _has(case, "attention", "Attention", "Transformer") and (
+        "later keys" not in case.sentence or _has(case, "is_causal=True")
+    )
 
 
 @decider

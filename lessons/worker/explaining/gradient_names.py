@@ -174,6 +174,8 @@ class GradientNames:
 
     def _find(self, element: Element, writer: Event, code_names: frozenset[str], most: int) -> Gradient | None:
         node = writer.node
+        if self.names.tangents.has(writer):
+            return None
         if node is None:
             return self._first(writer, code_names)
         if not node.plain or not most:

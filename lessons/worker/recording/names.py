@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import itertools
 import sys
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from types import CodeType
 
 from lessons.results.explanation import label
@@ -18,6 +20,7 @@ from lessons.worker.recording.optimizer_steps import SYMBOLS, StateTensor
 from lessons.worker.recording.record import Binding, Record
 from lessons.worker.recording.regions import Region
 from lessons.worker.recording.source_positions import SourcePositions, Span, dotted, span_of
+from lessons.worker.recording.tangents import Tangents
 
 say = Wording("explaining/names")
 
@@ -71,6 +74,26 @@ class _Known:
     scope: str
 
 
+@dataclass(slots=True)
+class _Run:
+    """Operations that a piece of code ran in one call.
+
+    Attributes:
+        sites: the position of the code, and where it was called from.
+        events: the operations.
+        is_followed: whether functions of the program that it called ran operations after these, whose results the
+            call may give.
+    """
+
+    sites: tuple[Site, ...]
+    events: list[Event]
+    is_followed: bool = False
+
+    def has(self, event: Event) -> bool:
+        """Return whether the code called an operation, itself or by functions that it called."""
+        return event.sites[-len(self.sites) :] == self.sites
+
+
 class Names:
     """Finds names for elements of storages; `update` makes it aware of what was recorded since the last call."""
 
@@ -95,6 +118,8 @@ class Names:
         self._reshapes: list[tuple[int, _Identity, _Identity]] = []
         self.seen = (-1, -1)
         self._sorted = 0
+        self._unfinished = 0
+        self.tangents = Tangents(record)
 
     def update(self) -> None:
         """Name what has been recorded since the last call by the assignments in its source."""
@@ -102,11 +127,10 @@ class Names:
         size = (self._record.time, sum(map(len, self._record.bindings.values())))
         if size == self.seen:
             return
-        # The last piece of code may have run on since the last call.
-        start = events.after(self.seen[0])
-        while 0 < start < len(events) and events.sites(start) == events.sites(start - 1):
-            start -= 1
+        # The last pieces of code may have run on since the last call.
+        start = events.after(self._unfinished)
         self.seen = size
+        self.tangents.update()
         since = events[start].time if start < len(events) else self._record.time
         self.assignments = [item for item in self.assignments if item.binding.time <= since]
         self._whole = {time for time in self._whole if time < since}
@@ -114,12 +138,13 @@ class Names:
         bound = itertools.chain.from_iterable(self._record.bindings.values())
         self._bound = {item.name for item in bound}
         self._modules = {name for name, dot, _ in (one.partition(".") for one in self._bound) if dot}
-        for sites, run in itertools.groupby(events[start:], key=lambda event: event.sites):
-            if sites:
-                self._spans.add(self.positions.span(sites[0]))
-                operations = list(run)
-                self._name(sites, operations)
-                self._rename(operations)
+        runs = list(_runs(events[start:], self._record.asides))
+        for run in runs:
+            self._spans.add(self.positions.span(run.sites[0]))
+            self._name(run)
+            self._rename(run.events)
+        self.assignments.sort(key=lambda item: item.binding.time)
+        self._unfinished = min((run.events[0].time for run in runs if run.has(events[-1])), default=size[0])
         for event in events[events.after(self._sorted) :]:
             if event.sites and not event.view:
                 self._by_code.setdefault((event.sites[0], event.op), []).append(event)
@@ -130,18 +155,21 @@ class Names:
         """Take note that the variables of functions are those of other calls."""
         self._sort()
 
-    def _name(self, sites: tuple[Site, ...], run: list[Event]) -> None:
-        """Name the result of consecutive operations of one piece of code.
+    def _name(self, code: _Run) -> None:
+        """Name the result of a piece of code.
 
         In a loop the code may have run several times: then the operations repeat. Only operations that code calls
         directly count as repeated, since a function or module may repeat operations itself.
         """
+        sites, run = code.sites, code.events
         self._steps.update((event.time, step) for step, event in enumerate(run, 1))
         failed = self._record.failed
         if failed is not None and failed.site == sites[0]:
             run = [event for event in run if not failed.since <= event.time < failed.until]
             if not run:
                 return
+        if code.is_followed or any(map(self.tangents.has, run)):
+            return
         # Autograd keeps what an operation gave, for its derivative, as one more tensor.
         run = [event for event in run if event.op != "detach"] or run
         length = _period([event.op for event in run]) if all(event.direct for event in run) else len(run)
@@ -432,6 +460,34 @@ def part_of(element: Element, region: Region, index: tuple[int, ...]) -> str:
     if not region.dtype.is_complex:
         return ""
     return "." + _PARTS[element.offset > region.at(index)]
+
+
+def _runs(events: Iterable[Event], asides: Sequence[tuple[int, int]]) -> Iterator[_Run]:
+    """Yield what each piece of code ran, one call after the other, without the operations of functions below it.
+
+    A call that gives functions of the program to PyTorch, or a module with modules of the program in it, goes on when
+    they have returned: what it has computed before is no result. `asides` are times of what the program did not run.
+    """
+    lasting: list[_Run] = []
+    pieces = itertools.groupby(events, key=lambda event: (event.sites, _is_in(asides, event.time)))
+    for (sites, is_aside), group in pieces:
+        run = list(group)
+        while lasting and (is_aside or not lasting[-1].has(run[0])):
+            yield lasting.pop()
+        if lasting and lasting[-1].sites == sites:
+            lasting[-1].events.extend(run)
+            lasting[-1].is_followed = False
+        elif sites:
+            for caller in lasting:
+                caller.is_followed = True
+            lasting.append(_Run(sites, run))
+    yield from reversed(lasting)
+
+
+def _is_in(times: Sequence[tuple[int, int]], time: int) -> bool:
+    """Return whether a time lies in one of some spans, which are in order."""
+    position = bisect_right(times, time, key=itemgetter(0)) - 1
+    return position >= 0 and time < times[position][1]
 
 
 def _period(ops: list[str]) -> int:

@@ -72,6 +72,20 @@ class FailedStatement:
     until: int
 
 
+@dataclass(slots=True)
+class ForwardDerivatives:
+    """A time in which PyTorch computes derivatives beside numbers.
+
+    Attributes:
+        since, until: when it began, and when it ended.
+        given: the storages of the tangents that were given.
+    """
+
+    since: int
+    until: int = sys.maxsize
+    given: set[int] = field(default_factory=set)
+
+
 @dataclass(slots=True, weakref_slot=True)
 class Record:
     """A record of a run: operations in order, and names of regions by storage."""
@@ -111,6 +125,10 @@ class Record:
     """Variables of functions, and of the program itself (None), that are tensors without numbers in a storage."""
     modules: WeakKeyDictionary[torch.nn.Module, str] = field(default_factory=WeakKeyDictionary)
     """What the program calls its modules: for each the name under which it was seen first."""
+    forward: list[ForwardDerivatives] = field(default_factory=list)
+    """The times in which PyTorch computed derivatives beside numbers."""
+    asides: list[tuple[int, int]] = field(default_factory=list)
+    """When what only explains began to be computed, and when it ended."""
     restore: Callable[[int], None] = lambda time: None
     """Brings back the values around an operation that were dropped. Raises `CannotRestore`."""
     _writes: dict[int, list[Event]] = field(default_factory=dict)

@@ -27,7 +27,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lessons.texts.wording import Wording
-from lessons.worker.recording import beside_compiler, composites, operation_info, reachability
+from lessons.worker.recording import beside_compiler, composites, operation_info, reachability, tangents
 from lessons.worker.recording.autograd_nodes import NodeNotes
 from lessons.worker.recording.call_sites import OnCalls, SiteFinder
 from lessons.worker.recording.draw import Draws
@@ -127,6 +127,7 @@ class Recorder(TorchDispatchMode):
         if not self._entered:
             stack.enter_context(self.optimizers.watching())
             stack.enter_context(beside_compiler.as_written())
+            stack.enter_context(tangents.noting(self.record))
         self._entered.append(stack)
         super().__enter__()  # type: ignore[no-untyped-call]
         return self
@@ -172,11 +173,13 @@ class Recorder(TorchDispatchMode):
     def aside(self, sites: tuple[Site, ...]) -> Iterator[None]:
         """Record, without limits, what is computed only to explain an operation that was called at `sites`."""
         stopped, self.record.stopped, self._sites.aside = self.record.stopped, "", sites
+        since = self.record.time
         try:
             with self:
                 yield
         finally:
             self.record.stopped, self._sites.aside = stopped, ()
+            self.record.asides.append((since, self.record.time))
 
     def snapshot(self, tensor: torch.Tensor, region: Region, time: int) -> None:
         """Record that a new tensor holds what a region held at a time."""

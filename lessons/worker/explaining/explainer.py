@@ -239,7 +239,10 @@ class Explainer:
         except ValueLost as lost:
             return accounting.unexplained(say("made-unknown", "It cannot be told how this was made. {why}", why=lost))
         told = accounting.checked(self._replay, derived, element, value, values)
-        if told is not derived and (shared := self._shared.sentence([element, *derived.operands])):
+        if told is derived:
+            return told
+        shared = self._shared.sentence(element) or self._shared.sentence_of_operands(derived.operands)
+        if shared:
             return accounting.unexplained(shared, derived.event)
         return told
 
@@ -421,7 +424,7 @@ class Explainer:
                 else say("stopped", "Recording had stopped: {why}.", why=why)
             )
             return RuleResult("unrecorded", notes=[note])
-        shared = self._shared.sentence([element])
+        shared = self._shared.sentence(element)
         note = say("from-outside", "A number from outside: no recorded operation made it.")
         return RuleResult("given", notes=[shared or note])
 

@@ -24,20 +24,39 @@ class SharedMemory:
         self._record = record
         self._found: tuple[int, dict[int, int]] = -1, {}
 
-    def sentence(self, elements: Iterable[Element]) -> str:
-        """Say that the memory of one of these elements is also that of another tensor; "" if no such is known."""
+    def sentence(self, element: Element) -> str:
+        """Say that the memory of an element is also that of another tensor; "" if no such is known."""
+        other = self._others().get(element.storage)
+        if other is None:
+            return ""
+        if not (name := self._name(other)):
+            return say("other", "Another tensor has the same memory, and what is written through it is not followed.")
+        return say(
+            "named", "The tensor {name} has the same memory, and what is written through it is not followed.", name=name
+        )
+
+    def sentence_of_operands(self, elements: Iterable[Element]) -> str:
+        """Say the same of one of the elements that a number was computed from; "" if no such is known."""
         others = self._others()
         other = next((others[element.storage] for element in elements if element.storage in others), None)
         if other is None:
             return ""
-        bindings = self._record.bindings.get(other)
-        if not bindings:
-            return say("other", "Another tensor has the same memory, and what is written through it is not followed.")
+        if not (name := self._name(other)):
+            return say(
+                "operand-other",
+                "A number that it was computed from is in memory that another tensor has too, and what is written "
+                "through that one is not followed.",
+            )
         return say(
-            "named",
-            "The tensor {name} has the same memory, and what is written through it is not followed.",
-            name=bindings[0].name,
+            "operand-named",
+            "A number that it was computed from is in memory that the tensor {name} has too, and what is written "
+            "through that one is not followed.",
+            name=name,
         )
+
+    def _name(self, storage: int) -> str:
+        bindings = self._record.bindings.get(storage)
+        return bindings[0].name if bindings else ""
 
     def _others(self) -> dict[int, int]:
         """Return for each storage that shares its memory another one that has it too."""

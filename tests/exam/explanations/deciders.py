@@ -119,6 +119,17 @@ def is_shared(case: Case) -> bool:
     return any(one != other and other in kept and _overlap(kept[one], kept[other]) for one in ones for other in others)
 
 
+@decider
+def takes_shared(case: Case) -> bool:
+    """A tensor that the code of the number names has memory of another one, of the named one if one is named."""
+    if case.plain is None:
+        return False
+    kept = {name: value for name, value in case.plain.namespace.items() if isinstance(value, torch.Tensor)}
+    taken = [name for name in re.findall(r"[a-z_]\w*", str(case.item["code"])) if name in kept]
+    others = [case.fields["name"]] if "name" in case.fields else list(kept)
+    return any(one != other and other in kept and _overlap(kept[one], kept[other]) for one in taken for other in others)
+
+
 def _overlap(one: torch.Tensor, other: torch.Tensor) -> bool:
     first, second = one.untyped_storage(), other.untyped_storage()
     start, end = (
@@ -158,6 +169,14 @@ def keeps(case: Case) -> bool:
     low = case.number("low") if "low" in case.fields else case.number("count")
     high = case.number("high") if "high" in case.fields else low
     return low - 0.5 <= digits <= high + 0.5
+
+
+@decider
+def is_of_few_digits(case: Case) -> bool:
+    """The value is a number of its type, which keeps fewer digits than single precision."""
+    dtype = getattr(torch, str(case.item["dtype"]))
+    is_narrow = dtype.is_floating_point and torch.finfo(dtype).eps > torch.finfo(torch.float32).eps
+    return is_narrow and case.is_near(float(torch.tensor(case.value, dtype=torch.float64).to(dtype)), case.value)
 
 
 @decider

@@ -21,7 +21,8 @@ from lessons.worker.recording.record import ForwardDerivatives, Record
 @contextmanager
 def noting(record: Record) -> Iterator[None]:
     """Note in a record which tensors are given as tangents meanwhile, and until when PyTorch carries them along."""
-    make, leave = forward_ad.make_dual, forward_ad.exit_dual_level
+    make: Any = forward_ad.make_dual
+    leave: Any = forward_ad.exit_dual_level
     current: list[ForwardDerivatives] = []
 
     def make_dual(tensor: Any, tangent: Any, **more: Any) -> Any:

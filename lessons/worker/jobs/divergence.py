@@ -16,6 +16,20 @@ SPELLED_ALIKE = 0.5
 """The part of an answer's statements that the model answer has as well, from which on its spelling tells something."""
 
 
+KINDS = tuple(
+    frozenset(names.split())
+    for names in (
+        "mm bmm matmul dot mv addmm baddbmm linear einsum",
+        "mul div",
+        "add sub rsub",
+        "softmax log_softmax",
+        "sum mean prod amax amin max min median",
+        "tril triu",
+        "cat stack",
+    )
+)
+"""Operations of PyTorch that may be taken for one another."""
+
 PLAIN = re.compile(r"[\w.]+(\[[^()]*\])?")
 """Code that names something and computes nothing."""
 
@@ -78,8 +92,17 @@ class Comparison:
         """Return which of our results to set beside theirs: one that means the same, as far as can be told, or None.
 
         A variable that both programs have is compared with itself, and with the same one of its values. Otherwise the
-        two share two of these: the shape, the operation, something that both were computed from.
+        two share two of these: the shape, the operation, something that both were computed from. In any case, both were
+        computed from the same, by the same kind of operation: else theirs may be right itself, and at another stage.
         """
+        at = self._meaning_the_same(found)
+        if at is None or not _are_of_one_kind(self.theirs.results[found.theirs].op, self.ours.results[at].op):
+            return None
+        needed = (each for each in self.ours.results[at].parents if is_distinctive(self.ours.results[each].value))
+        return at if all(self._has_parent(found.theirs, each) for each in needed) else None
+
+    def _meaning_the_same(self, found: Divergence) -> int | None:
+        """Return which of our results has the name of one of theirs, or else is alike; None if none does."""
         theirs, ours = self.theirs.results[found.theirs], self.ours.results[found.ours]
         name = self.names.get(theirs.name, theirs.name)
         here, there = _bound(self.theirs, theirs.name), _bound(self.ours, name)
@@ -175,6 +198,12 @@ class Comparison:
             if plain and item.owner == statements[at].owner and name in read:
                 return item.line
         return None
+
+
+def _are_of_one_kind(one: str, other: str) -> bool:
+    """Return whether two operations are the same, or one may have been taken for the other."""
+    first, second = one.strip("_"), other.strip("_")
+    return first == second or any({first, second} <= kind for kind in KINDS)
 
 
 def _bound(trace: Trace, name: str) -> list[int]:

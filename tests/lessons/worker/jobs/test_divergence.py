@@ -95,6 +95,22 @@ def test_a_variable_that_both_have_is_compared_with_itself() -> None:
     assert Comparison(other, ours).beside(Divergence(1, 0)) is None
 
 
+def test_a_result_at_another_stage_is_not_set_beside_ours() -> None:
+    """They scale first and hide afterward: their scaled scores are right, and ours have been hidden before."""
+
+    def scores(value: torch.Tensor, op: str, *parents: int) -> IntermediateResult:
+        return IntermediateResult("w", True, 1, value, frozenset(parents), op=op)
+
+    hidden = Trace((), (scores(A, "mm"), scores(C, "masked_fill", 0), scores(C / 2, "div", 1)))
+    scaled_first = Trace((), (scores(A, "mm"), scores(A / 2, "div", 0), scores(B, "sub", 1)))
+    assert Comparison(scaled_first, hidden).beside(Divergence(2, 1)) is None
+    hidden_first = Trace((), (scores(C, "masked_fill"), scores(C / 2, "div", 0), scores(B, "mul", 1)))
+    scaled_first = Trace((), (scores(A, "mm"), scores(A / 2, "div", 0), scores(B, "mul", 1)))
+    assert Comparison(scaled_first, hidden_first).beside(Divergence(1, 1)) is None
+    scaled_wrongly = Trace((), (scores(A, "mm"), scores(C, "masked_fill", 0), scores(D, "mul", 1)))
+    assert Comparison(scaled_wrongly, hidden).beside(Divergence(2, 2)) == 2
+
+
 def test_equal_results_have_no_divergence() -> None:
     assert diverge(results_with(A, B, C), results_with(A, B, C)) is None
 

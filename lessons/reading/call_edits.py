@@ -18,6 +18,7 @@ from lessons.reading.edit_nodes import (
     name_of,
     number,
     receiver_of,
+    shares_of,
     with_inner,
 )
 from lessons.reading.repair_kinds import AXES, ELSEWHERE, ON_AXES, TURNING
@@ -117,6 +118,7 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
         trained = ast.keyword("training", expression("self.training"))
         yield Change(1, "argument-missing", node, ast.Call(node.func, node.args, [*node.keywords, trained]))
     if name == "scaled_dot_product_attention":
+        yield from _of_causal(node)
         for rank, option, value in ((3, "scale", 1.0), (1, "is_causal", True)):
             if option not in {item.arg for item in node.keywords}:
                 more = [*node.keywords, ast.keyword(option, ast.Constant(value))]
@@ -144,6 +146,34 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
         for axis in (-1, 1):
             width = ast.Subscript(attribute(node.args[0], "shape"), number(axis), ast.Load())
             yield Change(1, "other-value", node, width)
+    if name == "softmax" and (inner := inner_of(node)) is not None:
+        yield Change(2, "exponentials-extra", node, shares_of(inner))
+    if name == "cosine_similarity" and len(node.args) >= 2:
+        product = ast.BinOp(node.args[0], ast.Mult(), node.args[1])
+        rest = ast.Call(attribute(product, "sum"), node.args[2:], [word for word in node.keywords if word.arg in AXES])
+        yield Change(1, "lengths-divided", node, rest)
+    if name in ("set", "fromkeys") and len(node.args) == 1:
+        yield Change(1, "each-once", node, ast.Call(ast.Name("list", ast.Load()), node.args, []))
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.DictComp() as made, attr="values" | "keys" as part)):
+            one = made.value if part == "values" else made.key
+            yield Change(1, "each-once", made, ast.ListComp(one, made.generators))
+    if name == "where" and len(node.args) == 3:
+        for kept in node.args[1:]:
+            yield Change(2, "too-much", ast.Call(node.func, [ELSEWHERE, *node.args[1:]], []), kept)
+    if name == "Parameter" and node.args:
+        copied = method_of(method_of(node.args[0], "detach()"), "clone()")
+        yield Change(2, "shared", node.args[0], copied, node.args[0])
+    for listed, every in (("parameters", "values"), ("named_parameters", "items")):
+        if name == listed and receiver is not None and not node.args:
+            state = ast.Call(attribute(receiver, "state_dict"), [], [])
+            yield Change(2, "buffers-left-out", node, ast.Call(attribute(state, every), [], []))
+    if name == "append" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+        for op in (ast.Add(), ast.Sub()):
+            near = ast.BinOp(node.args[0], op, ast.Constant(1))
+            yield Change(3, "other-value", node.args[0], near, node.args[0])
+    if name == "exp" and (inner := inner_of(node)) is not None:
+        yield Change(3, "opposite", inner, ast.UnaryOp(ast.USub(), inner), inner)
     if name == "normalize":
         power = ast.keyword("p", ast.Constant(1))
         yield Change(2, "argument-missing", node, ast.Call(node.func, node.args, [*node.keywords, power]))
@@ -272,6 +302,9 @@ def _of_view(node: ast.Call, receiver: ast.expr) -> Iterator[Change]:
 def _of_triangle(node: ast.Call, name: str) -> Iterator[Change]:
     """Yield scores with minus infinity outside of their triangle, where `tril` and `triu` leave zeros."""
     scores = receiver_of(node) or (node.args[0] if node.args else None)
+    if not node.keywords and len(node.args) == (receiver_of(node) is None):
+        for place in (1, -1):
+            yield Change(1, "argument-missing", node, ast.Call(node.func, [*node.args, number(place)], []))
     if scores is not None:
         rest = "triu(1)" if name.startswith("tril") else "tril(-1)"
         hidden = method_of(ast.Call(expression("torch.full_like"), [scores, expression("-torch.inf")], []), rest)
@@ -298,6 +331,19 @@ def _of_unflatten(node: ast.Call) -> Iterator[Change]:
             turned = ast.Call(node.func, args, node.keywords)
             back = ast.Call(attribute(turned, "transpose"), [*map(number, axes)], [])
             yield Change(1, "cut-order", node, back)
+
+
+def _of_causal(node: ast.Call) -> Iterator[Change]:
+    """Yield attention in which the last query stands beside the last key, where `is_causal` begins with the first."""
+    at = next((index for index, word in enumerate(node.keywords) if word.arg == "is_causal"), None)
+    if at is None or len(node.args) < 2:
+        return
+    queries, keys = map(ast.unparse, node.args[:2])
+    count, total = f"({queries}).shape[-2]", f"({keys}).shape[-2]"
+    mask = expression(f"torch.ones({count}, {total}).tril({total} - {count}).bool()")
+    words = [*node.keywords]
+    words[at] = ast.keyword("attn_mask", mask)
+    yield Change(1, "causal-from-first", node.keywords[at], ast.Call(node.func, node.args, words), node)
 
 
 def _of_range(node: ast.Call) -> Iterator[Change]:

@@ -99,6 +99,11 @@ def integer_of(node: ast.AST) -> int | None:
     return None
 
 
+def same(one: ast.AST, other: ast.AST) -> bool:
+    """Return whether two pieces of code are the same."""
+    return ast.dump(one) == ast.dump(other)
+
+
 def number(value: int) -> ast.expr:
     """Return a whole number as code."""
     return ast.Constant(value) if value >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-value))
@@ -107,6 +112,12 @@ def number(value: int) -> ast.expr:
 def attribute(value: ast.expr, name: str) -> ast.Attribute:
     """Return an attribute of an expression."""
     return ast.Attribute(value, name, ast.Load())
+
+
+def shares_of(node: ast.expr) -> ast.expr:
+    """Return numbers divided by their sum along the last axis."""
+    code = ast.unparse(node)
+    return expression(f"({code}) / ({code}).sum(-1, keepdim=True)")
 
 
 def expression(text: str) -> ast.expr:

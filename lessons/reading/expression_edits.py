@@ -22,6 +22,7 @@ from lessons.reading.edit_nodes import (
     name_of,
     number,
     receiver_of,
+    same,
     with_inner,
 )
 from lessons.reading.repair_kinds import ELSEWHERE, LIBRARIES, TURNING
@@ -58,6 +59,11 @@ NAMED_OPERATORS: dict[str, ast.operator] = {
     "bmm": ast.MatMult(),
 }
 """Functions and methods of torch that do what an operator does."""
+
+LARGE = 1e3
+"""From which number on one may stand for infinity."""
+
+MOST_IN_ORDER = 4
 
 COMPARISONS = (ast.Lt(), ast.LtE(), ast.Gt(), ast.GtE(), ast.Eq(), ast.NotEq())
 
@@ -105,6 +111,11 @@ def changes_of(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
                 yield Change(1, "order", node, ast.Tuple(values, ast.Load()))
         case ast.List(elts=[one]) if isinstance(parent, ast.Subscript):
             yield Change(1, "index", parent, one)
+        case ast.List(elts=elements) if 1 < len(elements) <= MOST_IN_ORDER and isinstance(node.ctx, ast.Load):
+            for values in exchanged(elements):
+                yield Change(2, "order", node, ast.List(values, ast.Load()))
+        case ast.SetComp(elt=one, generators=generators):
+            yield Change(1, "each-once", node, ast.ListComp(one, generators))
         case ast.ListComp(elt=ast.ListComp(generators=[inner]) as made, generators=[outer]):
             turned = ast.ListComp(ast.ListComp(made.elt, [outer]), [inner])
             yield Change(1, "order", node, turned)
@@ -137,6 +148,9 @@ def _of_operation(node: ast.BinOp) -> Iterator[Change]:
         if not isinstance(node.right, ast.Constant):
             rest = ast.BinOp(ast.Constant(1), ast.Sub(), node.right)
             yield Change(3, "too-little", node.right, ast.BinOp(node.left, node.op, rest))
+    if isinstance(node.op, ast.Add | ast.Sub) and (marks := _marked_by_large(node.right)) is not None:
+        hidden = f"torch.where(({ast.unparse(marks)}) != 0, -torch.inf, {ast.unparse(node.left)})"
+        yield Change(1, "not-infinite", node.right, expression(hidden))
     if isinstance(node.op, ast.Div) and _is_sum_of(node.right, node.left):
         yield Change(1, "plain-shares", node, ast.Call(expression("torch.softmax"), [node.left, number(-1)], []))
     match node:
@@ -199,12 +213,22 @@ def as_operation(node: ast.Call) -> ast.BinOp | None:
     return None
 
 
+def _marked_by_large(node: ast.expr) -> ast.expr | None:
+    """Return the mask that an expression multiplies by a large number, None if it is something else."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        for factor, mask in ((node.left, node.right), (node.right, node.left)):
+            size = factor.operand if isinstance(factor, ast.UnaryOp) else factor
+            if isinstance(size, ast.Constant) and isinstance(size.value, int | float) and size.value >= LARGE:
+                return mask
+    return None
+
+
 def _is_sum_of(node: ast.expr, whole: ast.expr) -> bool:
     """Return whether an expression adds up the numbers of another one."""
     if not isinstance(node, ast.Call) or name_of(node.func) != "sum":
         return False
     inner = inner_of(node)
-    return inner is not None and ast.dump(inner) == ast.dump(whole)
+    return inner is not None and same(inner, whole)
 
 
 def _operands(node: ast.expr) -> list[ast.expr]:
@@ -215,8 +239,6 @@ def _operands(node: ast.expr) -> list[ast.expr]:
 
 
 def _of_subscript(node: ast.Subscript) -> Iterator[Change]:
-    if not isinstance(node.ctx, ast.Load):
-        return
     sizes = isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
     if sizes and (now := integer_of(node.slice)) is not None:
         for axis in (-1, 0, 1, -2, 2):
@@ -225,18 +247,36 @@ def _of_subscript(node: ast.Subscript) -> Iterator[Change]:
         yield Change(3, "too-much", ast.Subscript(ELSEWHERE, node.slice, ast.Load()), node.value)
         return
     entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    ends = [entry.upper for entry in entries if isinstance(entry, ast.Slice) and entry.upper is not None]
     for position, entry in enumerate(entries):
-        for other in _other_entries(entry):
+        for other in (*_other_entries(entry), *_last_ones(entry, ends)):
             changed = [*entries]
             changed[position] = other
             index = ast.Tuple(changed, ast.Load()) if isinstance(node.slice, ast.Tuple) else other
             yield Change(2, "index", node, ast.Subscript(node.value, index, ast.Load()))
-    yield Change(3, "too-much", ast.Subscript(ELSEWHERE, node.slice, ast.Load()), node.value)
+    if isinstance(node.ctx, ast.Load):
+        yield Change(3, "too-much", ast.Subscript(ELSEWHERE, node.slice, ast.Load()), node.value)
+
+
+def _last_ones(entry: ast.expr, ends: list[ast.expr]) -> Iterator[ast.expr]:
+    """Yield as many places as the first ones up to an end, but the last of those up to another one."""
+    if isinstance(entry, ast.Slice) and entry.lower is None and entry.upper is not None:
+        for end in ends:
+            if not same(end, entry.upper):
+                yield ast.Slice(ast.BinOp(end, ast.Sub(), entry.upper), end)
 
 
 def _other_entries(entry: ast.expr) -> Iterator[ast.expr]:
+    if (place := integer_of(entry)) is not None:
+        # A slice keeps the axis.
+        yield ast.Slice(number(place), None if place == -1 else number(place + 1))
     if isinstance(entry, ast.Slice):
         lower, upper = entry.lower, entry.upper
+        match upper:
+            case ast.BinOp(left=begin, op=ast.Add(), right=width) if lower is not None and same(begin, lower):
+                # The block after as many whole ones.
+                first = ast.BinOp(lower, ast.Mult(), width)
+                yield ast.Slice(first, ast.BinOp(first, ast.Add(), width))
         if lower is not None and upper is not None:
             yield lower
         for bound in filter(None, (lower, upper)):

@@ -11,24 +11,29 @@ import contextlib
 import copy
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lessons.reading.code_differences import parse
-from lessons.reading.edit_nodes import Change
-from lessons.reading.expression_edits import changes_of
+from lessons.reading.edit_nodes import Change, name_of
+from lessons.reading.expression_edits import PRODUCTS, changes_of
 from lessons.reading.repair_kinds import BUILTINS, LIBRARIES, shortened
 from lessons.reading.repairs import Repair
 from lessons.reading.statements import NAME
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert)
-MOST_NAMES, MOST_REPEATED = 8, 4
+MOST_NAMES, MOST_REPEATED, MOST_FACTORS, MOST_GROUPS = 8, 4, 4, 30
 LAST_RANK = 5
 
 NOWHERE = 0
 """The line of an edit that is not about a single one."""
 
 SHARES = "{} / {}.sum(-1, keepdim=True)"
+AXES_OF_ONE = ("{}.squeeze(-1)", "{}.unsqueeze(-1)", "{}.squeeze(0)", "{}.unsqueeze(0)", "{}.unsqueeze(1)")
+TENSORS = (ast.Call, ast.BinOp, ast.Subscript, ast.Attribute)
+"""Expressions that may compute a tensor."""
+
+COPY = "__import__('copy').deepcopy({})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,6 @@ class _Draft:
         first, second = sorted((self, other), key=lambda item: (item.at, item.count))
         return first.at + first.count > second.at
 
-    def repair(self, code: str) -> Repair:
-        """Return the edit with the program that has it."""
-        return Repair(self.kind, shortened(self.about), (self.line,), None, True, code, rank=self.rank)
-
 
 class OwnEdits:
     """The edits of a program, at most `most`, likelier ones first; none if it cannot be parsed.
@@ -83,35 +84,21 @@ class OwnEdits:
 
     def __init__(self, source: str, most: int) -> None:
         self.repairs: list[Repair] = []
-        self._drafts: list[_Draft] = []
+        self._drafts: list[tuple[_Draft, ...]] = []
         with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
             self._tree = parse(source)
             known = {ast.unparse(self._tree)}
-            drafts = sorted(_drafts(self._tree), key=lambda item: item.rank)
-            for draft in drafts:
+            single = sorted(_drafts(self._tree), key=lambda item: item.rank)
+            groups = itertools.islice(_repeated(single), MOST_GROUPS)
+            edits = sorted((*((draft,) for draft in single), *groups), key=lambda edit: edit[0].rank)
+            for edit in edits:
                 if len(self.repairs) == most:
                     break
-                code = self._with(draft)
+                code = self._with(*edit)
                 if code not in known:
                     known.add(code)
-                    self._drafts.append(draft)
-                    self.repairs.append(draft.repair(code))
-            self.repairs += self._repeated(drafts, most - len(self.repairs))
-
-    def _repeated(self, drafts: Sequence[_Draft], most: int) -> list[Repair]:
-        """Return edits that are the same on several lines, except for the names, made together."""
-        alike: dict[tuple[str, str], list[_Draft]] = {}
-        for draft in drafts:
-            if draft.rank < LAST_RANK - 1 and all(isinstance(item, ast.expr) for item in draft.new):
-                text = " ".join((draft.about, *map(ast.unparse, draft.new)))
-                alike.setdefault((draft.kind, NAME.sub("_", text)), []).append(draft)
-        found: list[Repair] = []
-        for group in alike.values():
-            lines = tuple(dict.fromkeys(draft.line for draft in group))
-            if len(found) < most and 1 < len(lines) == len(group) <= MOST_REPEATED:
-                code = self._with(*group)
-                found.append(replace(group[0].repair(code), lines=lines))
-        return found
+                    self._drafts.append(edit)
+                    self.repairs.append(_repair(edit, code))
 
     def together(self, chosen: Iterable[tuple[int, ...]]) -> list[tuple[tuple[int, ...], tuple[Repair, ...]]]:
         """Return edits that are made together, given by their indices: each of them has the code with all edits.
@@ -121,15 +108,13 @@ class OwnEdits:
         found: dict[str, tuple[tuple[int, ...], tuple[Repair, ...]]] = {}
         alone = {item.code for item in self.repairs} | {ast.unparse(self._tree)}
         for indices in chosen:
-            if max(indices) >= len(self._drafts):
-                # One that is made on several lines is made alone.
-                continue
-            drafts = [self._drafts[index] for index in indices]
+            edits = [self._drafts[index] for index in indices]
+            drafts = [draft for edit in edits for draft in edit]
             if any(one.overlaps(other) for one, other in itertools.combinations(drafts, 2)):
                 continue
             code = self._with(*drafts)
             if code not in alone:
-                found.setdefault(code, (indices, tuple(draft.repair(code) for draft in drafts)))
+                found.setdefault(code, (indices, tuple(_repair(edit, code) for edit in edits)))
         return [*found.values()]
 
     def _with(self, *drafts: _Draft) -> str:
@@ -149,6 +134,25 @@ class OwnEdits:
         finally:
             for spot, old in reversed(undo):
                 setattr(spot.parent, spot.field, old)
+
+
+def _repair(edit: Sequence[_Draft], code: str) -> Repair:
+    """Return an edit, made on one line or in the same way on several ones, with the program that has it."""
+    first, lines = edit[0], tuple(dict.fromkeys(draft.line for draft in edit))
+    return Repair(first.kind, shortened(first.about), lines, None, True, code, rank=first.rank)
+
+
+def _repeated(drafts: Sequence[_Draft]) -> Iterator[tuple[_Draft, ...]]:
+    """Yield edits that are the same in several places, except for the names."""
+    alike: dict[tuple[str, str], list[_Draft]] = {}
+    for draft in drafts:
+        if draft.rank < LAST_RANK - 1 and all(isinstance(item, ast.expr) for item in draft.new):
+            text = " ".join((draft.about, *map(ast.unparse, draft.new)))
+            alike.setdefault((draft.kind, NAME.sub("_", text)), []).append(draft)
+    for group in alike.values():
+        apart = not any(one.overlaps(other) for one, other in itertools.combinations(group, 2))
+        if 1 < len(group) <= MOST_REPEATED and apart:
+            yield tuple(group)
 
 
 def _located(node: ast.AST, beside: ast.stmt) -> ast.AST:
@@ -222,11 +226,17 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
         case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self")) as target], value=value):
             for new in _ways_to_keep(target.attr, value):
                 yield draft(1, "kept", target, new)
+            if isinstance(value, ast.Attribute):
+                yield draft(2, "shared", value, ast.Assign([target], _more_of(value, COPY)))
+        case ast.Assign(targets=[ast.Attribute() as target], value=ast.Attribute() as value):
+            yield draft(2, "shared", value, ast.Assign([target], _more_of(value, COPY)))
         case ast.Assign(targets=[ast.Name() | ast.Subscript() | ast.Attribute() as target], value=value):
             if not isinstance(value, ast.Constant):
                 yield draft(3, "added-up", target, ast.AugAssign(target, ast.Add(), value))
                 for more in ("{}.clone()", "{}.contiguous()", "{}.softmax(-1)", "{}.exp()", SHARES):
                     yield draft(LAST_RANK, "too-little", value, ast.Assign([target], _more_of(value, more)))
+                for more in AXES_OF_ONE if isinstance(value, TENSORS) else ():
+                    yield draft(LAST_RANK - 1, "axis-of-one", value, ast.Assign([target], _more_of(value, more)))
         case ast.AugAssign(target=target, op=op, value=value):
             both = ast.BinOp(_expression(ast.unparse(target)), op, value)
             yield draft(1, "in-place", node, ast.Assign([target], both))
@@ -236,6 +246,12 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
             yield draft(1, "kept", attribute, _assigned(attribute, _call("torch.nn.Parameter", value)))
             unsaved = ast.keyword("persistent", ast.Constant(False))
             yield draft(1, "kept", attribute, ast.Expr(ast.Call(call.func, call.args, [unsaved])))
+            match _after(spot):
+                case ast.Assign(targets=[ast.Attribute(attr=other) as target], value=same) if (
+                    ast.unparse(same) == attribute and ast.unparse(target) == f"self.{other}"
+                ):
+                    named = ast.Expr(ast.Call(call.func, [ast.Constant(other), value], call.keywords))
+                    yield draft(1, "kept", target, named, count=2)
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=target), attr=name)) as call):
             if name.endswith("_") and not name.endswith("__"):
                 pure = ast.Call(
@@ -248,6 +264,8 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
             turned = (f"{{}}.transpose{axes}" for axes in ((-2, -1), (0, 1), (1, 2)))
             for more in ("{}.clone()", "{}.contiguous()", *turned, SHARES, "2 * {}"):
                 yield draft(LAST_RANK, "too-little", value, ast.Return(_more_of(value, more)))
+            for more in AXES_OF_ONE if isinstance(value, TENSORS) else ():
+                yield draft(LAST_RANK - 1, "axis-of-one", value, ast.Return(_more_of(value, more)))
             if isinstance(value, ast.Call | ast.GeneratorExp):
                 yield draft(LAST_RANK, "too-little", value, ast.Return(_call("list", value)))
             if isinstance(value, ast.Call | ast.Name):
@@ -269,11 +287,30 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
         case ast.FunctionDef():
             yield from _of_function(node, spot)
     if isinstance(node, SIMPLE):
+        if spot.owner is not None and _changes_module(node) and getattr(spot.function, "name", "") != "__init__":
+            yield draft(1, "condition-missing", node, ast.If(_expression("self.training"), [node], []))
         yield draft(2, "statement-extra", "", ast.Pass())
-        body = getattr(spot.parent, spot.field)
-        after = body[spot.index + 1] if spot.index + 1 < len(body) else None
+        after = _after(spot)
         if isinstance(after, SIMPLE):
             yield draft(3, "statement-moved", "", after, node, count=2)
+
+
+def _after(spot: _Spot) -> ast.stmt | None:
+    """Return the next statement of the same body, None if there is none."""
+    following: list[ast.stmt] = getattr(spot.parent, spot.field)[(spot.index or 0) + 1 :]
+    return following[0] if following else None
+
+
+def _changes_module(node: ast.stmt) -> bool:
+    """Return whether a statement changes what a module holds: `self.count += 1`, `self.count.add_(1)`."""
+    match node:
+        case ast.AugAssign(target=held) | ast.Assign(targets=[held]):
+            pass
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr=name))) if name.endswith("_"):
+            pass
+        case _:
+            return False
+    return isinstance(held, ast.Attribute) and isinstance(held.value, ast.Name) and held.value.id == "self"
 
 
 def _of_loop(node: ast.For, spot: _Spot) -> Iterator[_Draft]:
@@ -373,13 +410,20 @@ class _Names:
 
     def __init__(self, tree: ast.Module) -> None:
         self._locals: dict[ast.AST, list[str]] = {}
+        self._factors: dict[ast.AST, list[str]] = {}
         self._attributes: dict[ast.ClassDef, list[str]] = {}
         self._used = [*dict.fromkeys(node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute))]
+        self._of_base: dict[str, list[str]] = {}
         for node in ast.walk(tree):
             if isinstance(node, FUNCTIONS):
                 self._locals[node] = _bound_in(node)
+                self._factors[node] = _factors_in(node)
             elif isinstance(node, ast.ClassDef):
                 self._attributes[node] = _attributes_of(node)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                names = self._of_base.setdefault(node.value.id, [])
+                if node.attr not in names:
+                    names.append(node.attr)
 
     def instead_of(self, node: ast.expr, spot: _Spot) -> Iterator[tuple[int, str, ast.expr]]:
         """Yield what a name, an attribute of the module, or a fixed size may stand for, each with rank and kind."""
@@ -388,6 +432,12 @@ class _Names:
         known = [ast.Name(name, ast.Load()) for name in self._locals[spot.function][:MOST_NAMES]]
         given = [*map(ast.unparse, known[: len(_given_to(spot.function))])]
         rank = LAST_RANK - 1
+        if _is_under_root(node, spot):
+            for width in (f"{name}.shape[-1]" for name in self._factors[spot.function]):
+                yield 1, "other-value", _expression(width)
+        if isinstance(node, ast.Call):
+            for other in _drawn(node, given):
+                yield 2, "drawn-anew", _expression(other)
         if _is_mask(node, spot):
             for size in (f"{name}.shape[{axis}]" for name in given for axis in (1, -2)):
                 yield rank - 1, "not-cut", _expression(f"{ast.unparse(node)}[:{size}, :{size}]")
@@ -396,11 +446,14 @@ class _Names:
                 others = [other for other in known if other.id != name]
                 for other in others:
                     yield rank, "other-name", other
-                    if isinstance(spot.parent, ast.Slice):
+                    if isinstance(spot.parent, ast.Slice | ast.AugAssign) or _is_added(spot):
                         yield rank, "too-little", ast.BinOp(node, ast.Mult(), other)
                 if isinstance(spot.parent, ast.keyword) and "mask" in (spot.parent.arg or ""):
                     for other in others:
                         yield rank, "other-name", ast.UnaryOp(ast.Invert(), other)
+                if "bias" in name:
+                    for value in (True, False):
+                        yield rank, "other-value", ast.Constant(value)
                 if spot.owner is not None and name not in self._locals[spot.function]:
                     likely = 0 if name in self._attributes[spot.owner] else rank
                     yield likely, "self-missing", ast.Attribute(ast.Name("self", ast.Load()), name, ast.Load())
@@ -409,8 +462,9 @@ class _Names:
                     if attribute != name:
                         yield rank, "other-attribute", ast.Attribute(node.value, attribute, ast.Load())
             case ast.Attribute(value=ast.Name(id=base), attr=name, ctx=ast.Load()) if base not in LIBRARIES:
-                for attribute in self._used:
-                    if attribute != name and attribute.partition("_")[0] == name.partition("_")[0]:
+                alike = [other for other in self._used if other.partition("_")[0] == name.partition("_")[0]]
+                for attribute in dict.fromkeys((*alike, *self._of_base[base][:MOST_NAMES])):
+                    if attribute != name:
                         yield rank, "other-attribute", ast.Attribute(node.value, attribute, ast.Load())
             case ast.Call(func=ast.Attribute(attr="arange"), args=[_]):
                 for other in known:
@@ -425,6 +479,51 @@ class _Names:
                 if type(value) is int and value > 1:
                     for name in given:
                         yield rank, "fixed-value", _expression(f"{name}.shape[-1]")
+
+
+def _is_added(spot: _Spot) -> bool:
+    """Return whether an expression is added to a tensor in place: `total.add_(count)`."""
+    return isinstance(spot.parent, ast.Call) and spot.field == "args" and name_of(spot.parent.func) == "add_"
+
+
+def _is_under_root(node: ast.expr, spot: _Spot) -> bool:
+    """Return whether the root of an expression is taken: `math.sqrt(x)`, `x ** 0.5`."""
+    match spot.parent:
+        case ast.Call(func=function, args=[_]):
+            return name_of(function) in ("sqrt", "rsqrt", "isqrt") and spot.field == "args"
+        case ast.BinOp(op=ast.Pow(), right=ast.Constant(0.5) | ast.UnaryOp(ast.USub(), ast.Constant(0.5))):
+            return spot.field == "left"
+    return False
+
+
+def _factors_in(function: ast.AST) -> list[str]:
+    """Return the names and attributes that a function uses in a matrix product, at most `MOST_FACTORS`."""
+    found: dict[str, None] = {}
+    for node in ast.walk(function):
+        factors: list[ast.expr] = []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            factors = [node.left, node.right]
+        elif isinstance(node, ast.Call) and name_of(node.func) in PRODUCTS:
+            factors = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
+        for item in factors:
+            if isinstance(item, ast.Name | ast.Attribute) and ast.unparse(item).partition(".")[0] not in LIBRARIES:
+                found.setdefault(ast.unparse(item))
+    return [*found][:MOST_FACTORS]
+
+
+def _drawn(node: ast.Call, given: Sequence[str]) -> Iterator[str]:
+    """Yield what may stand in place of random numbers that are drawn although a function is given some."""
+    for name in given:
+        if name_of(node.func) == "bernoulli" and node.args:
+            chance = ast.unparse(node.args[0])
+            yield f"({name} < {chance})"
+            yield f"({name} >= 1 - ({chance}))"
+        elif name_of(node.func) == "dropout" and len(node.args) > 1:
+            kept, rate = map(ast.unparse, node.args[:2])
+            yield f"({kept}) / (1 - ({rate}))"
+            return
+        elif name_of(node.func) in ("rand", "rand_like", "randn", "randn_like"):
+            yield name
 
 
 def _is_mask(node: ast.expr, spot: _Spot) -> bool:

@@ -24,6 +24,9 @@ class M(nn.Module):
 """
 
 
+SDPA = "F.scaled_dot_product_attention"
+
+
 def function(*lines: str) -> str:
     return "\n    ".join(("def f(x, k, mask, p):", *lines)) + "\n"
 
@@ -99,6 +102,36 @@ def module(line: str) -> str:
          "return x.masked_fill(self.mask[:x.shape[1], :x.shape[1]], 0.0)"),
         ("values-extra", "(x, k)", "return x, k", "return k"),
         ("not-raised", "ValueError()", "return ValueError()", "raise ValueError()"),
+        ("index", "x[:, -1]", "return x[:, -1]", "return x[:, -1:]"),
+        ("index", "x[1]", "return x[1]", "return x[1:2]"),
+        ("index", "x[p:p + k]", "return x[p:p + k]", "return x[p * k:p * k + k]"),
+        ("index", "mask[:p, :k]", "return mask[:p, :k]", "return mask[k - p:k, :k]"),
+        ("order", "[x, k]", "return g([x, k])", "return g([k, x])"),
+        ("each-once", "{a for a in x}", "return g({a for a in x})", "return g([a for a in x])"),
+        ("each-once", "{a: k for a in x}", "return g({a: k for a in x}.values())", "return g([k for a in x])"),
+        ("each-once", "set(x)", "return set(x)", "return list(x)"),
+        ("not-infinite", "10000.0 * mask", "return x - 1e4 * mask", "return torch.where((mask) != 0, -torch.inf, x)"),
+        ("not-infinite", "mask * -1000.0", "return x + mask * -1e3", "return torch.where((mask) != 0, -torch.inf, x)"),
+        ("axis-of-one", "x.topk(1)", "return x.topk(1)", "return x.topk(1).squeeze(-1)"),
+        ("argument-missing", "x.triu()", "return x.triu()", "return x.triu(1)"),
+        ("buffers-left-out", "x.parameters()", "return g(x.parameters())", "return g(x.state_dict().values())"),
+        ("other-value", "p", "return x.append(p)", "return x.append(p + 1)"),
+        ("too-little", "p", "x.add_(p)", "x.add_(p * k)"),
+        ("drawn-anew", "F.dropout(x, p)", "return F.dropout(x, p)", "return x / (1 - p)"),
+        ("other-value", "p", "return (x @ k) / math.sqrt(p)", "return (x @ k) / math.sqrt(k.shape[-1])"),
+        ("other-value", "p", "return (x @ k) / p ** 0.5", "return (x @ k) / x.shape[-1] ** 0.5"),
+        ("exponentials-extra", "x.softmax(-1)", "return x.softmax(-1)", "return x / x.sum(-1, keepdim=True)"),
+        ("lengths-divided", "F.cosine_similarity(x, k, dim=-1)", "return F.cosine_similarity(x, k, dim=-1)",
+         "return (x * k).sum(dim=-1)"),
+        ("too-much", "torch.where(…, x, 0)", "return torch.where(mask, x, 0)", "return x"),
+        ("opposite", "x", "return torch.exp(x)", "return torch.exp(-x)"),
+        ("shared", "x", "return nn.Parameter(x)", "return nn.Parameter(x.detach().clone())"),
+        ("drawn-anew", "torch.rand_like(x)", "return torch.rand_like(x) < p", "return k < p"),
+        ("drawn-anew", "torch.bernoulli(p)", "return torch.bernoulli(p)", "return x < p"),
+        ("other-attribute", "x.width", "return g(x.width, x.size)", "return g(x.size, x.size)"),
+        ("causal-from-first", "is_causal=True", f"return {SDPA}(x, k, k, is_causal=True)",
+         f"return {SDPA}(x, k, k, attn_mask=torch.ones(x.shape[-2], k.shape[-2])"
+         ".tril(k.shape[-2] - x.shape[-2]).bool())"),
     ],
 )  # fmt: skip
 def test_an_expression_is_edited(kind: str, about: str, wrong: str, right: str) -> None:
@@ -149,6 +182,33 @@ def test_how_a_module_keeps_a_tensor_is_edited_on_the_line_that_keeps_it(wrong: 
     assert (found.kind, found.about, found.lines) == ("kept", "self.mask", (4,))
 
 
+@pytest.mark.parametrize(
+    ("kind", "about", "line", "new"),
+    [
+        ("condition-missing", "self.seen += 1", "self.seen += 1", "if self.training:\n            self.seen += 1"),
+        (
+            "condition-missing",
+            "self.seen.add_(1)",
+            "self.seen.add_(1)",
+            "if self.training:\n            self.seen.add_(1)",
+        ),
+        ("shared", "x.out", "self.inner.out = x.out", "self.inner.out = __import__('copy').deepcopy(x.out)"),
+    ],
+)
+def test_what_a_module_holds_is_edited(kind: str, about: str, line: str, new: str) -> None:
+    method = "class M(nn.Module):\n    def forward(self, x):\n        LINE\n        return x\n"
+    expected = ast.unparse(ast.parse(method.replace("LINE", new)))
+    [found] = [item for item in OwnEdits(method.replace("LINE", line), 999).repairs if item.code == expected]
+    assert (found.kind, found.about, found.lines) == (kind, about, (3,))
+
+
+def test_a_buffer_is_registered_by_its_other_name() -> None:
+    lines = ["self.register_buffer('kept', torch.ones(n))", "self.mask = self.kept"]
+    expected = ast.unparse(ast.parse(module("self.register_buffer('mask', torch.ones(n))")))
+    [found] = [item for item in OwnEdits(module("\n        ".join(lines)), 999).repairs if item.code == expected]
+    assert (found.kind, found.about, found.lines) == ("kept", "self.mask", (4,))
+
+
 def test_a_module_is_set_up() -> None:
     wrong = module("self.n = n").replace("        super().__init__()\n", "")
     assert OwnEdits(wrong, 999).repairs[0].kind == "super-missing"
@@ -181,7 +241,10 @@ def test_the_same_edit_on_several_lines_is_one() -> None:
     edits = OwnEdits(function(*lines), 999)
     [found] = [item for item in edits.repairs if item.code == expected]
     assert (found.kind, found.lines) == ("sides-exchanged", (2, 3))
-    assert edits.together([(edits.repairs.index(found), 0)]) == []
+    # It is made beside another edit as well.
+    turned = next(index for index, item in enumerate(edits.repairs) if item.kind == "operator" and 4 in item.lines)
+    [(_, made)] = edits.together([(edits.repairs.index(found), turned)])
+    assert [item.lines for item in made] == [(2, 3), (4,)]
 
 
 EVERY = 6

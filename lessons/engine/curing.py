@@ -11,7 +11,7 @@ from lessons.engine.launching.launchers import ChildProcess
 from lessons.reading import mistake_edits
 from lessons.reading.giving_away import gives_away, is_a_name
 from lessons.reading.operations import may_make, words_of
-from lessons.reading.repair_kinds import outcome_of
+from lessons.reading.repair_kinds import ADDING, outcome_of
 from lessons.reading.statements import Statement, statements_of
 from lessons.results.result import Judgement, NamedMistake, WorkerError
 from lessons.worker.judging_messages import (
@@ -40,13 +40,21 @@ def with_repair(
         if (code := mistake.apply_to(exercise.solution)) and may_make(words, code, exercise.solution)
     )
 
+    weighed: dict[tuple[str, bytes], repairing.Judged] = {}
+
     def weigh(report: RepairReport) -> repairing.Judged:
+        key = repr(report.actual), report.blob
+        if key not in weighed:
+            weighed[key] = newly_weighed(report)
+        return weighed[key]
+
+    def newly_weighed(report: RepairReport) -> repairing.Judged:
         decided = judge_children.decide(judge, exercise, Answer(report.actual, report.blob))
         if decided.passed:
             return repairing.Judged(True)
         near = judge_children.ask(judge, Recognize(report.actual, report.blob, known), Recognition)
-        passed = (check.name for check in decided.checks if check.passed)
-        return repairing.Judged(False, near.found, frozenset((*passed, *near.right)))
+        passed = tuple(check.name for check in decided.checks if check.passed)
+        return repairing.Judged(False, near.found, frozenset((*passed, *near.right)), passed)
 
     values = None if answer.failure else RepairReport(answer.actual, answer.blob)
     names = frozenset(item.id for item in judgement.mistakes)
@@ -57,12 +65,13 @@ def with_repair(
             # A copy may disturb later ones in the same process, so what is said has been tried alone.
             copy = found.repairs[0].code.encode()
             alone = judge_children.run(replace(request, code=copy), child, hidden, lambda: False)
-            if alone.failure or alone.missing or not judge_children.decide(judge, exercise, alone).passed:
+            if alone.failure or alone.missing or not _holds(found, weigh(RepairReport(alone.actual, alone.blob))):
                 found = repairing.Found()
     except WorkerError:
         # The verdict stands without a diagnosis.
         found = repairing.Found()
     named = _named(judgement.mistakes, found, statements_of(request.code.decode(errors="replace")))
+    named += tuple(NamedMistake(item.id, item.name, item.why) for item in exercise.mistakes if item.id == found.leaves)
     lines = [item.line for item in named if item.line]
     # An exception has a line of its own, where it was raised.
     line = judgement.line if judgement.verdict == "error" else next(iter(lines), None)
@@ -73,17 +82,28 @@ def with_repair(
     return replace(judgement, mistakes=named, line=line, difference=difference)
 
 
+def _holds(found: repairing.Found, judged: repairing.Judged) -> bool:
+    """Return whether the edits of an answer do what is said of them."""
+    if found.leaves:
+        return found.leaves in judged.names
+    return {*judged.checks}.issuperset(found.helps) if found.helps else judged.passes
+
+
 def _named(
     given: tuple[NamedMistake, ...], found: repairing.Found, statements: Sequence[Statement]
 ) -> tuple[NamedMistake, ...]:
     """Return the mistakes to name, with their lines, after edits have been tried; `given` are those named already."""
     if not given:
-        comes = outcome_of(len(found.repairs))
-        return tuple(repair.mistake(comes) for repair in found.repairs)
+        comes = "leaves" if found.leaves else outcome_of(len(found.repairs), helps=bool(found.helps))
+        checks = found.helps or ("",) * len(found.repairs)
+        return tuple(repair.mistake(comes, check) for repair, check in zip(found.repairs, checks, strict=True))
     if len(found.repairs) == 1:
-        line = found.repairs[0].lines[0]
+        repair = found.repairs[0]
+        line = repair.lines[0]
         # A line such as `return x` can be made to compute what an earlier one should have.
-        plain = any(item.line <= line <= item.end and not words_of(item.text) for item in statements)
+        plain = repair.kind in ADDING and any(
+            item.line <= line <= item.end and not words_of(item.text) for item in statements
+        )
         return given if plain else tuple(replace(item, line=line or item.line) for item in given)
     if len(given) == 2:
         # What is left after an edit is one of the two, so the edit is on the line of the other.

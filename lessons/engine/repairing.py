@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
 from lessons.engine.launching.launchers import ChildProcess
 from lessons.format.lesson import ExerciseStep, Limits
 from lessons.reading.mistake_edits import right_answers
-from lessons.reading.own_edits import OwnEdits
+from lessons.reading.own_edits import LAST_RANK, OwnEdits
 from lessons.reading.repair_kinds import LAST
 from lessons.reading.repairs import Repair, choose, repairs
 from lessons.worker import channel, wire
@@ -27,14 +27,20 @@ MOST = 16
 MOST_OWN, MOST_PAIRS = 240, 160
 """The largest numbers of copies with one small edit of the answer's own, and with two."""
 
-MOST_LEAVING = 400
-"""The largest number of copies with two edits of which the first one comes nearer."""
+MOST_GOOD = 6
+"""The most edits that each come nearer of which any few are tried together."""
 
-MOST_THREE = 240
-"""The largest number of copies with three edits."""
+MOST_SOUND, MOST_REST = 240, 120
+"""The largest numbers of copies with one edit more than those that lead: one that breaks nothing, and any other."""
 
 MOST_LEADING = 3
-"""The most edits, or pairs of edits, after which an answer is nearer, that are tried with one edit more."""
+"""The most edits after which an answer is nearer that are tried with one edit more."""
+
+MOST_EDITS = 4
+"""The most edits of a copy."""
+
+MOST_LIKELY = 8
+"""The most edits of which it is asked whether each one helps."""
 
 MOST_PARTNERS = 30
 """The most edits of which pairs are tried."""
@@ -42,11 +48,11 @@ MOST_PARTNERS = 30
 SURPLUS = ("too-much", "statement-extra")
 """Kinds of edits that take something away."""
 
-CPU, WALL = 5.0, 15.0
+CPU, WALL = 8.0, 20.0
 """Limits in seconds for all copies of an answer together. An answer whose copies do not keep them gets no name."""
 
-CPU_OF_PAIRS = 2.5
-"""The same for copies with two edits."""
+MOST_IN_BATCH, CPU_OF_BATCH = 120, 2.5
+"""The largest number of copies with several edits that run in one process, and the limit for these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +63,22 @@ class Judged:
         passes: whether they pass all checks.
         names: else, the ids of the known mistakes that give the same values.
         right: else, the checks that they pass and the results that are right.
+        checks: the names of the checks that they pass, in the order of the exercise.
     """
 
     passes: bool
     names: tuple[str, ...] = ()
     right: frozenset[str | int] = frozenset()
+    checks: tuple[str, ...] = ()
+
+    def first_more(self, before: Judged) -> str:
+        """Return the first check that these values pass and others don't, if whatever is right there is right here.
+
+        Returns "" if there is none.
+        """
+        if not self.right > before.right:
+            return ""
+        return next((check for check in self.checks if check not in before.checks), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +86,16 @@ class Found:
     """What the copies of a wrong answer have shown.
 
     Attributes:
-        repairs: the edits with which the answer passes, none, one, or two together.
+        repairs: the edits with which the answer passes together, or with which at least more is right.
+        helps: if it doesn't pass, for each of them a check that passes with it, and not without.
+        leaves: or the id of the known mistake which alone gives the values that the answer has with them.
         is_later: whether the copy with them has run in a process where another one has run before.
         left: the edits with which a single known mistake is left, by the id of that mistake.
     """
 
     repairs: tuple[Repair, ...] = ()
+    helps: tuple[str, ...] = ()
+    leaves: str = ""
     is_later: bool = True
     left: dict[str, Repair] = field(default_factory=dict)
 
@@ -135,7 +156,8 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
     last: Repair | None = None
     left: dict[str, Repair] = {}
     steps: dict[int, Judged] = {}
-    distinct: set[tuple[str, bytes]] = set()
+    known: dict[tuple[str, bytes], Judged] = {}
+    alone: dict[tuple[int, ...], Judged] = {}
     try:
         with copies.running([item.code for item in every], CPU) as receive:
             for group in groups:
@@ -148,7 +170,7 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
                         left.setdefault(name, item)
                 chosen = choose(passing)
                 if chosen is not None and not chosen.silent and chosen.kind not in LAST:
-                    return Found((chosen,), chosen is not every[0])
+                    return Found((chosen,), is_later=chosen is not every[0])
                 last = last or chosen
             passing = []
             for index, item in enumerate(own.repairs):
@@ -156,25 +178,29 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
                 if best is not None and not _may_be_likelier(own.repairs[index:], best, blamed):
                     break
                 report = receive()
-                if report is None or (key := (repr(report.actual), report.blob)) in distinct:
+                if report is None:
+                    continue
+                key = repr(report.actual), report.blob
+                if key in known:
                     # Edits of one effect are one, except that each has its line.
+                    alone[index,] = known[key]
                     continue
                 judged = copies.judge(report)
                 if judged.passes:
                     passing.append(item)
                     continue
-                distinct.add(key)
-                steps[index] = judged
+                steps[index] = alone[index,] = known[key] = judged
                 for name in judged.names:
                     left.setdefault(name, item)
             if (best := likeliest(passing, blamed)) is not None:
-                return Found((best,), best is not every[0])
+                return Found((best,), is_later=best is not every[0])
         if last is not None and not last.silent:
-            return Found((last,), last is not every[0])
+            return Found((last,), is_later=last is not every[0])
         if copies.named:
             return Found(left={name: left[name] for name in left.keys() & copies.named})
-        found = _together(own, steps, copies)
-        return Found((last,)) if last is not None and not found.repairs else found
+        found = _Together(own, steps, alone, copies).find()
+        # If all of it is one expression, this one says where, and a part of it no more.
+        return Found((last,)) if last is not None and (found.helps or not found.repairs) else found
     except (wire.WireError, TimeoutError):
         # A copy has crashed the child, or does not end.
         return Found()
@@ -185,60 +211,126 @@ def _may_be_likelier(others: Sequence[Repair], best: Repair, blamed: int | None)
     return any(likeliest([best, item], blamed) is item for item in others)
 
 
-def _together(own: OwnEdits, steps: Mapping[int, Judged], copies: Copies) -> Found:
-    """Try edits together: first two, and then three if two have come nearer. Raises what `channel.receive` raises."""
-    before = Judged(False) if copies.values is None else copies.judge(copies.values)
-    chosen = [*steps]
-    nearer = _nearer({(index,): judged for index, judged in steps.items()}, before)
-    leading = nearer or ([(index,) for index in chosen[:MOST_LEADING]] if copies.values is None else [])
-    second = sorted(itertools.combinations(chosen[:MOST_PARTNERS], 2), key=sum)
-    indices = [*itertools.islice(_one_more(leading, own), MOST_LEAVING), *second[:MOST_PAIRS]]
-    found, judged = _try_together(own, indices, copies)
-    if not found:
-        farther = {pair: item for pair, item in judged.items() if item.right > steps[pair[0]].right}
-        three = itertools.islice(_one_more(_nearer(farther, before), own), MOST_THREE)
-        found, judged = _try_together(own, [*three], copies)
+class _Together:
+    """The search for edits with which an answer passes together, led by what becomes right with them."""
+
+    def __init__(
+        self, own: OwnEdits, steps: Mapping[int, Judged], alone: Mapping[tuple[int, ...], Judged], copies: Copies
+    ) -> None:
+        self._own, self._steps, self._copies = own, steps, copies
+        self._before = Judged(False) if copies.values is None else copies.judge(copies.values)
+        self._tried = dict(alone)
+
+    def find(self) -> Found:
+        """Return the edits with which the answer passes; if there are none, those that make most of it right."""
+        found = self._passing()
+        if len(found) > 2:
+            # Fewer of them may be enough.
+            fewer = itertools.chain.from_iterable(itertools.combinations(found, n) for n in range(2, len(found)))
+            found = self._try(fewer) or found
         if found:
-            # Two of them may be enough.
-            edits = next(edits for edits, item in judged.items() if item.passes)
-            fewer, _ = _try_together(own, [*itertools.combinations(edits, 2)], copies)
-            found = fewer or found
-    return Found(found)
+            return Found(self._made(found))
+        if self._copies.values is None:
+            return Found()
+        return self._leaving() or self._helping()
+
+    def _passing(self) -> tuple[int, ...]:
+        """Return edits with which the answer passes, none if none are found."""
+        single = [
+            edits[0] for edits in self._nearest({(index,): item for index, item in self._steps.items()}, MOST_GOOD)
+        ]
+        several = itertools.chain.from_iterable(itertools.combinations(sorted(single), n) for n in (2, 3, 4))
+        if found := self._try(several):
+            return found
+        # What breaks something by itself is tried last.
+        sound = [index for index, item in self._steps.items() if item.right >= self._before.right]
+        rest = [index for index in range(len(self._own.repairs)) if index not in sound]
+        led: set[tuple[int, ...]] = set()
+        for count in range(1, MOST_EDITS):
+            leading = self._nearest(
+                {edits: item for edits, item in self._tried.items() if edits not in led}, MOST_LEADING
+            )
+            if not leading and count == 1:
+                return self._blindly(rest)
+            led.update(leading)
+            further = itertools.islice(_one_more(leading, sound), MOST_SOUND)
+            others = itertools.islice(_one_more(leading, rest), MOST_REST if count == 1 else 0)
+            if found := self._try(further) or self._try(others):
+                return found
+        return ()
+
+    def _blindly(self, rest: Sequence[int]) -> tuple[int, ...]:
+        """Return two edits with which the answer passes, where none comes nearer by itself; none if none are found."""
+        if self._copies.values is None:
+            first = [(index,) for index in [*self._steps][:MOST_LEADING]]
+            if found := self._try(itertools.islice(_one_more(first, [*self._steps, *rest]), MOST_SOUND)):
+                return found
+        pairs = sorted(itertools.combinations([*self._steps][:MOST_PARTNERS], 2), key=sum)
+        return self._try(pairs[:MOST_PAIRS])
+
+    def _nearest(self, tried: Mapping[tuple[int, ...], Judged], most: int) -> list[tuple[int, ...]]:
+        """Return the edits that leave a known mistake, or with which more is right and nothing less, nearest first."""
+        found = [
+            (not judged.names, -len(judged.right), edits)
+            for edits, judged in tried.items()
+            if judged.names or judged.right > self._before.right
+        ]
+        return [edits for _, _, edits in sorted(found)[:most]]
+
+    def _leaving(self) -> Found | None:
+        """Return an edit with which a single known mistake is left, None if there is none."""
+        for index, judged in self._steps.items():
+            if judged.names and self._own.repairs[index].rank < LAST_RANK:
+                return Found((self._own.repairs[index],), leaves=judged.names[0])
+        return None
+
+    def _helping(self) -> Found:
+        """Return the edits with which most is right, each with a check that fails without it."""
+        likely = (
+            (-len(judged.right), len(edits), edits)
+            for edits, judged in self._tried.items()
+            if judged.first_more(self._before) and all(self._own.repairs[index].rank < LAST_RANK for index in edits)
+        )
+        for _, _, edits in sorted(likely)[:MOST_LIKELY]:
+            judged = self._tried[edits]
+            fewer = [(*edits[:at], *edits[at + 1 :]) for at in range(len(edits))]
+            self._try(each for each in fewer if each not in self._tried)
+            without = {(): self._before} | self._tried
+            helps = [judged.first_more(without.get(each, judged)) for each in fewer]
+            if all(helps):
+                return Found(self._made(edits), tuple(helps))
+        return Found()
+
+    def _made(self, edits: tuple[int, ...]) -> tuple[Repair, ...]:
+        return (self._own.repairs[edits[0]],) if len(edits) == 1 else self._own.together([edits])[0][1]
+
+    def _try(self, chosen: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+        """Return the first edits with which together the answer passes, none if there are none."""
+        together = self._own.together(edits for edits in chosen if edits not in self._tried)
+        for start in range(0, len(together), MOST_IN_BATCH):
+            batch = together[start : start + MOST_IN_BATCH]
+            judged: dict[tuple[int, ...], Judged] = {}
+            try:
+                with self._copies.running([made[0].code for _, made in batch], CPU_OF_BATCH) as receive:
+                    for edits, _ in batch:
+                        report = receive()
+                        if report is not None:
+                            judged[edits] = self._copies.judge(report)
+                            if judged[edits].passes:
+                                return edits
+            except (wire.WireError, TimeoutError):
+                # How many have come depends on the machine.
+                continue
+            self._tried |= judged
+        return ()
 
 
-def _nearer(tried: Mapping[tuple[int, ...], Judged], before: Judged) -> list[tuple[int, ...]]:
-    """Return the edits after which a known mistake is left, or more is right and nothing less, the nearest first."""
-    found = [
-        (not judged.names, -len(judged.right), edits)
-        for edits, judged in tried.items()
-        if judged.names or judged.right > before.right
-    ]
-    return [edits for _, _, edits in sorted(found)[:MOST_LEADING]]
-
-
-def _one_more(leading: Sequence[tuple[int, ...]], own: OwnEdits) -> Iterator[tuple[int, ...]]:
+def _one_more(leading: Sequence[tuple[int, ...]], others: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Yield edits with one more."""
     for edits in leading:
-        for other in range(len(own.repairs)):
+        for other in others:
             if other not in edits:
-                yield (*edits, other)
-
-
-def _try_together(
-    own: OwnEdits, indices: Sequence[tuple[int, ...]], copies: Copies
-) -> tuple[tuple[Repair, ...], dict[tuple[int, ...], Judged]]:
-    """Return the first edits with which together the answer passes, and what the judge has said of all up to these."""
-    judged: dict[tuple[int, ...], Judged] = {}
-    together = own.together(indices)
-    if together:
-        with copies.running([made[0].code for _, made in together], CPU_OF_PAIRS) as receive:
-            for edits, made in together:
-                report = receive()
-                if report is not None:
-                    judged[edits] = copies.judge(report)
-                    if judged[edits].passes:
-                        return made, judged
-    return (), judged
+                yield tuple(sorted((*edits, other)))
 
 
 def likeliest(found: Sequence[Repair], blamed: int | None) -> Repair | None:

@@ -67,26 +67,38 @@ def kind_text(kind: str) -> KindText:
     return KindText(name or text.name, why if why and same else text.why)
 
 
-Outcome = Literal["passes", "passes-together", "passes-with-others"]
+Outcome = Literal["passes", "passes-together", "passes-with-others", "leaves", "helps", "helps-together"]
 
 
-def outcome_of(count: int) -> Outcome:
-    """Return what comes of each of so many edits with which together an answer passes."""
+def outcome_of(count: int, *, helps: bool = False) -> Outcome:
+    """Return what comes of each of so many edits, with which together an answer passes, or, if it `helps`, a check."""
+    if helps:
+        return "helps" if count == 1 else "helps-together"
     return "passes" if count == 1 else "passes-together" if count == 2 else "passes-with-others"
 
 
-def outcome(what: Outcome) -> str:
-    """Say what comes of an edit: the answer passes, with it alone or with others."""
+def outcome(what: Outcome, check: str = "") -> str:
+    """Say what comes of an edit: the answer passes, with it alone or with others; or one of the checks does."""
     texts = {
         "passes": say("passes", "every check passes"),
         "passes-together": say("passes-together", "every check passes once the other mistake is put right"),
         "passes-with-others": say("passes-with-others", "every check passes once the other mistakes are put right"),
+        "leaves": say("leaves", "your answer gives what the other mistake named here gives by itself"),
+        "helps": say("helps", '"{check}" passes, and something else is still wrong', check=check),
+        "helps-together": say(
+            "helps-together",
+            '"{check}" passes once the other mistakes named here are put right, and something else is still wrong',
+            check=check,
+        ),
     }
     return texts[what]
 
 
 LAST = frozenset(("expression", "statement", "other-target"))
 """Kinds that say no more than where a mistake is."""
+
+ADDING = LAST | {"too-little", "transpose-missing"}
+"""Kinds that may compute more than what they replace."""
 
 LEAVING = frozenset(("too-much", "values-extra", "argument-extra", "other-name", "other-attribute"))
 """Kinds that no longer read something, because that is the mistake."""

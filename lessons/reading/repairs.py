@@ -43,15 +43,15 @@ class Repair:
     silent: bool = False
     rank: int = 0
 
-    def mistake(self, comes: Outcome = "passes") -> NamedMistake:
-        """Return what is said of the mistake that it undoes, and of what comes of that.
+    def mistake(self, comes: Outcome = "passes", check: str = "") -> NamedMistake:
+        """Return what is said of the mistake that it undoes, and of what comes of that: a `check` passes, or every one.
 
         One of which nothing is said has only an id and a line.
         """
         if self.silent:
             return NamedMistake(self.kind, "", "", self.lines[0])
         text = kind_text(self.kind)
-        why = text.why.replace("{outcome}", outcome(comes)).replace("{code}", self.about)
+        why = text.why.replace("{outcome}", outcome(comes, check)).replace("{code}", self.about)
         if len(self.lines) > 1:
             listed = ", ".join(map(str, self.lines[:-1]))
             why = f"{why} This is said of lines {listed} and {self.lines[-1]} together."
@@ -131,7 +131,17 @@ def _of_model(theirs: ast.Module, found: Sequence[Difference], *, gap: bool) -> 
             silent = gap and kind in LAST and isinstance(part.around[-1], ast.stmt)
             # Where other statements differ as well, an edit may compute anew what one of these gets wrong.
             if len(found) == 1 or not _bypasses(part, kind, theirs):
-                yield Repair(kind, about, (part.line,), index, part is whole, replaced(theirs, [part]), silent)
+                yield Repair(kind, about, (_line(part),), index, part is whole, replaced(theirs, [part]), silent)
+
+
+def _line(part: Difference) -> int:
+    """Return the line of what differs; of a call over several lines, that of its first argument that differs."""
+    match part.theirs, part.ours:
+        case [ast.Call() as theirs], [ast.Call() as ours] if ast.dump(theirs.func) == ast.dump(ours.func):
+            kept = {ast.dump(item) for item in (*ours.args, *(word.value for word in ours.keywords))}
+            given = (*theirs.args, *(word.value for word in theirs.keywords))
+            return next((item.lineno for item in given if ast.dump(item) not in kept), part.line)
+    return part.line
 
 
 def _are_same(found: Sequence[Difference]) -> bool:

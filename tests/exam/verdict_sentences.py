@@ -9,6 +9,8 @@ it is decided without the code that said it:
 | a line is named | one of the two edits was made there |
 | "every check passes", with an edit | the answer with that edit passes, when it is judged by itself |
 | "... once the other mistake is put right" | the answer passes with both edits, and with none of them alone |
+| "... gives what the other mistake gives" | with that edit, it gives what the right answer with that mistake gives |
+| "x passes, and something else ..." | with all these edits, x passes but not all; without this one x fails |
 | "The first result that differs is x" | x is on that line, and its numbers or its shape are not the expected ones |
 | "These results are as expected: y" | the model answer has a result with the numbers of y, and y is not x |
 
@@ -21,8 +23,9 @@ import argparse
 import itertools
 import random
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import yaml
 
@@ -87,42 +90,97 @@ def _undone(solution: str, both: str, codes: list[str | None]) -> bool:
 def false_sentences(session: Session, answer: TwoMistakes, judgement: Judgement) -> list[str]:
     """Return what a verdict says of an answer that is not true; empty if all of it is."""
     found: list[str] = []
+    own = [item for item in judgement.mistakes if item.id in kind_texts() and item.name]
+    left = [item.id for item in judgement.mistakes if item.id not in kind_texts()] if own else []
     for mistake in judgement.mistakes:
         if mistake.line is not None and mistake.line not in answer.lines:
             found.append(f"{mistake.id} on line {mistake.line}, edited {sorted(answer.lines)}")
-        made = mistake.id in answer.ids or mistake.id in kind_texts() or _gives_the_same(session, answer, mistake.id)
+        made = mistake.id in answer.ids or mistake.id in kind_texts() or mistake.id in left
+        made = made or _gives_the_same(session, answer, mistake.id)
         if not made:
             found.append(f"named {mistake.id}, is {sorted(answer.ids)}")
-    own = [item for item in judgement.mistakes if item.id in kind_texts() and item.name]
-    if own:
-        found += _false_repairs(session, answer, own)
+    if left:
+        found += _false_rest(session, answer, own[0], left[0])
+    elif own:
+        found += _false_repairs(session, answer, judgement, own)
     if judgement.difference is not None:
         found += _false_difference(session, answer, judgement)
     return found
 
 
-def _false_repairs(session: Session, answer: TwoMistakes, named: Sequence[NamedMistake]) -> list[str]:
-    """Return that edits do not do what is said of them: the answer has to pass with them, and with none less."""
+def _false_repairs(
+    session: Session, answer: TwoMistakes, judgement: Judgement, named: Sequence[NamedMistake]
+) -> list[str]:
+    """Return that edits do not do what is said of them: the answer has to pass with them, and with none less.
+
+    If a check is named for each of them, that one has to pass with all of them, and to fail without this one.
+    """
     models = right_answers(answer.exercise)
-    groups = [
-        *repairs(answer.code, models, MANY, gap=answer.exercise.form == "line"),
-        OwnEdits(answer.code, MANY).repairs,
-    ]
+    own = OwnEdits(answer.code, MANY)
+    groups = [*repairs(answer.code, models, MANY, gap=answer.exercise.form == "line"), own.repairs]
     every = [item for group in groups for item in group]
     comes = outcome_of(len(named))
     chosen = [[item for item in every if item.mistake(comes) == mistake] for mistake in named]
+    if not any(chosen):
+        return _false_help(session, answer, judgement, named)
     if len(named) == 1:
         return (
             [] if any(_passes(session, answer, item.code) for item in chosen[0]) else [f"{named[0].id} does not help"]
         )
-    own = OwnEdits(answer.code, MANY)
     indices = [[own.repairs.index(item) for item in items if item in own.repairs] for items in chosen]
     for count in range(1, len(named)):
         for few in itertools.combinations(indices, count):
-            if any(_passes(session, answer, made[0].code) for _, made in own.together(itertools.product(*few))):
+            if any(_passes(session, answer, code) for code in _codes(own, few)):
                 return [f"{count} of {len(named)} edits are enough"]
-    every_one = own.together(itertools.product(*indices))
-    return [] if any(_passes(session, answer, made[0].code) for _, made in every_one) else ["the edits do not help"]
+    return [] if any(_passes(session, answer, code) for code in _codes(own, indices)) else ["the edits do not help"]
+
+
+def _false_rest(session: Session, answer: TwoMistakes, named: NamedMistake, left: str) -> list[str]:
+    """Return that an edit does not leave a known mistake."""
+    edited = (item.code for item in OwnEdits(answer.code, MANY).repairs if item.mistake("leaves") == named)
+    if any(_gives_the_same(session, replace(answer, code=code), left) for code in edited):
+        return []
+    return [f"{named.id} does not leave {left}"]
+
+
+def _false_help(
+    session: Session, answer: TwoMistakes, judgement: Judgement, named: Sequence[NamedMistake]
+) -> list[str]:
+    """Return that a check does not pass with edits, or passes without one of them, or that all checks pass."""
+    own = OwnEdits(answer.code, MANY)
+    comes = outcome_of(len(named), helps=True)
+    names = [check.name for check in judgement.checks]
+    indices, checks = [], []
+    for mistake in named:
+        found = [
+            (at, name) for at, item in enumerate(own.repairs) for name in names if item.mistake(comes, name) == mistake
+        ]
+        if not found:
+            return [f"{mistake.id} does not help"]
+        indices.append([at for at, _ in found])
+        checks.append(found[0][1])
+    for edits in itertools.product(*indices):
+        judged = _checked(session, answer, next(_codes(own, [[at] for at in edits]), ""))
+        fewer = [_codes(own, [[at] for at in edits if at != one]) for one in edits]
+        without = [_checked(session, answer, next(codes, answer.code)) for codes in fewer]
+        helps = all(judged[name] and not less[name] for name, less in zip(checks, without, strict=True))
+        if helps and not all(judged.values()):
+            return []
+    return ["the edits do not help"]
+
+
+def _codes(own: OwnEdits, indices: Sequence[Sequence[int]]) -> Iterator[str]:
+    """Yield the programs with one of some edits each together."""
+    if len(indices) == 1:
+        yield from (own.repairs[at].code for at in indices[0])
+    elif indices:
+        yield from (made[0].code for _, made in own.together(itertools.product(*indices)))
+
+
+def _checked(session: Session, answer: TwoMistakes, code: str) -> defaultdict[str, bool]:
+    """Return which checks some code passes."""
+    judgement = session.check(answer.exercise, code, SEED, diagnosis="none")
+    return defaultdict(bool, {check.name: check.passed for check in judgement.checks})
 
 
 def _gives_the_same(session: Session, answer: TwoMistakes, mistake: str) -> bool:

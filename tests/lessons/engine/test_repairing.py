@@ -101,6 +101,38 @@ def test_three_mistakes_are_told_if_each_edit_comes_nearer(worker: Session) -> N
     assert all("every check passes once the other mistakes are put right" in item.text for item in judgement.mistakes)
 
 
+def test_a_mistake_is_told_beside_one_that_no_edit_undoes(worker: Session) -> None:
+    source = LOOPS.replace("torch.stack(out)", "torch.stack(out).sin().cos() / 7").replace("len(one) **", "len(q) **")
+    judgement = worker.check(attention_exercise(mistakes=[NEVER]), source, seed=1)
+    [named] = judgement.mistakes
+    assert (named.id, named.line, judgement.line) == ("other-value", 8, 8)
+    assert '"weights" passes, and something else is still wrong' in named.text
+
+
+def test_each_mistake_beside_one_that_no_edit_undoes_is_told_with_its_check(worker: Session) -> None:
+    source = LOOPS.replace("return torch.stack(rows),", "return torch.stack(rows), x + 0 * torch.stack(rows)[0, 0],")
+    source = source.replace("    rows, out", "    x = torch.ones(1).sin().cos() / 7\n    rows, out")
+    source = source.replace("len(one) **", "len(q) **").replace(".sum(dim=0)", ".mean(dim=0)")
+    exercise = attention_exercise(mistakes=[NEVER])
+    right = {"solution": f"{ATTENTION.rstrip()}, torch.zeros(1)\n", "probe": exercise.probe.replace("_ =", "_, zero =")}
+    right["probe"] = right["probe"].replace("context_}", "context_, 'zero': zero}")
+    zero = exercise.checks[0].model_copy(update={"name": "zero", "test": "close(got.zero, want.zero)"})
+    exercise = exercise.model_copy(update={**right, "checks": (*exercise.checks, zero)})
+    judgement = worker.check(exercise, source, seed=1)
+    assert sorted((item.id, item.line) for item in judgement.mistakes) == [("other-function", 11), ("other-value", 9)]
+    texts = " ".join(item.text for item in judgement.mistakes)
+    assert texts.count("once the other mistakes named here are put right, and something else is still wrong") == 2
+    assert '"weights" passes' in texts
+    assert '"context" passes' in texts
+
+
+def test_a_known_mistake_is_told_that_is_left_after_an_edit(worker: Session) -> None:
+    source = LOOPS.replace(" * len(one) ** -0.5", "").replace("rows), torch.stack(out)", "out), torch.stack(rows)")
+    judgement = worker.check(attention_exercise(), source, seed=1)
+    assert [(item.id, item.line) for item in judgement.mistakes] == [("order", 11), ("no-scale", None)]
+    assert "your answer gives what the other mistake named here gives by itself" in judgement.mistakes[0].text
+
+
 def test_each_of_two_known_mistakes_has_the_line_whose_edit_leaves_the_other(worker: Session) -> None:
     source = ATTENTION.replace("queries @ keys.T", "torch.mm(queries, keys.t())").replace(
         " / keys.shape[-1] ** 0.5", ""

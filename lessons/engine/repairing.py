@@ -45,7 +45,7 @@ MOST_LIKELY = 8
 MOST_PARTNERS = 30
 """The most edits of which pairs are tried."""
 
-SURPLUS = ("too-much", "statement-extra")
+SURPLUS = ("too-much", "statement-extra", "condition-extra", "argument-extra", "values-extra", "block-extra")
 """Kinds of edits that take something away."""
 
 CPU, WALL = 8.0, 20.0
@@ -200,7 +200,8 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
             return Found(left={name: left[name] for name in left.keys() & copies.named})
         found = _Together(own, steps, alone, copies).find()
         # If all of it is one expression, this one says where, and a part of it no more.
-        return Found((last,)) if last is not None and (found.helps or not found.repairs) else found
+        part = bool(found.helps or found.leaves) or not found.repairs
+        return Found((last,)) if last is not None and part else found
     except (wire.WireError, TimeoutError):
         # A copy has crashed the child, or does not end.
         return Found()
@@ -229,7 +230,7 @@ class _Together:
             fewer = itertools.chain.from_iterable(itertools.combinations(found, n) for n in range(2, len(found)))
             found = self._try(fewer) or found
         if found:
-            return Found(self._made(found))
+            return Found(self._repairs_of(found))
         if self._copies.values is None:
             return Found()
         return self._leaving() or self._helping()
@@ -280,8 +281,10 @@ class _Together:
     def _leaving(self) -> Found | None:
         """Return an edit with which a single known mistake is left, None if there is none."""
         for index, judged in self._steps.items():
-            if judged.names and self._own.repairs[index].rank < LAST_RANK:
-                return Found((self._own.repairs[index],), leaves=judged.names[0])
+            edit = self._own.repairs[index]
+            # Without a step at all, the mistake of leaving it out would be left of any answer.
+            if judged.names and edit.rank < LAST_RANK and edit.kind not in SURPLUS:
+                return Found((edit,), leaves=judged.names[0])
         return None
 
     def _helping(self) -> Found:
@@ -298,10 +301,10 @@ class _Together:
             without = {(): self._before} | self._tried
             helps = [judged.first_more(without.get(each, judged)) for each in fewer]
             if all(helps):
-                return Found(self._made(edits), tuple(helps))
+                return Found(self._repairs_of(edits), tuple(helps))
         return Found()
 
-    def _made(self, edits: tuple[int, ...]) -> tuple[Repair, ...]:
+    def _repairs_of(self, edits: tuple[int, ...]) -> tuple[Repair, ...]:
         return (self._own.repairs[edits[0]],) if len(edits) == 1 else self._own.together([edits])[0][1]
 
     def _try(self, chosen: Iterable[tuple[int, ...]]) -> tuple[int, ...]:

@@ -168,6 +168,10 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
         if name == listed and receiver is not None and not node.args:
             state = ast.Call(attribute(receiver, "state_dict"), [], [])
             yield Change(2, "buffers-left-out", node, ast.Call(attribute(state, every), [], []))
+    if name == "Linear" and len(node.args) == 2 and not {"bias", None} & {word.arg for word in node.keywords}:
+        for value in (ast.Constant(False), ast.Name("qkv_bias", ast.Load())):
+            words = [*node.keywords, ast.keyword("bias", value)]
+            yield Change(2, "argument-missing", node, ast.Call(node.func, node.args, words))
     if name == "append" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
         for op in (ast.Add(), ast.Sub()):
             near = ast.BinOp(node.args[0], op, ast.Constant(1))

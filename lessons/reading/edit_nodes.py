@@ -116,8 +116,8 @@ def attribute(value: ast.expr, name: str) -> ast.Attribute:
 
 def shares_of(node: ast.expr) -> ast.expr:
     """Return numbers divided by their sum along the last axis."""
-    code = ast.unparse(node)
-    return expression(f"({code}) / ({code}).sum(-1, keepdim=True)")
+    # The same node twice, so that an edit of a part of it is made in both places.
+    return ast.BinOp(node, ast.Div(), method_of(node, "sum(-1, keepdim=True)"))
 
 
 def expression(text: str) -> ast.expr:
@@ -130,4 +130,4 @@ def method_of(node: ast.expr, method: str) -> ast.expr:
     name, _, rest = method.partition("(")
     given = expression(f"f({rest}" if rest else "f()")
     assert isinstance(given, ast.Call)
-    return ast.Call(attribute(node, name), given.args, [])
+    return ast.Call(attribute(node, name), given.args, given.keywords)

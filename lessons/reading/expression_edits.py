@@ -6,6 +6,7 @@ Nothing here knows a right answer. Whether an edit is a repair, a run decides.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -59,6 +60,9 @@ NAMED_OPERATORS: dict[str, ast.operator] = {
     "bmm": ast.MatMult(),
 }
 """Functions and methods of torch that do what an operator does."""
+
+MASK = re.compile(r"mask|tri[lu]|keep|visible|allowed|causal|future")
+"""What code that stands for a mask is called."""
 
 LARGE = 1e3
 """From which number on one may stand for infinity."""
@@ -119,6 +123,18 @@ def changes_of(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
         case ast.ListComp(elt=ast.ListComp(generators=[inner]) as made, generators=[outer]):
             turned = ast.ListComp(ast.ListComp(made.elt, [outer]), [inner])
             yield Change(1, "order", node, turned)
+        case ast.BoolOp(op=op, values=values):
+            other: ast.boolop = ast.Or() if isinstance(op, ast.And) else ast.And()
+            yield Change(2, "operator", node, ast.BoolOp(other, values))
+            for at, value in enumerate(values):
+                kept = [*values[:at], *values[at + 1 :]]
+                rest = kept[0] if len(kept) == 1 else ast.BoolOp(op, kept)
+                yield Change(2, "condition-extra", value, rest)
+        case ast.ListComp(elt=made, generators=[ast.comprehension(ifs=[_, *_] as conditions) as one]):
+            for at, condition in enumerate(conditions):
+                kept = [*conditions[:at], *conditions[at + 1 :]]
+                every = ast.comprehension(one.target, one.iter, kept, one.is_async)
+                yield Change(2, "condition-extra", condition, ast.ListComp(made, [every]))
         case ast.IfExp():
             yield Change(1, "condition", node.test, expression("self.training"), node.test)
             yield Change(2, "opposite", node.test, ast.IfExp(node.test, node.orelse, node.body))
@@ -151,6 +167,13 @@ def _of_operation(node: ast.BinOp) -> Iterator[Change]:
     if isinstance(node.op, ast.Add | ast.Sub) and (marks := _marked_by_large(node.right)) is not None:
         hidden = f"torch.where(({ast.unparse(marks)}) != 0, -torch.inf, {ast.unparse(node.left)})"
         yield Change(1, "not-infinite", node.right, expression(hidden))
+    if isinstance(node.op, ast.Sub) and integer_of(node.left) == 1:
+        yield Change(1, "truth-subtracted", node, ast.UnaryOp(ast.Invert(), node.right))
+    if isinstance(node.op, ast.Mult):
+        for mask, scores in ((node.left, node.right), (node.right, node.left)):
+            if MASK.search(ast.unparse(mask)):
+                hidden = f"torch.where(({ast.unparse(mask)}) != 0, {ast.unparse(scores)}, -torch.inf)"
+                yield Change(2, "zeros-left", node, expression(hidden))
     if isinstance(node.op, ast.Div) and _is_sum_of(node.right, node.left):
         yield Change(1, "plain-shares", node, ast.Call(expression("torch.softmax"), [node.left, number(-1)], []))
     match node:

@@ -30,6 +30,7 @@ NOWHERE = 0
 
 SHARES = "{} / {}.sum(-1, keepdim=True)"
 AXES_OF_ONE = ("{}.squeeze(-1)", "{}.unsqueeze(-1)", "{}.squeeze(0)", "{}.unsqueeze(0)", "{}.unsqueeze(1)")
+CONVERSIONS = ("float({})", "int({})", "{}.item()", "{}.float()", "{}.bool()", "{}.long()", "{}.tolist()")
 TENSORS = (ast.Call, ast.BinOp, ast.Subscript, ast.Attribute)
 """Expressions that may compute a tensor."""
 
@@ -161,12 +162,15 @@ def _located(node: ast.AST, beside: ast.stmt) -> ast.AST:
 
 def _drafts(tree: ast.Module) -> Iterator[_Draft]:
     names = _Names(tree)
+    unused = {node: [*_unused_layers(node)] for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     found = [*_spots(tree, None, None, None)]
     spots = {id(node): spot for node, spot in found}
     for node, spot in found:
         line = getattr(node, "lineno", spot.statement.lineno)
         if isinstance(node, ast.stmt):
             yield from _of_statement(node, spot)
+            if spot.owner is not None and getattr(spot.function, "name", "") != "__init__":
+                yield from _with_layers(node, spot, unused[spot.owner])
         elif isinstance(node, ast.expr):
             for change in changes_of(node, spot.parent):
                 at = spot if change.at is None else spots[id(change.at)]
@@ -233,6 +237,8 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
         case ast.Assign(targets=[ast.Name() | ast.Subscript() | ast.Attribute() as target], value=value):
             if not isinstance(value, ast.Constant):
                 yield draft(3, "added-up", target, ast.AugAssign(target, ast.Add(), value))
+                if isinstance(value, ast.Name):
+                    yield draft(LAST_RANK - 1, "shared", value, ast.Assign([target], _more_of(value, "{}.clone()")))
                 for more in ("{}.clone()", "{}.contiguous()", "{}.softmax(-1)", "{}.exp()", SHARES):
                     yield draft(LAST_RANK, "too-little", value, ast.Assign([target], _more_of(value, more)))
                 for more in AXES_OF_ONE if isinstance(value, TENSORS) else ():
@@ -266,6 +272,9 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
                 yield draft(LAST_RANK, "too-little", value, ast.Return(_more_of(value, more)))
             for more in AXES_OF_ONE if isinstance(value, TENSORS) else ():
                 yield draft(LAST_RANK - 1, "axis-of-one", value, ast.Return(_more_of(value, more)))
+            for more in CONVERSIONS:
+                yield draft(LAST_RANK - 1, "other-type", value, ast.Return(_more_of(value, more)))
+            yield draft(LAST_RANK, "too-little", value, ast.Return(_more_of(value, "{}.detach()")))
             if isinstance(value, ast.Call | ast.GeneratorExp):
                 yield draft(LAST_RANK, "too-little", value, ast.Return(_call("list", value)))
             if isinstance(value, ast.Call | ast.Name):
@@ -299,6 +308,29 @@ def _after(spot: _Spot) -> ast.stmt | None:
     """Return the next statement of the same body, None if there is none."""
     following: list[ast.stmt] = getattr(spot.parent, spot.field)[(spot.index or 0) + 1 :]
     return following[0] if following else None
+
+
+def _unused_layers(owner: ast.ClassDef) -> Iterator[str]:
+    """Yield the attributes of a module that hold a layer and are read nowhere."""
+    read = {node.attr for node in ast.walk(owner) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)}
+    for node in ast.walk(owner):
+        match node:
+            case ast.Assign(targets=[ast.Attribute(attr=name)], value=ast.Call(func=function)) if name not in read:
+                if ast.unparse(function).startswith(("nn.", "torch.nn.")) and name_of(function) != "Parameter":
+                    yield name
+
+
+def _with_layers(node: ast.stmt, spot: _Spot, layers: Sequence[str]) -> Iterator[_Draft]:
+    """Yield a statement that puts what it computes through a layer, for each of some layers."""
+    for name in layers:
+        match node:
+            case ast.Assign(targets=[ast.Name()] as targets, value=value):
+                through: ast.stmt = ast.Assign(targets, _call(f"self.{name}", value))
+            case ast.Return(value=value) if value is not None:
+                through = ast.Return(_call(f"self.{name}", value))
+            case _:
+                return
+        yield _Draft(3, "layer-unused", f"self.{name}", NOWHERE, spot, [through])
 
 
 def _changes_module(node: ast.stmt) -> bool:
@@ -336,6 +368,14 @@ def _of_function(node: ast.FunctionDef, spot: _Spot) -> Iterator[_Draft]:
     if node.name == "__init__" and "super().__init__" not in ast.unparse(node):
         yield more(0, "super-missing", "", node.lineno, "super().__init__()")
     given = [item.arg for item in node.args.args if item.arg != "self"]
+    if node.name == "__init__":
+        for heads in (name for name in given if "head" in name):
+            for width in (name for name in given if name != heads):
+                code = f"if isinstance({width}, int) and {width} % {heads}:\n    raise ValueError('a remainder')"
+                yield more(LAST_RANK - 1, "remainder", f"{width} / {heads}", NOWHERE, code)
+    elif any(isinstance(item, ast.Subscript | ast.AugAssign) for item in node.body) or "copy_(" in ast.unparse(node):
+        whole = ast.With([ast.withitem(_expression("__import__('torch').no_grad()"))], [*node.body])
+        yield _Draft(2, "recorded", node.name, NOWHERE, begin, [whole], count=len(node.body))
     for name in given:
         yield more(LAST_RANK, "not-copied", name, node.lineno, f"{name} = {name}.clone()")
     for name, empty, line in _containers(spot.owner) if node.name != "__init__" and spot.owner is not None else ():

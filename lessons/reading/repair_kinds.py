@@ -97,7 +97,7 @@ def outcome(what: Outcome, check: str = "") -> str:
 LAST = frozenset(("expression", "statement", "other-target"))
 """Kinds that say no more than where a mistake is."""
 
-ADDING = LAST | {"too-little", "transpose-missing"}
+ADDING = LAST | {"too-little", "transpose-missing", "not-copied"}
 """Kinds that may compute more than what they replace."""
 
 LEAVING = frozenset(("too-much", "values-extra", "argument-extra", "other-name", "other-attribute"))

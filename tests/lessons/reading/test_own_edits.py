@@ -116,6 +116,13 @@ def module(line: str) -> str:
         ("argument-missing", "x.triu()", "return x.triu()", "return x.triu(1)"),
         ("buffers-left-out", "x.parameters()", "return g(x.parameters())", "return g(x.state_dict().values())"),
         ("other-value", "p", "return x.append(p)", "return x.append(p + 1)"),
+        ("truth-subtracted", "1 - mask", "return 1 - mask", "return ~mask"),
+        ("operator", "x and k", "return x and k", "return x or k"),
+        ("condition-extra", "k", "return x and k", "return x"),
+        ("condition-extra", "a > p", "return [a for a in x if a > p]", "return [a for a in x]"),
+        ("zeros-left", "x * mask", "return x * mask", "return torch.where((mask) != 0, x, -torch.inf)"),
+        ("argument-missing", "nn.Linear(x, k)", "return nn.Linear(x, k)", "return nn.Linear(x, k, bias=False)"),
+        ("other-type", "x.sum()", "return x.sum()", "return x.sum().item()"),
         ("too-little", "p", "x.add_(p)", "x.add_(p * k)"),
         ("drawn-anew", "F.dropout(x, p)", "return F.dropout(x, p)", "return x / (1 - p)"),
         ("other-value", "p", "return (x @ k) / math.sqrt(p)", "return (x @ k) / math.sqrt(k.shape[-1])"),
@@ -152,6 +159,7 @@ def test_an_expression_is_edited(kind: str, about: str, wrong: str, right: str) 
         ("block-extra", 2, ["with torch.no_grad():", "    x = k", "return x"], ["x = k", "return x"]),
         ("condition-extra", 2, ["if p:", "    x = k", "return x"], ["x = k", "return x"]),
         ("opposite", 2, ["if p:", "    x = k", "return x"], ["if not p:", "    x = k", "return x"]),
+        ("shared", 2, ["k = x", "return k"], ["k = x.clone()", "return k"]),
         ("not-copied", 1, ["return x"], ["x = x.clone()", "return x"]),
     ],
 )  # fmt: skip
@@ -200,6 +208,34 @@ def test_what_a_module_holds_is_edited(kind: str, about: str, line: str, new: st
     expected = ast.unparse(ast.parse(method.replace("LINE", new)))
     [found] = [item for item in OwnEdits(method.replace("LINE", line), 999).repairs if item.code == expected]
     assert (found.kind, found.about, found.lines) == (kind, about, (3,))
+
+
+def test_a_result_is_put_through_a_layer_that_nothing_goes_through() -> None:
+    wrong = module("self.out = nn.Linear(n, n)")
+    expected = ast.unparse(ast.parse(wrong.replace("self.mask[:2] + x", "self.out(self.mask[:2] + x)")))
+    [found] = [item for item in OwnEdits(wrong, 999).repairs if item.code == expected]
+    assert (found.kind, found.about, found.mistake().line) == ("layer-unused", "self.out", None)
+    used = OwnEdits(wrong.replace("+ x", "+ self.out(x)"), 999).repairs
+    assert all(item.kind != "layer-unused" for item in used)
+
+
+def test_a_remainder_of_heads_is_an_error() -> None:
+    wrong = "class M:\n    def __init__(self, width, num_heads):\n        self.size = width // num_heads\n"
+    [found] = [item for item in OwnEdits(wrong, 999).repairs if item.kind == "remainder"]
+    assert (found.about, found.mistake().line) == ("width / num_heads", None)
+    scope: dict[str, Any] = {}
+    exec(found.code, scope)
+    assert scope["M"](6, 3).size == 2
+    with pytest.raises(ValueError, match="remainder"):
+        scope["M"](7, 3)
+
+
+def test_what_a_function_copies_is_not_recorded() -> None:
+    [found] = [item for item in OwnEdits(function("x.copy_(k)", "return x"), 999).repairs if item.kind == "recorded"]
+    scope: dict[str, Any] = {}
+    exec(found.code, scope)
+    leaf = torch.zeros(2, requires_grad=True)
+    assert scope["f"](leaf, torch.ones(2), None, 0).tolist() == [1, 1]
 
 
 def test_a_buffer_is_registered_by_its_other_name() -> None:

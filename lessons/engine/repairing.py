@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 
 from lessons.engine.launching.launchers import ChildProcess
@@ -24,7 +24,7 @@ from lessons.worker.judging_messages import (
 MOST = 16
 """The largest number of copies of an answer with pieces of right ones. It decides, and not the time that they take."""
 
-MOST_OWN, MOST_PAIRS = 240, 160
+MOST_OWN, MOST_PAIRS = 240, 300
 """The largest numbers of copies with one small edit of the answer's own, and with two."""
 
 MOST_GOOD = 6
@@ -48,8 +48,11 @@ MOST_PARTNERS = 30
 SURPLUS = ("too-much", "statement-extra", "condition-extra", "argument-extra", "values-extra", "block-extra")
 """Kinds of edits that take something away."""
 
-CPU, WALL = 8.0, 20.0
-"""Limits in seconds for all copies of an answer together. An answer whose copies do not keep them gets no name."""
+CPU, WALL = 5.0, 15.0
+"""Limits in seconds for the copies with one edit that run in one process."""
+
+MOST_PROCESSES = 2
+"""The largest number of processes in which these run."""
 
 MOST_IN_BATCH, CPU_OF_BATCH = 120, 2.5
 """The largest number of copies with several edits that run in one process, and the limit for these."""
@@ -139,6 +142,24 @@ class Copies:
 
             yield receive
 
+    def reports(self, sources: Sequence[str], cpu: float) -> Generator[RepairReport | None, None, None]:
+        """Yield the report of each copy, None for one that fails, changes nothing, or ends the process.
+
+        After such a one, the next ones run in a new process; those that follow several of them do not run.
+        """
+        start = 0
+        for _ in range(MOST_PROCESSES):
+            try:
+                with self.running(sources[start:], cpu) as receive:
+                    while start < len(sources):
+                        report = receive()
+                        start += 1
+                        yield report
+                return
+            except (wire.WireError, TimeoutError):
+                start += 1
+                yield None
+
     def _is_same(self, report: RepairReport) -> bool:
         same = self.values
         return same is not None and (same.actual, same.blob) == (report.actual, report.blob)
@@ -158,53 +179,50 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
     steps: dict[int, Judged] = {}
     known: dict[tuple[str, bytes], Judged] = {}
     alone: dict[tuple[int, ...], Judged] = {}
-    try:
-        with copies.running([item.code for item in every], CPU) as receive:
-            for group in groups:
-                passing = []
-                for item in group:
-                    report = receive()
-                    judged = Judged(False) if report is None else copies.judge(report)
-                    passing += [item] if judged.passes else []
-                    for name in judged.names:
-                        left.setdefault(name, item)
-                chosen = choose(passing)
-                if chosen is not None and not chosen.silent and chosen.kind not in LAST:
-                    return Found((chosen,), is_later=chosen is not every[0])
-                last = last or chosen
+    reports = copies.reports([item.code for item in every], CPU)
+    with closing(reports):
+        for group in groups:
             passing = []
-            for index, item in enumerate(own.repairs):
-                best = likeliest(passing, blamed)
-                if best is not None and not _may_be_likelier(own.repairs[index:], best, blamed):
-                    break
-                report = receive()
-                if report is None:
-                    continue
-                key = repr(report.actual), report.blob
-                if key in known:
-                    # Edits of one effect are one, except that each has its line.
-                    alone[index,] = known[key]
-                    continue
-                judged = copies.judge(report)
-                if judged.passes:
-                    passing.append(item)
-                    continue
-                steps[index] = alone[index,] = known[key] = judged
+            for item in group:
+                report = next(reports, None)
+                judged = Judged(False) if report is None else copies.judge(report)
+                passing += [item] if judged.passes else []
                 for name in judged.names:
                     left.setdefault(name, item)
-            if (best := likeliest(passing, blamed)) is not None:
-                return Found((best,), is_later=best is not every[0])
-        if last is not None and not last.silent:
-            return Found((last,), is_later=last is not every[0])
-        if copies.named:
-            return Found(left={name: left[name] for name in left.keys() & copies.named})
-        found = _Together(own, steps, alone, copies).find()
-        # If all of it is one expression, this one says where, and a part of it no more.
-        part = bool(found.helps or found.leaves) or not found.repairs
-        return Found((last,)) if last is not None and part else found
-    except (wire.WireError, TimeoutError):
-        # A copy has crashed the child, or does not end.
-        return Found()
+            chosen = choose(passing)
+            if chosen is not None and not chosen.silent and chosen.kind not in LAST:
+                return Found((chosen,), is_later=chosen is not every[0])
+            last = last or chosen
+        passing = []
+        for index, item in enumerate(own.repairs):
+            best = likeliest(passing, blamed)
+            if best is not None and not _may_be_likelier(own.repairs[index:], best, blamed):
+                break
+            report = next(reports, None)
+            if report is None:
+                continue
+            key = repr(report.actual), report.blob
+            if key in known:
+                # Edits of one effect are one, except that each has its line.
+                alone[index,] = known[key]
+                continue
+            judged = copies.judge(report)
+            if judged.passes:
+                passing.append(item)
+                continue
+            steps[index] = alone[index,] = known[key] = judged
+            for name in judged.names:
+                left.setdefault(name, item)
+        if (best := likeliest(passing, blamed)) is not None:
+            return Found((best,), is_later=best is not every[0])
+    if last is not None and not last.silent:
+        return Found((last,), is_later=last is not every[0])
+    if copies.named:
+        return Found(left={name: left[name] for name in left.keys() & copies.named})
+    found = _Together(own, steps, alone, copies).find()
+    # If all of it is one expression, this one says where, and a part of it no more.
+    part = bool(found.helps or found.leaves) or not found.repairs
+    return Found((last,)) if last is not None and part else found
 
 
 def _may_be_likelier(others: Sequence[Repair], best: Repair, blamed: int | None) -> bool:
@@ -288,9 +306,9 @@ class _Together:
         return None
 
     def _helping(self) -> Found:
-        """Return the edits with which most is right, each with a check that fails without it."""
+        """Return the edits with which most checks pass, each with a check that fails without it."""
         likely = (
-            (-len(judged.right), len(edits), edits)
+            (-len(judged.checks), len(edits), edits)
             for edits, judged in self._tried.items()
             if judged.first_more(self._before) and all(self._own.repairs[index].rank < LAST_RANK for index in edits)
         )

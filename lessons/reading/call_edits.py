@@ -83,6 +83,9 @@ SOLID = (ast.Constant, ast.Starred)
 
 TRIANGLES = ("tril", "triu", "tril_", "triu_")
 
+HIDING = (*TRIANGLES, "masked_fill", "where")
+"""Functions that may set some of the weights of a row to 0."""
+
 MOST_ORDERS = 6
 
 
@@ -138,6 +141,8 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
         yield Change(0 if turned else 1, "transpose-extra" if turned else "too-much", *_left(node, node.args[0]))
     if name in TRIANGLES:
         yield from _of_triangle(node, name)
+    if name in HIDING:
+        yield Change(1, "not-shared-out", node, shares_of(node))
     if name == "roll":
         yield from _of_roll(node)
     if name == "unflatten":
@@ -160,7 +165,7 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
             yield Change(1, "each-once", made, ast.ListComp(one, made.generators))
     if name == "where" and len(node.args) == 3:
         for kept in node.args[1:]:
-            yield Change(2, "too-much", ast.Call(node.func, [ELSEWHERE, *node.args[1:]], []), kept)
+            yield Change(1, "too-much", ast.Call(node.func, [ELSEWHERE, *node.args[1:]], []), kept)
     if name == "Parameter" and node.args:
         copied = method_of(method_of(node.args[0], "detach()"), "clone()")
         yield Change(2, "shared", node.args[0], copied, node.args[0])

@@ -24,6 +24,7 @@ from lessons.reading.edit_nodes import (
     number,
     receiver_of,
     same,
+    shares_of,
     with_inner,
 )
 from lessons.reading.repair_kinds import ELSEWHERE, LIBRARIES, TURNING
@@ -174,6 +175,7 @@ def _of_operation(node: ast.BinOp) -> Iterator[Change]:
             if MASK.search(ast.unparse(mask)):
                 hidden = f"torch.where(({ast.unparse(mask)}) != 0, {ast.unparse(scores)}, -torch.inf)"
                 yield Change(2, "zeros-left", node, expression(hidden))
+                yield Change(1, "not-shared-out", node, shares_of(node))
     if isinstance(node.op, ast.Div) and _is_sum_of(node.right, node.left):
         yield Change(1, "plain-shares", node, ast.Call(expression("torch.softmax"), [node.left, number(-1)], []))
     match node:

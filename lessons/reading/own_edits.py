@@ -372,7 +372,7 @@ def _of_function(node: ast.FunctionDef, spot: _Spot) -> Iterator[_Draft]:
         for heads in (name for name in given if "head" in name):
             for width in (name for name in given if name != heads):
                 code = f"if isinstance({width}, int) and {width} % {heads}:\n    raise ValueError('a remainder')"
-                yield more(LAST_RANK - 1, "remainder", f"{width} / {heads}", NOWHERE, code)
+                yield more(2, "remainder", f"{width} / {heads}", NOWHERE, code)
     elif any(isinstance(item, ast.Subscript | ast.AugAssign) for item in node.body) or "copy_(" in ast.unparse(node):
         whole = ast.With([ast.withitem(_expression("__import__('torch').no_grad()"))], [*node.body])
         yield _Draft(2, "recorded", node.name, NOWHERE, begin, [whole], count=len(node.body))
@@ -476,8 +476,8 @@ class _Names:
             for width in (f"{name}.shape[-1]" for name in self._factors[spot.function]):
                 yield 1, "other-value", _expression(width)
         if isinstance(node, ast.Call):
-            for other in _drawn(node, given):
-                yield 2, "drawn-anew", _expression(other)
+            for code in _drawn(node, given):
+                yield 2, "drawn-anew", _expression(code)
         if _is_mask(node, spot):
             for size in (f"{name}.shape[{axis}]" for name in given for axis in (1, -2)):
                 yield rank - 1, "not-cut", _expression(f"{ast.unparse(node)}[:{size}, :{size}]")

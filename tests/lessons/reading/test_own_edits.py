@@ -116,6 +116,8 @@ def module(line: str) -> str:
         ("argument-missing", "x.triu()", "return x.triu()", "return x.triu(1)"),
         ("buffers-left-out", "x.parameters()", "return g(x.parameters())", "return g(x.state_dict().values())"),
         ("other-value", "p", "return x.append(p)", "return x.append(p + 1)"),
+        ("not-shared-out", "x * mask", "return x * mask", "return x * mask / (x * mask).sum(-1, keepdim=True)"),
+        ("not-shared-out", "x.tril()", "return x.tril()", "return x.tril() / x.tril().sum(-1, keepdim=True)"),
         ("truth-subtracted", "1 - mask", "return 1 - mask", "return ~mask"),
         ("operator", "x and k", "return x and k", "return x or k"),
         ("condition-extra", "k", "return x and k", "return x"),

@@ -12,7 +12,7 @@ from lessons.engine.launching.launchers import ChildProcess
 from lessons.format.lesson import ExerciseStep, Limits
 from lessons.reading.mistake_edits import right_answers
 from lessons.reading.own_edits import LAST_RANK, OwnEdits
-from lessons.reading.repair_kinds import LAST
+from lessons.reading.repair_kinds import LAST, LEAVING
 from lessons.reading.repairs import Repair, choose, repairs
 from lessons.worker import channel, wire
 from lessons.worker.judging_messages import (
@@ -249,9 +249,7 @@ class _Together:
             found = self._try(fewer) or found
         if found:
             return Found(self._repairs_of(found))
-        if self._copies.values is None:
-            return Found()
-        return self._leaving() or self._helping()
+        return self._leaving() or (self._running() if self._copies.values is None else self._helping())
 
     def _passing(self) -> tuple[int, ...]:
         """Return edits with which the answer passes, none if none are found."""
@@ -264,6 +262,8 @@ class _Together:
         # What breaks something by itself is tried last.
         sound = [index for index, item in self._steps.items() if item.right >= self._before.right]
         rest = [index for index in range(len(self._own.repairs)) if index not in sound]
+        # An edit that does not run by itself may be right where the answer does not run either.
+        most_others = MOST_REST if self._copies.values is not None else MOST_SOUND
         led: set[tuple[int, ...]] = set()
         for count in range(1, MOST_EDITS):
             leading = self._nearest(
@@ -273,7 +273,7 @@ class _Together:
                 return self._blindly(rest)
             led.update(leading)
             further = itertools.islice(_one_more(leading, sound), MOST_SOUND)
-            others = itertools.islice(_one_more(leading, rest), MOST_REST if count == 1 else 0)
+            others = itertools.islice(_one_more(leading, rest), most_others if count == 1 else 0)
             if found := self._try(further) or self._try(others):
                 return found
         return ()
@@ -300,10 +300,20 @@ class _Together:
         """Return an edit with which a single known mistake is left, None if there is none."""
         for index, judged in self._steps.items():
             edit = self._own.repairs[index]
-            # Without a step at all, the mistake of leaving it out would be left of any answer.
-            if judged.names and edit.rank < LAST_RANK and edit.kind not in SURPLUS:
+            # Where a step is no longer used, the mistake of leaving it out would be left of any answer.
+            nearer = judged.first_more(self._before)
+            if judged.names and nearer and edit.rank < LAST_RANK and edit.kind not in LEAVING.union(SURPLUS):
                 return Found((edit,), leaves=judged.names[0])
         return None
+
+    def _running(self) -> Found:
+        """Return the edit with which most checks pass of an answer that fails; none if there are some on two lines."""
+        likely = [index for index in self._steps if self._own.repairs[index].rank < LAST_RANK]
+        most = max((len(self._steps[index].checks) for index in likely), default=0)
+        best = [index for index in likely if len(self._steps[index].checks) == most]
+        if most == 0 or len({self._own.repairs[index].lines for index in best}) > 1:
+            return Found()
+        return Found((self._own.repairs[best[0]],), helps=self._steps[best[0]].checks[-1:])
 
     def _helping(self) -> Found:
         """Return the edits with which most checks pass, each with a check that fails without it."""

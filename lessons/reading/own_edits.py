@@ -147,7 +147,7 @@ def _repeated(drafts: Sequence[_Draft]) -> Iterator[tuple[_Draft, ...]]:
     """Yield edits that are the same in several places, except for the names."""
     alike: dict[tuple[str, str], list[_Draft]] = {}
     for draft in drafts:
-        if draft.rank < LAST_RANK - 1 and all(isinstance(item, ast.expr) for item in draft.new):
+        if draft.rank < LAST_RANK and all(isinstance(item, ast.expr) for item in draft.new):
             text = " ".join((draft.about, *map(ast.unparse, draft.new)))
             alike.setdefault((draft.kind, NAME.sub("_", text)), []).append(draft)
     for group in alike.values():
@@ -171,6 +171,7 @@ def _drafts(tree: ast.Module) -> Iterator[_Draft]:
             yield from _of_statement(node, spot)
             if spot.owner is not None and getattr(spot.function, "name", "") != "__init__":
                 yield from _with_layers(node, spot, unused[spot.owner])
+                yield from _forgetting_more(node, spot, _attributes_of(spot.owner))
         elif isinstance(node, ast.expr):
             for change in changes_of(node, spot.parent):
                 at = spot if change.at is None else spots[id(change.at)]
@@ -331,6 +332,17 @@ def _with_layers(node: ast.stmt, spot: _Spot, layers: Sequence[str]) -> Iterator
             case _:
                 return
         yield _Draft(3, "layer-unused", f"self.{name}", NOWHERE, spot, [through])
+
+
+def _forgetting_more(node: ast.stmt, spot: _Spot, attributes: Sequence[str]) -> Iterator[_Draft]:
+    """Yield a statement that empties an attribute of a module, and one that empties another attribute after it."""
+    match node:
+        case ast.Assign(targets=[ast.Attribute(attr=emptied)], value=ast.Constant(None) as nothing):
+            for name in attributes[:MOST_NAMES]:
+                if name != emptied:
+                    yield _Draft(
+                        2, "statement-missing", "", node.lineno, spot, [node, _assigned(f"self.{name}", nothing)]
+                    )
 
 
 def _changes_module(node: ast.stmt) -> bool:

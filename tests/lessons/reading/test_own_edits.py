@@ -202,11 +202,12 @@ def test_how_a_module_keeps_a_tensor_is_edited_on_the_line_that_keeps_it(wrong: 
             "self.seen.add_(1)",
             "if self.training:\n            self.seen.add_(1)",
         ),
+        ("statement-missing", "", "self.seen = None", "self.seen = None\n        self.kept = None"),
         ("shared", "x.out", "self.inner.out = x.out", "self.inner.out = __import__('copy').deepcopy(x.out)"),
     ],
 )
 def test_what_a_module_holds_is_edited(kind: str, about: str, line: str, new: str) -> None:
-    method = "class M(nn.Module):\n    def forward(self, x):\n        LINE\n        return x\n"
+    method = "class M(nn.Module):\n    def forward(self, x):\n        LINE\n        self.kept = x\n        return x\n"
     expected = ast.unparse(ast.parse(method.replace("LINE", new)))
     [found] = [item for item in OwnEdits(method.replace("LINE", line), 999).repairs if item.code == expected]
     assert (found.kind, found.about, found.lines) == (kind, about, (3,))

@@ -33,7 +33,7 @@ MOST_GOOD = 6
 MOST_SOUND, MOST_REST = 240, 120
 """The largest numbers of copies with one edit more than those that lead: one that breaks nothing, and any other."""
 
-MOST_LEADING = 3
+MOST_LEADING = 5
 """The most edits after which an answer is nearer that are tried with one edit more."""
 
 MOST_EDITS = 4
@@ -75,11 +75,13 @@ class Judged:
     checks: tuple[str, ...] = ()
 
     def first_more(self, before: Judged) -> str:
-        """Return the first check that these values pass and others don't, if whatever is right there is right here.
+        """Return the first check that these values pass and others don't, "" if there is none.
 
-        Returns "" if there is none.
+        There is none, either, if something is right in the others that is not right here, or if no result is: a check
+        may pass because there is nothing left that it could find fault with.
         """
-        if not self.right > before.right:
+        more = self.right - before.right
+        if not self.right > before.right or not any(isinstance(item, int) for item in more):
             return ""
         return next((check for check in self.checks if check not in before.checks), "")
 
@@ -299,16 +301,21 @@ class _Together:
     def _leaving(self) -> Found | None:
         """Return an edit with which a single known mistake is left, None if there is none."""
         for index, judged in self._steps.items():
-            edit = self._own.repairs[index]
-            # Where a step is no longer used, the mistake of leaving it out would be left of any answer.
-            nearer = judged.first_more(self._before)
-            if judged.names and nearer and edit.rank < LAST_RANK and edit.kind not in LEAVING.union(SURPLUS):
-                return Found((edit,), leaves=judged.names[0])
+            if judged.names and judged.first_more(self._before) and self._keeps_all(index):
+                return Found((self._own.repairs[index],), leaves=judged.names[0])
         return None
+
+    def _keeps_all(self, index: int) -> bool:
+        """Return whether an edit is a likely one that goes on using each step of the answer.
+
+        Without a step, an answer may run, and may give what a mistake gives, whatever is wrong with it.
+        """
+        edit = self._own.repairs[index]
+        return edit.rank < LAST_RANK and edit.kind not in LEAVING.union(SURPLUS)
 
     def _running(self) -> Found:
         """Return the edit with which most checks pass of an answer that fails; none if there are some on two lines."""
-        likely = [index for index in self._steps if self._own.repairs[index].rank < LAST_RANK]
+        likely = [index for index in self._steps if self._keeps_all(index)]
         most = max((len(self._steps[index].checks) for index in likely), default=0)
         best = [index for index in likely if len(self._steps[index].checks) == most]
         if most == 0 or len({self._own.repairs[index].lines for index in best}) > 1:

@@ -126,10 +126,21 @@ def test_each_mistake_beside_one_that_no_edit_undoes_is_told_with_its_check(work
 
 
 def test_a_known_mistake_is_told_that_is_left_after_an_edit(worker: Session) -> None:
-    source = LOOPS.replace(" * len(one) ** -0.5", "").replace("rows), torch.stack(out)", "out), torch.stack(rows)")
-    judgement = worker.check(attention_exercise(), source, seed=1)
-    assert [(item.id, item.line) for item in judgement.mistakes] == [("order", 11), ("no-scale", None)]
+    source = LOOPS.replace("torch.stack(out)", "torch.stack(out).sin().cos() / 7").replace("len(one) **", "len(q) **")
+    squeezed = NEVER | {"edits": [{"find": "weights @ values", "replace": "(weights @ values).sin().cos() / 7"}]}
+    judgement = worker.check(attention_exercise(mistakes=[squeezed]), source, seed=1)
+    assert [(item.id, item.line) for item in judgement.mistakes] == [("other-value", 8), ("never", None)]
     assert "your answer gives what the other mistake named here gives by itself" in judgement.mistakes[0].text
+
+
+def test_no_known_mistake_is_left_where_an_edit_makes_no_check_pass(worker: Session) -> None:
+    """Whatever is wrong with an answer, it gives what a mistake gives if it no longer uses what it has computed."""
+    squeezed = ".sin().cos() / 7"
+    source = LOOPS.replace("return torch.stack(rows)", f"x = torch.stack(rows){squeezed}\n    return x")
+    source = source.replace("torch.stack(out)", f"torch.stack(out){squeezed}")
+    wrong = f"return queries, (weights @ values){squeezed}"
+    unused = NEVER | {"edits": [{"find": "return weights, context", "replace": wrong}]}
+    assert not worker.check(attention_exercise(mistakes=[unused]), source, seed=1).mistakes
 
 
 def test_each_of_two_known_mistakes_has_the_line_whose_edit_leaves_the_other(worker: Session) -> None:

@@ -155,8 +155,8 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
         yield Change(2, "exponentials-extra", node, shares_of(inner))
     if name == "cosine_similarity" and len(node.args) >= 2:
         product = ast.BinOp(node.args[0], ast.Mult(), node.args[1])
-        rest = ast.Call(attribute(product, "sum"), node.args[2:], [word for word in node.keywords if word.arg in AXES])
-        yield Change(1, "lengths-divided", node, rest)
+        axes = [word for word in node.keywords if word.arg in AXES]
+        yield Change(1, "lengths-divided", node, ast.Call(attribute(product, "sum"), node.args[2:], axes))
     if name in ("set", "fromkeys") and len(node.args) == 1:
         yield Change(1, "each-once", node, ast.Call(ast.Name("list", ast.Load()), node.args, []))
     match node:
@@ -174,8 +174,8 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
             state = ast.Call(attribute(receiver, "state_dict"), [], [])
             yield Change(2, "buffers-left-out", node, ast.Call(attribute(state, every), [], []))
     if name == "Linear" and len(node.args) == 2 and not {"bias", None} & {word.arg for word in node.keywords}:
-        for value in (ast.Constant(False), ast.Name("qkv_bias", ast.Load())):
-            words = [*node.keywords, ast.keyword("bias", value)]
+        for code in ("False", "qkv_bias"):
+            words = [*node.keywords, ast.keyword("bias", expression(code))]
             yield Change(2, "argument-missing", node, ast.Call(node.func, node.args, words))
     if name == "append" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
         for op in (ast.Add(), ast.Sub()):

@@ -124,13 +124,17 @@ def changes_of(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
         case ast.ListComp(elt=ast.ListComp(generators=[inner]) as made, generators=[outer]):
             turned = ast.ListComp(ast.ListComp(made.elt, [outer]), [inner])
             yield Change(1, "order", node, turned)
+        case ast.ListComp(
+            elt=ast.Call(args=[ast.ListComp(generators=[inner]) as made, *rest]) as call, generators=[outer]
+        ):
+            turned = ast.ListComp(made.elt, [outer])
+            yield Change(1, "order", node, ast.ListComp(ast.Call(call.func, [turned, *rest], call.keywords), [inner]))
         case ast.BoolOp(op=op, values=values):
-            other: ast.boolop = ast.Or() if isinstance(op, ast.And) else ast.And()
-            yield Change(2, "operator", node, ast.BoolOp(other, values))
+            rival = ast.Or() if isinstance(op, ast.And) else ast.And()
+            yield Change(2, "operator", node, ast.BoolOp(rival, values))
             for at, value in enumerate(values):
-                kept = [*values[:at], *values[at + 1 :]]
-                rest = kept[0] if len(kept) == 1 else ast.BoolOp(op, kept)
-                yield Change(2, "condition-extra", value, rest)
+                others = [*values[:at], *values[at + 1 :]]
+                yield Change(2, "condition-extra", value, others[0] if len(others) == 1 else ast.BoolOp(op, others))
         case ast.ListComp(elt=made, generators=[ast.comprehension(ifs=[_, *_] as conditions) as one]):
             for at, condition in enumerate(conditions):
                 kept = [*conditions[:at], *conditions[at + 1 :]]

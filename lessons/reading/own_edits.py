@@ -504,8 +504,8 @@ class _Names:
                     for other in others:
                         yield rank, "other-name", ast.UnaryOp(ast.Invert(), other)
                 if "bias" in name:
-                    for value in (True, False):
-                        yield rank, "other-value", ast.Constant(value)
+                    for has_bias in (True, False):
+                        yield rank, "other-value", ast.Constant(has_bias)
                 if spot.owner is not None and name not in self._locals[spot.function]:
                     likely = 0 if name in self._attributes[spot.owner] else rank
                     yield likely, "self-missing", ast.Attribute(ast.Name("self", ast.Load()), name, ast.Load())

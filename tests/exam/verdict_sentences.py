@@ -156,7 +156,7 @@ def _false_help(
             (at, name) for at, item in enumerate(own.repairs) for name in names if item.mistake(comes, name) == mistake
         ]
         if not found:
-            return [f"{mistake.id} does not help"]
+            return [f"{mistake.id} does not help" if len(named) == 1 else "the edits do not help"]
         indices.append([at for at, _ in found])
         checks.append(found[0][1])
     for edits in itertools.product(*indices):

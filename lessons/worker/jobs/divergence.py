@@ -92,14 +92,23 @@ class Comparison:
         """Return which of our results to set beside theirs: one that means the same, as far as can be told, or None.
 
         A variable that both programs have is compared with itself, and with the same one of its values. Otherwise the
-        two share two of these: the shape, the operation, something that both were computed from. In any case, both were
-        computed from the same, by the same kind of operation: else theirs may be right itself, and at another stage.
+        two share two of these: the shape, the operation, something that both were computed from. Both are always at
+        the same stage: else theirs may be right itself.
         """
         at = self._meaning_the_same(found)
-        if at is None or not _are_of_one_kind(self.theirs.results[found.theirs].op, self.ours.results[at].op):
-            return None
-        needed = (each for each in self.ours.results[at].parents if is_distinctive(self.ours.results[each].value))
-        return at if all(self._has_parent(found.theirs, each) for each in needed) else None
+        return at if at is not None and self._is_at_the_stage(found.theirs, at) else None
+
+    def _is_at_the_stage(self, theirs: int, ours: int) -> bool:
+        """Return whether one of their results was computed from what one of ours was computed from, and as it was.
+
+        In place of the end of our results, it may have gone further.
+        """
+        needed = [each for each in self.ours.results[ours].parents if is_distinctive(self.ours.results[each].value)]
+        if _are_of_one_kind(self.theirs.results[theirs].op, self.ours.results[ours].op):
+            return all(self._has_parent(theirs, each) for each in needed)
+        if any(ours in before for before in self._ours_before):
+            return False
+        return all(any(self._stands_for(index, each) for index in self._before[theirs]) for each in needed)
 
     def _meaning_the_same(self, found: Divergence) -> int | None:
         """Return which of our results has the name of one of theirs, or else is alike; None if none does."""

@@ -109,6 +109,19 @@ def test_a_mistake_is_told_beside_one_that_no_edit_undoes(worker: Session) -> No
     assert '"weights" passes, and something else is still wrong' in named.text
 
 
+def test_a_mistake_is_told_without_which_an_answer_runs(worker: Session) -> None:
+    squeezed = ATTENTION.replace("weights @ values", "(weights @ values).sin().cos() / 7")
+    exercise = attention_exercise(mistakes=[NEVER])
+    [named] = worker.check(exercise, squeezed.replace("keys.T", "keys"), seed=1).mistakes
+    assert (named.id, named.line) == ("transpose-missing", 5)
+    assert '"weights" passes, and something else is still wrong' in named.text
+    # To leave out what fails is no way to put it right.
+    failing = squeezed.replace("    context", "    scores = scores + torch.ones(99, 99)\n    context").replace(
+        "dim=-1", "dim=0"
+    )
+    assert not worker.check(exercise, failing, seed=1).mistakes
+
+
 def test_each_mistake_beside_one_that_no_edit_undoes_is_told_with_its_check(worker: Session) -> None:
     source = LOOPS.replace("torch.stack(out)", "torch.stack(out), torch.full((1,), 0.3).sin().cos() + 7")
     source = source.replace("len(one) **", "len(q) **").replace(".sum(dim=0)", ".mean(dim=0)")

@@ -82,6 +82,8 @@ def module(line: str) -> str:
         ("index", "x[p:p + 1]", "return x[p:p + 1]", "return x[p]"),
         ("order", "[[g(a, b) for a in x] for b in k]", "return [[g(a, b) for a in x] for b in k]",
          "return [[g(a, b) for b in k] for a in x]"),
+        ("order", "[g([a @ b for a in x]) for b in k]", "return [g([a @ b for a in x]) for b in k]",
+         "return [g([a @ b for b in k]) for a in x]"),
         ("subscripts", "torch.einsum('bid,cjd->bij', x, k)", "return torch.einsum('bid,cjd->bij', x, k)",
          "return torch.einsum('bid,bjd->bij', x, k)"),
         ("zeros-left", "x.tril()", "return x.tril()", "return x.tril() + torch.full_like(x, -torch.inf).triu(1)"),

@@ -111,6 +111,18 @@ def test_a_result_at_another_stage_is_not_set_beside_ours() -> None:
     assert Comparison(scaled_wrongly, hidden).beside(Divergence(2, 2)) == 2
 
 
+def test_an_end_that_has_gone_further_is_set_beside_ours() -> None:
+    def step(name: str, value: torch.Tensor, op: str, *parents: int) -> IntermediateResult:
+        return IntermediateResult(name, True, 1, value, frozenset(parents), op=op)
+
+    ours = Trace((), (step("weights", A, "softmax"), step("context", B, "mm", 0)))
+    theirs = Trace(
+        (),
+        (step("weights", A, "softmax"), replace(step("", B, "mm", 0), named=False), step("context", B * 2, "mul", 1)),
+    )
+    assert Comparison(theirs, ours).beside(Divergence(1, 2)) == 1
+
+
 def test_equal_results_have_no_divergence() -> None:
     assert diverge(results_with(A, B, C), results_with(A, B, C)) is None
 

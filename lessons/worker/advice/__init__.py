@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lessons.texts import translations
-
 # Importing these modules registers their rules.
 from lessons.worker.advice import (
     calls,
@@ -27,10 +25,10 @@ from lessons.worker.advice import (
     syntax,
 )
 from lessons.worker.advice.exception_rules import RULES
+from lessons.worker.advice.offers import Offer, parts_of, suggestions
 from lessons.worker.advice.original_builtins import with_original_builtins
 from lessons.worker.advice.safe_reading import is_a, message_of
 from lessons.worker.advice.scene import Scene
-from lessons.worker.advice.suggestions import suggestions, without_offer
 from lessons.worker.message_parts import SuggestionReport
 
 __all__ = [
@@ -49,7 +47,9 @@ __all__ = [
     "syntax",
 ]
 
-LONGEST = 600
+LONGEST = 1000
+"""Characters of an advice in any language; a longer one quotes names that nobody has written by hand."""
+
 LONGEST_MESSAGE = 20_000
 
 # Bound before any learner's code runs, which may replace it.
@@ -58,7 +58,7 @@ _Any = BaseException
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One or two sentences on an exception; without what they suggest; and the suggestions, which can be tried."""
+    """What is said of an exception: all of it; without an offer that can be tried; and what that proposes."""
 
     text: str
     untried: str = ""
@@ -79,27 +79,35 @@ def advice(error: BaseException, filename: str, source: str) -> Advice | None:
 def _advice(error: BaseException, filename: str, source: str) -> Advice | None:
     text = message_of(error)[:LONGEST_MESSAGE]
     scene: Scene | None = None
-    in_other_language = translations.current().folder is not None
     for rule in RULES:
         match = rule.pattern.search(text) if is_a(error, rule.kind) else None
         if match is None:
             continue
         scene = scene or Scene(error, text, filename, source)
         try:
-            # What it suggests is found in the English sentence, whatever the learner reads.
-            with translations.in_english():
-                sentence = rule.advise(scene, match)
-            told = rule.advise(Scene(error, text, filename, source), match) if sentence and in_other_language else None
+            said = rule.advise(scene, match)
         except Exception:
             # A rule that fails counts as one that has nothing to say.
             continue
-        if sentence:
-            sentence, told = _in_one_line(sentence), _in_one_line(told or sentence)
-            if len(sentence) > LONGEST:
-                return None
-            found = suggestions(scene, sentence, told)
-            return Advice(told, without_offer(sentence, told) if found else told, found)
+        if said:
+            return _advice_of(scene, parts_of(said))
     return None
+
+
+def _advice_of(scene: Scene, parts: tuple[str | Offer | None, ...]) -> Advice | None:
+    """Return what the parts of an advice say; None if it is too long."""
+
+    def told(offer: Offer | None) -> str:
+        """Return the advice with this offer in place of its own."""
+        sentences = ((offer and offer.sentence) if isinstance(part, Offer) else part for part in parts)
+        return _in_one_line(" ".join(one for one in sentences if one))
+
+    offer = next((part for part in parts if isinstance(part, Offer)), None)
+    text = told(offer)
+    if len(text) > LONGEST:
+        return None
+    found = suggestions(scene, offer, told) if offer else ()
+    return Advice(text, told(None) if found else text, found)
 
 
 def _in_one_line(sentence: str) -> str:

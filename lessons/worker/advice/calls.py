@@ -9,8 +9,9 @@ from typing import Any
 
 from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, rule
+from lessons.worker.advice.offers import Said, did_you_mean
 from lessons.worker.advice.safe_reading import UNKNOWN, Module, function_of, is_class
-from lessons.worker.advice.scene import Scene, nearest
+from lessons.worker.advice.scene import Scene, name_of, nearest
 from lessons.worker.advice.star_imports import replaced
 
 say = Wording("advice/calls")
@@ -28,7 +29,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
     r"^([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)'",
     r"^([\w.<>]+)\(\) got multiple values for argument '(\w+)'",
 )
-def wrong_arguments(scene: Scene, match: Match) -> str | None:
+def wrong_arguments(scene: Scene, match: Match) -> Said | None:
     """Say what a function takes that was called with too many, too few, or unknown arguments."""
     defined = find_definition(scene, match[1])
     call = next(iter(scene.find(ast.Call)), None)
@@ -60,17 +61,17 @@ def wrong_arguments(scene: Scene, match: Match) -> str | None:
     if call is not None and (sentence := method_on_class(scene, call, match[0])):
         return sentence
     if "unexpected keyword" in match[0] and (near := nearest(match[2], taken, 0.6)):
-        return say("did-mean", "Did you mean `{near}`?", near=near)
+        given = call.keywords if call is not None else ()
+        misspelled = next((name_of(word, match[2]) for word in given if word.arg == match[2]), None)
+        return did_you_mean(misspelled, near)
     if len(where) > LONGEST:
         return None
     if defined is None or not taken or taken[0] != "self":
         return where
     if not taken[1:]:
-        return f"{where} {say('call-gives-nothing', 'Python passes `self` on its own, so a call passes nothing.')}"
+        return where, say("call-gives-nothing", "Python passes `self` on its own, so a call passes nothing.")
     listed = ", ".join(taken[1:])
-    return (
-        f"{where} {say('call-gives', 'Python passes `self` on its own, so a call passes `{listed}`.', listed=listed)}"
-    )
+    return where, say("call-gives", "Python passes `self` on its own, so a call passes `{listed}`.", listed=listed)
 
 
 def find_definition(scene: Scene, name: str) -> Function | None:

@@ -9,6 +9,7 @@ import torch
 from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
 from lessons.worker.advice.missing_values import explain_none
+from lessons.worker.advice.offers import GAP, Offer, Said, try_out, write
 from lessons.worker.advice.safe_reading import Linear, TensorInfo, attributes, is_exactly, tensor_info
 from lessons.worker.advice.scene import Scene, operand
 from lessons.worker.advice.shape_effects import is_torch
@@ -27,38 +28,43 @@ def dtype_name(dtype: torch.dtype | None) -> str:
 
 
 def with_conversion(scene: Scene, node: ast.AST, how: str) -> str:
-    """Quote a piece of code with a conversion after it, such as `mask.bool()`."""
-    return f"`{operand(node, scene.code(node) or 'x')}.{how}()`"
+    """Return a piece of code with a conversion after it, such as `mask.bool()`."""
+    return f"{operand(node, scene.code(node) or 'x')}.{how}()"
+
+
+def write_conversion(scene: Scene, node: ast.AST, how: str) -> Offer:
+    """Propose a conversion, such as `mask.bool()` in place of `mask`."""
+    return write(node, with_conversion(scene, node, how))
 
 
 @rule(RuntimeError, r"masked_fill_? only supports boolean masks", r"where expected condition to be a boolean tensor")
-def float_mask(scene: Scene, match: Match) -> str | None:
+def float_mask(scene: Scene, match: Match) -> Said | None:
     """Explain a mask of ones and zeros instead of booleans."""
     for call in scene.find(ast.Call):
         for node in [*call.args, *(word.value for word in call.keywords)]:
             tensor = scene.tensor_info(node)
             if tensor is not None and tensor.dtype is not torch.bool and tensor.dtype is not None:
-                return say(
+                held = say(
                     "mask-of-numbers",
-                    "{code} contains {dtype} numbers, but a mask has to contain True and False. Write {converted}.",
+                    "{code} contains {dtype} numbers, but a mask has to contain True and False.",
                     code=scene.quote(node, say("the-mask", "The mask")),
                     dtype=dtype_name(tensor.dtype),
-                    converted=with_conversion(scene, node, "bool"),
                 )
+                return held, write_conversion(scene, node, "bool")
     return say("mask", "A mask has to contain True and False. Convert it with `.bool()`.")
 
 
 @rule(TypeError, r"^~ \(operator\.invert\) is only implemented", r"^bad operand type for unary ~: 'float'")
-def inverted_numbers(scene: Scene, match: Match) -> str | None:
+def inverted_numbers(scene: Scene, match: Match) -> Said | None:
     """Explain `~mask` of a mask that holds numbers."""
     for node in scene.find(ast.UnaryOp):
         code = operand(node.operand, scene.code(node.operand) or "mask")
-        return say(
+        held = say(
             "invert-numbers",
-            "`~` swaps True and False, but {code} contains numbers. Write `~{code2}.bool()`.",
+            "`~` swaps True and False, but {code} contains numbers.",
             code=scene.quote(node.operand),
-            code2=code,
         )
+        return held, write(node, f"~{code}.bool()")
     return say("invert", "`~` swaps True and False, so the mask has to be converted with `.bool()` first.")
 
 
@@ -71,7 +77,7 @@ def inverted_numbers(scene: Scene, match: Match) -> str | None:
     r"expected both vectors to have same dtype",
     r"dot : expected",
 )
-def different_dtypes(scene: Scene, match: Match) -> str | None:
+def different_dtypes(scene: Scene, match: Match) -> Said | None:
     """Explain a product of tensors that have different dtypes."""
     for left, right in multiplied_pairs(scene):
         one, other = scene.tensor_info(left), tensor_or_weight(scene, right)
@@ -80,19 +86,17 @@ def different_dtypes(scene: Scene, match: Match) -> str | None:
         layer = type(scene.value(right)) is Linear
         node = right if other.dtype is not torch.float32 and not layer else left
         wanted = "double" if layer and other.dtype is torch.float64 else "float"
-        sentence = say(
-            "two-kinds",
-            "{code} is {dtype}, but {code2} is {dtype2}.",
-            code=scene.quote(left),
-            dtype=dtype_name(one.dtype),
-            code2=scene.quote(right),
-            dtype2=dtype_name(other.dtype),
-        )
-        return say(
-            "same-kind",
-            "{sentence} A product needs both to have the same dtype. Write {converted}.",
-            sentence=sentence,
-            converted=with_conversion(scene, node, wanted),
+        return (
+            say(
+                "two-kinds",
+                "{code} is {dtype}, but {code2} is {dtype2}.",
+                code=scene.quote(left),
+                dtype=dtype_name(one.dtype),
+                code2=scene.quote(right),
+                dtype2=dtype_name(other.dtype),
+            ),
+            say("same-kind", "A product needs both to have the same dtype."),
+            write_conversion(scene, node, wanted),
         )
     return say("product", "All tensors in a product need the same dtype. `.float()` converts a tensor to float32.")
 
@@ -133,8 +137,8 @@ def float_index(scene: Scene, match: Match) -> str | None:
             if tensor is not None and tensor.dtype in FLOATS:
                 return say(
                     "index-of-floats",
-                    "{code} contains {dtype} numbers, but an index needs whole numbers ({whole}), or True and False "
-                    "if it is a mask ({truths}).",
+                    "{code} contains {dtype} numbers, but an index needs whole numbers (`{whole}`), or True and "
+                    "False if it is a mask (`{truths}`).",
                     code=scene.quote(one),
                     dtype=dtype_name(tensor.dtype),
                     whole=with_conversion(scene, one, "long"),
@@ -146,20 +150,20 @@ def float_index(scene: Scene, match: Match) -> str | None:
 @rule(NotImplementedError, r"not implemented for '(Long|Int|Bool|Short|Byte|Char)'")
 @rule(RuntimeError, r"not implemented for '(Long|Int|Bool|Short|Byte|Char)'", r"could not infer output dtype.* Got: ")
 @rule(RuntimeError, r"cannot be converted to type \w+ without overflow", r"Only Tensors of floating point and complex")
-def whole_numbers(scene: Scene, match: Match) -> str | None:
+def whole_numbers(scene: Scene, match: Match) -> Said | None:
     """Explain a softmax or mean of integers."""
     for call in scene.find(ast.Call):
         base = [call.func.value] if isinstance(call.func, ast.Attribute) else []
         for node in [*base, *call.args]:
             tensor = scene.tensor_info(node)
             if tensor is not None and tensor.dtype is not None and tensor.dtype not in FLOATS:
-                return say(
+                held = say(
                     "whole-numbers",
-                    "{code} contains {dtype} values, but this function needs floats. Write {converted}.",
+                    "{code} contains {dtype} values, but this function needs floats.",
                     code=scene.quote(node),
                     dtype=dtype_name(tensor.dtype),
-                    converted=with_conversion(scene, node, "float"),
                 )
+                return held, write_conversion(scene, node, "float")
     return say(
         "floats",
         "This function needs floats. Convert the tensor with `.float()`, or create it with `1.0` instead of `1`.",
@@ -181,34 +185,28 @@ def whole_numbers(scene: Scene, match: Match) -> str | None:
     r"^(?:view|reshape|zeros|ones|rand|randn|arange)\(\) received an invalid combination .* got \([^)]*float",
 )
 @rule(IndexError, r"are valid indices \(got float\)")
-def float_size(scene: Scene, match: Match) -> str | None:
+def float_size(scene: Scene, match: Match) -> Said | None:
     """Explain a size or index that is a float, usually because of `/`."""
     node = scene.node or scene.statement
     what = say("index", "An index") if "indices" in scene.text else say("size", "A size")
     for part in ast.walk(node) if node is not None else ():
         if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
             left, right = scene.code(part.left), scene.code(part.right)
-            better = (
-                say("use-floor-division", "Write `{left} // {right}`.", left=left, right=right)
+            return (
+                say("size-divided", "{what} has to be a whole number, but `/` always gives a float.", what=what),
+                write(part, f"{left} // {right}")
                 if left and right
-                else say("floor-division", "Divide whole numbers with `//`.")
-            )
-            return say(
-                "size-divided",
-                "{what} has to be a whole number, but `/` always gives a float. {better}",
-                what=what,
-                better=better,
+                else say("floor-division", "Divide whole numbers with `//`."),
             )
         value = scene.value(part) if isinstance(part, ast.Name | ast.Attribute | ast.Constant) else None
         if type(value) is float:
             code = scene.code(part)
             if isinstance(part, ast.Constant):
-                return say(
-                    "size-constant",
-                    "{what} has to be a whole number. Write `{number}` instead of `{code}`.",
-                    what=what,
-                    number=int(value),
-                    code=code,
+                whole = str(int(value))
+                instead = say("write-whole", "Write `{number}` instead of `{code}`.", number=whole, code=code)
+                return (
+                    say("size-constant", "{what} has to be a whole number.", what=what),
+                    Offer(part, whole, instead),
                 )
             return say(
                 "size-float",
@@ -225,7 +223,7 @@ def float_size(scene: Scene, match: Match) -> str | None:
 
 
 @rule(TypeError, r"^(\w+)\(\): argument '(\w+)' \(position (\d+)\) must be Tensor, not (\w+)")
-def not_a_tensor(scene: Scene, match: Match) -> str | None:
+def not_a_tensor(scene: Scene, match: Match) -> Said | None:
     """Explain a function of torch that is called with a number or a list instead of a tensor."""
     name, position, given = match[1], int(match[3]), match[4]
     call = next(iter(scene.find(ast.Call)), None)
@@ -236,39 +234,29 @@ def not_a_tensor(scene: Scene, match: Match) -> str | None:
     if given in ("list", "tuple"):
         value = scene.value(argument)
         if is_exactly(value, list, tuple) and value and tensor_info(value[0]) is not None:
-            return say(
-                "stack",
-                "{code} is a {given} of tensors, but a single tensor is needed. Try `torch.stack({value})`.",
-                code=code,
-                given=given,
-                value=scene.code(argument) or "...",
+            return (
+                say("stack", "{code} is a {given} of tensors, but a single tensor is needed.", code=code, given=given),
+                try_out(argument, f"torch.stack({scene.code(argument) or GAP})"),
             )
-        return say(
-            "make-tensor",
-            "{code} is a {given}, but a tensor is needed. Try `torch.tensor({value})`.",
-            code=code,
-            given=given,
-            value=scene.code(argument) or "...",
+        return (
+            say("make-tensor", "{code} is a {given}, but a tensor is needed.", code=code, given=given),
+            try_out(argument, f"torch.tensor({scene.code(argument) or GAP})"),
         )
     if name in ("triu", "tril") and call is not None:
         sizes = ", ".join(scene.code(one) for one in call.args)
-        return say(
-            "triangle-of-matrix",
-            "torch.{name} takes a matrix and sets one half of it to 0. Try "
-            "`torch.{name}(torch.ones({sizes}), diagonal=1)`.",
-            name=name,
-            sizes=sizes,
+        return (
+            say("triangle-of-matrix", "torch.{name} takes a matrix and sets one half of it to 0.", name=name),
+            try_out(call, f"torch.{name}(torch.ones({sizes}), diagonal=1)"),
         )
     if given in ("int", "float"):
         code_or_x = scene.code(argument) or "x"
-        use = (
-            say("use-math", "Try `math.{name}({code_or_x})`.", name=name, code_or_x=code_or_x)
-            if name in MATH_FUNCTIONS
-            else say("use-tensor", "Try `torch.tensor({code_or_x})`.", code_or_x=code_or_x)
-        )
         if name == "sqrt" and argument is not None:
-            use = say("use-power", "Write `{code} ** 0.5`.", code=operand(argument, code_or_x))
-        return say("plain-number", "{code} is a plain number, but a tensor is needed. {use}", code=code, use=use)
+            use = write(call, f"{operand(argument, code_or_x)} ** 0.5")
+        elif name in MATH_FUNCTIONS:
+            use = try_out(call, f"math.{name}({code_or_x})")
+        else:
+            use = try_out(argument, f"torch.tensor({code_or_x})")
+        return say("plain-number", "{code} is a plain number, but a tensor is needed.", code=code), use
     if given == "Linear":
         layer = scene.code(argument) or "layer"
         return say("layer", "{code} is a layer. Its matrix is `{layer}.weight`.", code=code, layer=layer)

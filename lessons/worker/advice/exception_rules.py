@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from lessons.worker.advice.offers import Said
 from lessons.worker.advice.scene import Scene
 
 Match = re.Match[str]
-Advise = Callable[[Scene, Match], str | None]
+Advise = Callable[[Scene, Match], Said | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Rule:
 
 
 RULES: list[Rule] = []
-"""All rules in the order in which they are tried; the first that returns a sentence wins."""
+"""All rules in the order in which they are tried; the first that says something wins."""
 
 
 def rule(kind: type[BaseException], *patterns: str) -> Callable[[Advise], Advise]:

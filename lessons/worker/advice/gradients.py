@@ -6,6 +6,7 @@ import ast
 
 from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from lessons.worker.advice.offers import Offer, Said, try_out
 from lessons.worker.advice.scene import Scene, operand, size
 
 say = Wording("advice/gradients")
@@ -40,20 +41,18 @@ def changed_expression(scene: Scene) -> ast.expr | None:
 
 
 @rule(RuntimeError, r"modified by an inplace operation")
-def changed_in_place(scene: Scene, match: Match) -> str | None:
+def changed_in_place(scene: Scene, match: Match) -> Said | None:
     """Explain an in-place change of a tensor that the backward pass needs; name the line if only one does it."""
     writers = [node for node in scene.nodes(ast.AugAssign, ast.Call, ast.Assign) if changes_in_place(node)]
-    sentences = [
+    return (
         say(
             "changed-since",
             "The backward pass needs the old values of a tensor that has been changed in place since, by `+=`, "
             "`x[...] = ...`, or a method whose name ends in `_`.",
-        )
-    ]
-    if len(writers) == 1:
-        sentences.append(say("changed-on-line", "Line {line} does that.", line=writers[0].lineno))
-    sentences.append(say("new-tensor", "Make a new tensor instead, as in `x = x + 1`."))
-    return " ".join(sentences)
+        ),
+        say("changed-on-line", "Line {line} does that.", line=writers[0].lineno) if len(writers) == 1 else None,
+        say("new-tensor", "Make a new tensor instead, as in `x = x + 1`."),
+    )
 
 
 def changes_in_place(node: ast.AST) -> bool:
@@ -66,16 +65,16 @@ def changes_in_place(node: ast.AST) -> bool:
     )
 
 
-def base_of_call(scene: Scene) -> ast.expr | None:
-    """Return `x` of the call `x.backward()`, or None."""
+def method_call(scene: Scene) -> tuple[ast.Call | None, ast.expr | None]:
+    """Return the call `x.backward()`, and `x`; None for what there is not."""
     call = next(iter(scene.find(ast.Call)), None)
-    return call.func.value if call is not None and isinstance(call.func, ast.Attribute) else None
+    return call, call.func.value if call is not None and isinstance(call.func, ast.Attribute) else None
 
 
 @rule(RuntimeError, r"element \d+ of tensors does not require grad")
 def no_gradient(scene: Scene, match: Match) -> str | None:
     """Explain `backward` of a tensor that was computed from plain tensors only."""
-    result = scene.quote(base_of_call(scene), say("this", "this"))
+    result = scene.quote(method_call(scene)[1], say("this", "this"))
     return say(
         "no-gradient-needed",
         "Nothing that {result} was computed from requires a gradient. At least one tensor has to be an "
@@ -86,26 +85,24 @@ def no_gradient(scene: Scene, match: Match) -> str | None:
 
 
 @rule(RuntimeError, r"grad can be implicitly created only for scalar outputs")
-def not_scalar(scene: Scene, match: Match) -> str | None:
+def not_scalar(scene: Scene, match: Match) -> Said | None:
     """Explain `backward` of more than one number."""
-    base = base_of_call(scene)
+    call, base = method_call(scene)
     tensor, code = scene.tensor_info(base), operand(base, scene.code(base) or "x") if base is not None else "x"
-    start = say(
-        "backward-of-tensor",
-        "`backward` has to start from a single number. Write `{code}.sum().backward()`, or take the `.mean()`.",
-        code=code,
+    summed = f"{code}.sum().backward()"
+    return (
+        say("is-size", "{code} is {size}.", code=scene.quote(base), size=size(tensor.shape)) if tensor else None,
+        say("backward-of-tensor", "`backward` has to start from a single number."),
+        Offer(call, summed, say("sum-first", "Write `{code}`, or take the `.mean()`.", code=summed)),
     )
-    if tensor is None:
-        return start
-    return say("is-size", "{code} is {size}.", code=scene.quote(base), size=size(tensor.shape)) + " " + start
 
 
 @rule(RuntimeError, r"Can't call numpy\(\) on Tensor that requires grad")
-def numpy_of_gradient(scene: Scene, match: Match) -> str | None:
+def numpy_of_gradient(scene: Scene, match: Match) -> Said | None:
     """Explain `.numpy()` of a tensor that requires a gradient."""
-    base = base_of_call(scene)
+    call, base = method_call(scene)
     code = operand(base, scene.code(base) or "x") if base is not None else "x"
-    return say("numpy", "NumPy can't keep track of gradients. Try `{code}.detach().numpy()`.", code=code)
+    return say("numpy", "NumPy can't keep track of gradients."), try_out(call, f"{code}.detach().numpy()")
 
 
 fixed_advice(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from lessons.worker.advice.offers import GAP, Offer, Said, did_you_mean
 from lessons.worker.advice.safe_reading import Linear, attributes, tensor_info
 from lessons.worker.advice.scene import Scene, operand, size
 from lessons.worker.advice.shape_effects import PRODUCTS, Shape, is_torch, product
@@ -15,23 +16,26 @@ say = Wording("advice/matrix-products")
 
 TRANSPOSITIONS = ("transpose", "t", "permute", "swapaxes")
 
-Operands = tuple[ast.expr, ast.expr]
+Product = tuple[ast.AST, ast.expr, ast.expr]
+"""The code of a product, and both sides of it."""
 
 
-def failing_products(scene: Scene) -> list[tuple[ast.expr, ast.expr, Shape, Shape]]:
-    """Return the products of the line that cannot be computed, as both sides and their shapes."""
-    pairs: list[Operands] = [
-        (node.left, node.right) for node in scene.find(ast.BinOp) if isinstance(node.op, ast.MatMult)
+def failing_products(scene: Scene) -> list[tuple[Product, Shape, Shape]]:
+    """Return the products of the line that cannot be computed, and the shapes of both sides."""
+    products: list[Product] = [
+        (node, node.left, node.right) for node in scene.find(ast.BinOp) if isinstance(node.op, ast.MatMult)
     ]
-    pairs += [(node.target, node.value) for node in scene.find(ast.AugAssign) if isinstance(node.op, ast.MatMult)]
+    products += [
+        (node, node.target, node.value) for node in scene.find(ast.AugAssign) if isinstance(node.op, ast.MatMult)
+    ]
     for call in scene.find(ast.Call):
         if isinstance(call.func, ast.Attribute) and call.func.attr in PRODUCTS:
             given = call.args if is_torch(scene.value(call.func.value)) else [call.func.value, *call.args]
-            pairs += [(given[0], given[1])] if len(given) == 2 else []
-    found = [(left, right, scene.tensor_info(left), scene.tensor_info(right)) for left, right in pairs]
+            products += [(call, given[0], given[1])] if len(given) == 2 else []
+    found = [(one, scene.tensor_info(one[1]), scene.tensor_info(one[2])) for one in products]
     return [
-        (left, right, one.shape, other.shape)
-        for left, right, one, other in found
+        (held, one.shape, other.shape)
+        for held, one, other in found
         if one is not None and other is not None and product(one.shape, other.shape) is None
     ]
 
@@ -46,11 +50,12 @@ def failing_products(scene: Scene) -> list[tuple[ast.expr, ast.expr, Shape, Shap
     r"both arguments to matmul need to be at least 1D",
     r"batch[12] must be a 3D tensor",
 )
-def sizes_of_product(scene: Scene, match: Match) -> str | None:
+def sizes_of_product(scene: Scene, match: Match) -> Said | None:
     """Explain `a @ b` if the inner sizes, or the axes before the last two, do not agree."""
     if sentence := width_of_layer(scene):
         return sentence
-    for left, right, one, other in failing_products(scene):
+    for held, one, other in failing_products(scene):
+        _, left, right = held
         if not one or not other:
             return say(
                 "product-of-number",
@@ -67,15 +72,17 @@ def sizes_of_product(scene: Scene, match: Match) -> str | None:
                 sentence=sentence,
                 batches=batches,
             )
-        if hint := weight_of_layer(scene, left, right):
+        if hint := weight_of_layer(scene, held):
             return hint
-        return say(
-            "inner-sizes",
-            "{sentence}. The inner sizes, {inner} and {outer}, have to match. {suggest_product}",
-            sentence=sentence,
-            inner=inner,
-            outer=outer,
-            suggest_product=suggest_product(scene, left, right),
+        return (
+            say(
+                "inner-sizes",
+                "{sentence}. The inner sizes, {inner} and {outer}, have to match.",
+                sentence=sentence,
+                inner=inner,
+                outer=outer,
+            ),
+            suggest_product(scene, held),
         )
     if match[0].startswith("batch"):
         return say(
@@ -112,11 +119,12 @@ def describe_factors(scene: Scene, left: ast.expr, right: ast.expr, one: Shape, 
     )
 
 
-def suggest_product(scene: Scene, left: ast.expr, right: ast.expr) -> str:
-    """Suggest a product of the same two tensors whose sizes fit; "" if there is none."""
+def suggest_product(scene: Scene, held: Product) -> Offer | None:
+    """Suggest a product of the same two tensors whose sizes fit; None if there is none."""
+    node, left, right = held
     here, there = scene.tensor_info(left), scene.tensor_info(right)
     if here is None or there is None:
-        return ""
+        return None
     plain_left, plain_right = operand(left, scene.code(left)), operand(right, scene.code(right))
     tried = [(plain_left, here.shape, code, shape) for code, shape in alternative_forms(scene, right)]
     tried += [(code, shape, plain_right, there.shape) for code, shape in alternative_forms(scene, left)]
@@ -128,8 +136,7 @@ def suggest_product(scene: Scene, left: ast.expr, right: ast.expr) -> str:
         for first, one, second, other in tried
         if product(one, other) is not None and first.strip("()") and second.strip("()")
     ]
-    scene.alternatives += fitting[1:]
-    return say("did-mean", "Did you mean `{value}`?", value=fitting[0]) if fitting else ""
+    return did_you_mean(node, *fitting) if fitting else None
 
 
 def alternative_forms(scene: Scene, node: ast.expr) -> Iterator[tuple[str, Shape]]:
@@ -154,8 +161,9 @@ def untransposed(node: ast.expr) -> ast.expr:
     return node
 
 
-def weight_of_layer(scene: Scene, left: ast.expr, right: ast.expr) -> str | None:
+def weight_of_layer(scene: Scene, held: Product) -> Said | None:
     """Explain `x @ layer.weight`: a layer stores its matrix transposed (out, in)."""
+    node, left, right = held
     base = right.value if isinstance(right, ast.Attribute) and right.attr in ("weight", "T", "data") else None
     layer = scene.value(base)
     given = scene.tensor_info(left)
@@ -164,14 +172,15 @@ def weight_of_layer(scene: Scene, left: ast.expr, right: ast.expr) -> str | None
     weight = tensor_info(attributes(layer).get("weight"))
     if weight is None or weight.shape[1] != given.shape[-1]:
         return None
-    return say(
-        "weight-of-layer",
-        "{code} is {size}, because nn.Linear stores one row for each output. Try `{code2}({value})`, "
-        "which calls the layer.",
-        code=scene.quote(right),
-        size=size(weight.shape),
-        code2=scene.code(base),
-        value=scene.code(left) or "...",
+    call = f"{scene.code(base)}({scene.code(left) or GAP})"
+    return (
+        say(
+            "weight-of-layer",
+            "{code} is {size}, because nn.Linear stores one row for each output.",
+            code=scene.quote(right),
+            size=size(weight.shape),
+        ),
+        Offer(node, call, say("call-of-layer", "Try `{call}`, which calls the layer.", call=call)),
     )
 
 
@@ -205,7 +214,7 @@ def width_of_layer(scene: Scene) -> str | None:
 
 
 @rule(RuntimeError, r"1D tensors expected, but got")
-def dot_of_matrices(scene: Scene, match: Match) -> str | None:
+def dot_of_matrices(scene: Scene, match: Match) -> Said | None:
     """Explain `torch.dot` of matrices."""
     for call in scene.find(ast.Call):
         given = [*call.args]
@@ -213,24 +222,27 @@ def dot_of_matrices(scene: Scene, match: Match) -> str | None:
             given.insert(0, call.func.value)
         sentence = [scene.describe(node) for node in given]
         if len(sentence) == 2 and None not in sentence:
-            return say(
-                "dot-of-matrices",
-                "torch.dot multiplies two vectors, but {value} and {value2}. {suggest_for_dot}",
-                value=sentence[0],
-                value2=sentence[1],
-                suggest_for_dot=suggest_for_dot(scene, given[0], given[1]),
+            return (
+                say(
+                    "dot-of-matrices",
+                    "torch.dot multiplies two vectors, but {value} and {value2}.",
+                    value=sentence[0],
+                    value2=sentence[1],
+                ),
+                suggest_for_dot(scene, (call, given[0], given[1])),
             )
     return say("dot", "torch.dot multiplies two vectors. For matrices, use `@`.")
 
 
-def suggest_for_dot(scene: Scene, left: ast.expr, right: ast.expr) -> str:
+def suggest_for_dot(scene: Scene, held: Product) -> str | Offer:
     """Suggest what to write instead of `torch.dot`."""
+    node, left, right = held
     one, other = scene.tensor_info(left), scene.tensor_info(right)
     fits = one is not None and other is not None and product(one.shape, other.shape) is not None
     first, second = operand(left, scene.code(left)), operand(right, scene.code(right))
     if fits and scene.code(left) and scene.code(right):
-        return say("did-mean-product", "Did you mean `{first} @ {second}`?", first=first, second=second)
-    return suggest_product(scene, left, right) or say("use-product", "For matrices, use `@`.")
+        return did_you_mean(node, f"{first} @ {second}")
+    return suggest_product(scene, held) or say("use-product", "For matrices, use `@`.")
 
 
 @rule(RuntimeError, r"subscript (\w) has size (\d+) for operand (\d+) which does not broadcast")

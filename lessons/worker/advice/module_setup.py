@@ -6,47 +6,47 @@ import ast
 
 from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, rule
+from lessons.worker.advice.offers import Offer, Said, write
 from lessons.worker.advice.scene import Scene, nearest
 
 say = Wording("advice/module-setup")
 
 
 @rule(TypeError, r"^cannot assign '([\w.]+)' (?:object )?(?:as|to) parameter '(\w+)'")
-def assigned_to_parameter(scene: Scene, match: Match) -> str | None:
+def assigned_to_parameter(scene: Scene, match: Match) -> Said:
     """Explain a plain tensor that is assigned to a parameter."""
     target, value = assignment_code(scene, match[2])
-    return say(
-        "replace-parameter",
-        "A parameter can be replaced only by another parameter. Write `{target} = "
-        "nn.Parameter({value})`, or fill it in place with `{target}.copy_({value})` inside a `with "
-        "torch.no_grad():` block.",
+    wrapped = f"{target} = nn.Parameter({value})"
+    how = say(
+        "replace-or-fill",
+        "Write `{wrapped}`, or fill it in place with `{target}.copy_({value})` inside a `with torch.no_grad():` block.",
+        wrapped=wrapped,
         target=target,
         value=value,
+    )
+    return (
+        say("replace-parameter", "A parameter can be replaced only by another parameter."),
+        Offer(scene.statement, wrapped, how),
     )
 
 
 @rule(TypeError, r"^cannot assign '([\w.]+)' (?:object )?as child module '(\w+)'")
-def assigned_to_layer(scene: Scene, match: Match) -> str | None:
+def assigned_to_layer(scene: Scene, match: Match) -> Said:
     """Explain a tensor that is assigned to a layer."""
     target, value = assignment_code(scene, match[2])
-    return say(
-        "assign-to-layer",
-        "`{target}` is a layer, and its matrix is `{target}.weight`. Write `{target}.weight = nn.Parameter({value})`.",
-        target=target,
-        value=value,
+    return (
+        say("assign-to-layer", "`{target}` is a layer, and its matrix is `{target}.weight`.", target=target),
+        write(scene.statement, f"{target}.weight = nn.Parameter({value})"),
     )
 
 
 @rule(TypeError, r"^cannot assign '([\w.]+)' (?:object )?(?:as|to) buffer '(\w+)'")
-def assigned_to_buffer(scene: Scene, match: Match) -> str | None:
+def assigned_to_buffer(scene: Scene, match: Match) -> Said:
     """Explain a value other than a tensor that is assigned to a buffer."""
     target, value = assignment_code(scene, match[2])
-    return say(
-        "assign-to-buffer",
-        "A buffer has to stay a tensor. Write `{target} = torch.tensor({value})`, or give the value a different name.",
-        target=target,
-        value=value,
-    )
+    made = f"{target} = torch.tensor({value})"
+    how = say("tensor-or-name", "Write `{code}`, or give the value a different name.", code=made)
+    return say("assign-to-buffer", "A buffer has to stay a tensor."), Offer(scene.statement, made, how)
 
 
 def assignment_code(scene: Scene, name: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import ast
 from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
 from lessons.worker.advice.missing_values import explain_none
+from lessons.worker.advice.offers import Offer, Said, did_you_mean, try_out, write
 from lessons.worker.advice.safe_reading import (
     TENSOR_NAMES,
     UNKNOWN,
@@ -32,7 +33,7 @@ METHODS = frozenset({"method", "builtin_function_or_method", "function"})
 
 
 @rule(TypeError, r"^unsupported operand type\(s\) for ([^:]+): '([\w.]+)' and '([\w.]+)'")
-def operator_on_other_type(scene: Scene, match: Match) -> str | None:
+def operator_on_other_type(scene: Scene, match: Match) -> Said | None:
     """Explain an operator between a tensor and a value of a different type."""
     if match[1].startswith("^"):
         return power(scene, match)
@@ -42,8 +43,8 @@ def operator_on_other_type(scene: Scene, match: Match) -> str | None:
             # The code says None itself.
             return None
         for side, other, kind in ((right, left, match[3]), (left, right, match[2])):
-            if sentence := explain_operand(scene, match[1], side, other, kind):
-                return sentence
+            if said := explain_operand(scene, node, match[1], side, other, kind):
+                return said
     if Linear.__name__ in match.groups():
         return say("layer-in-product", "A layer is not a matrix. Call it with the tensor, as in `layer(x)`.")
     return explain_none(scene, None) if "NoneType" in match.groups() else None
@@ -71,7 +72,7 @@ def power(scene: Scene, match: Match) -> str | None:
     return say("power", "`^` compares bits. Python uses `**` for powers.")
 
 
-def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind: str) -> str | None:
+def explain_operand(scene: Scene, node: ast.AST, op: str, side: ast.expr, other: ast.expr, kind: str) -> Said | None:
     """Say what one side of an operator is, if it is nothing to compute with; else return None."""
     value, code = scene.value(side), scene.quote(side, say("one-side", "One side"))
     tensor = scene.tensor_info(other)
@@ -80,12 +81,9 @@ def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind
         return explain_none(scene, side)
     if kind == "Linear" or is_a(value, Module):
         given = scene.code(other) if tensor is not None else "x"
-        return say(
-            "named-layer-in-product",
-            "{code} is a layer, not a matrix. Write `{bare}({value})` to call it.",
-            code=code,
-            bare=bare,
-            value=given or "x",
+        return (
+            say("named-layer-in-product", "{code} is a layer, not a matrix.", code=code),
+            write_to_call(node, f"{bare}({given or 'x'})"),
         )
     if kind == "tuple":
         return say(
@@ -96,17 +94,12 @@ def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind
             bare=bare,
         )
     if kind == "list":
-        return say(
-            "list-in-product",
-            "{code} is a list, not a tensor. Try `{function}({value})`.",
-            code=code,
-            function=joining_function(value),
-            value=scene.code(side) or "x",
-        )
+        joined = f"{joining_function(value)}({scene.code(side) or 'x'})"
+        return say("list-in-product", "{code} is a list, not a tensor.", code=code), try_out(side, joined)
     if kind == "str":
         return say("text", "{code} is text, not a number.", code=code)
     if kind in METHODS and scene.code(side):
-        return say("function-in-product", "{code} is a function. Write `{bare}()` to call it.", code=code, bare=bare)
+        return say("function-in-product", "{code} is a function.", code=code), write_to_call(side, f"{bare}()")
     if kind in ("type", "_ParameterMeta", "_TensorMeta"):
         return say(
             "class-in-product",
@@ -121,6 +114,11 @@ def explain_operand(scene: Scene, op: str, side: ast.expr, other: ast.expr, kind
             code=code,
         )
     return None
+
+
+def write_to_call(node: ast.AST | None, call: str) -> Offer:
+    """Propose the call of what stands in an expression."""
+    return Offer(node, call, say("write-to-call", "Write `{call}` to call it.", call=call))
 
 
 def tuple_of(value: object) -> str:
@@ -142,7 +140,7 @@ def joining_function(value: object) -> str:
 
 
 @rule(TypeError, r"^'([\w.]+)' object is not callable")
-def not_callable(scene: Scene, match: Match) -> str | None:
+def not_callable(scene: Scene, match: Match) -> Said | None:
     """Explain parentheses after a value that is not a function."""
     kind = match[1]
     if sentence := not_a_module(scene, kind):
@@ -156,13 +154,11 @@ def not_callable(scene: Scene, match: Match) -> str | None:
         if kind in ("Tensor", "Parameter"):
             return called_tensor(scene, call)
         if kind == "torch.Size":
-            index = scene.code(call.args[0]) if call.args else "0"
-            return say(
-                "size-called",
-                "`{code}` is not a function. Write `{code}[{index}]` for one size, or `{code}` for all of them.",
-                code=code,
-                index=index,
+            entry = f"{code}[{scene.code(call.args[0]) if call.args else '0'}]"
+            how = say(
+                "one-or-all", "Write `{entry}` for one size, or `{code}` for all of them.", entry=entry, code=code
             )
+            return say("size-called", "`{code}` is not a function.", code=code), Offer(call, entry, how)
         if kind in ("int", "float", "tuple", "list", "str"):
             if code in BUILTINS:
                 return say(
@@ -179,7 +175,7 @@ def not_callable(scene: Scene, match: Match) -> str | None:
             )
         if kind == "module":
             if near := next((name for name in fields(scene.value(func)) if name.lower() == code.split(".")[-1]), None):
-                return say("did-mean", "Did you mean `{value}{near}`?", value=code[: -len(near)], near=near)
+                return did_you_mean(func, code[: -len(near)] + near)
             return say(
                 "python-module-called",
                 "`{code}` is a module. Call one of its functions, as in `{code}.name(...)`.",
@@ -205,13 +201,13 @@ def not_a_module(scene: Scene, name: str) -> str | None:
     )
 
 
-def called_tensor(scene: Scene, call: ast.Call) -> str:
+def called_tensor(scene: Scene, call: ast.Call) -> Said:
     """Explain `tensor(...)`: a parameter mistaken for a layer, or a property with parentheses."""
     code, func = scene.code(call.func), call.func
     if isinstance(func, ast.Attribute):
         owner = scene.value(func.value)
         if func.attr in ("T", "mT", "data", "grad") and scene.tensor_info(func.value) is not None:
-            return say("attribute-called", "`.{attr}` takes no parentheses. Write `{code}`.", attr=func.attr, code=code)
+            return say("attribute-called", "`.{attr}` takes no parentheses.", attr=func.attr), write(call, code)
         if func.attr == "weight" and type(owner) is Linear:
             return say(
                 "weight-called",
@@ -223,17 +219,14 @@ def called_tensor(scene: Scene, call: ast.Call) -> str:
     if given is not None and tensor is not None:
         one = scene.code(call.args[0]) or "x"
         fits = product(given.shape, tensor.shape) is not None
-        use = (
-            say("use-product", "Write `{code} @ {code2}`.", code=operand(call.args[0], one), code2=code)
-            if fits
-            else say("multiply", "Multiply with `@`.")
-        )
-        return say(
-            "matrix-called",
-            "`{code}` is a matrix ({size}), not a layer, so it can't be called. {use}",
-            code=code,
-            size=size(tensor.shape),
-            use=use,
+        return (
+            say(
+                "matrix-called",
+                "`{code}` is a matrix ({size}), not a layer, so it can't be called.",
+                code=code,
+                size=size(tensor.shape),
+            ),
+            write(call, f"{operand(call.args[0], one)} @ {code}") if fits else say("multiply", "Multiply with `@`."),
         )
     return say(
         "tensor-called",
@@ -246,7 +239,7 @@ def called_tensor(scene: Scene, call: ast.Call) -> str:
 
 
 @rule(AttributeError, r"^'(tuple|list)' object has no attribute '(\w+)'")
-def attribute_of_container(scene: Scene, match: Match) -> str | None:
+def attribute_of_container(scene: Scene, match: Match) -> Said | None:
     """Explain an attribute of tensors that is used on a tuple or list of tensors."""
     kind, name = match.groups()
     if name not in TENSOR_NAMES:
@@ -272,11 +265,9 @@ def attribute_of_container(scene: Scene, match: Match) -> str | None:
                 held=held,
                 bare=bare,
             )
-        return say(
-            "list-as-tensor",
-            "`{bare}` is a list, not a tensor. Try `{function}({bare})`.",
-            bare=bare,
-            function=joining_function(value),
+        return (
+            say("list-as-tensor", "`{bare}` is a list, not a tensor.", bare=bare),
+            try_out(node.value, f"{joining_function(value)}({bare})"),
         )
     return None
 
@@ -307,7 +298,7 @@ def attribute_of_number(scene: Scene, match: Match) -> str | None:
 
 
 @rule(AttributeError, r"^'(\w+)' object has no attribute '(\w+)'")
-def attribute_of_layer(scene: Scene, match: Match) -> str | None:
+def attribute_of_layer(scene: Scene, match: Match) -> Said | None:
     """Explain an attribute of a matrix that is used on its layer, or the other way around."""
     for node in scene.find(ast.Attribute):
         value, code = scene.value(node.value), scene.code(node.value)
@@ -321,7 +312,7 @@ def attribute_of_layer(scene: Scene, match: Match) -> str | None:
                 name=match[2],
             )
         if is_method(value) and code:
-            return say("function-not-called", "`{code}` is a function. Write `{code}()` to call it first.", code=code)
+            return function_not_called(node.value, code)
     return None
 
 
@@ -329,7 +320,7 @@ def attribute_of_layer(scene: Scene, match: Match) -> str | None:
 
 
 @rule(TypeError, r"^'([\w.]+)' object is not (iterable|subscriptable)", r"^object of type '([\w.]+)' has no len\(\)")
-def not_a_container(scene: Scene, match: Match) -> str | None:
+def not_a_container(scene: Scene, match: Match) -> Said | None:
     """Explain a number or function that is used as a list."""
     kind, verb = match[1], match[2] if match.lastindex == 2 else "len"
     node = next(iter(scene.find(ast.Subscript)), None)
@@ -342,12 +333,12 @@ def not_a_container(scene: Scene, match: Match) -> str | None:
     if kind == "NoneType":
         return explain_none(scene, node)
     if kind == "int" and verb == "iterable":
-        return say("range", "To count up to a number, write `range({value})`.", value=code or "n")
+        counted = f"range({code or 'n'})"
+        return Offer(node, counted, say("range", "To count up to a number, write `{code}`.", code=counted))
     if kind in METHODS and code and verb == "subscriptable":
-        called = say("function-not-called", "`{code}` is a function. Write `{code}()` to call it first.", code=code)
-        if not code.endswith(".size"):
-            return called
-        return f"{called} {say('its-sizes', 'The sizes are also in `{code}.shape`.', code=code.removesuffix('.size'))}"
+        base = code.removesuffix(".size")
+        sizes = say("its-sizes", "The sizes are also in `{code}.shape`.", code=base) if base != code else None
+        return *function_not_called(node, code), sizes
     if kind == "Linear" and code:
         return say("layer-as-matrix", "`{code}` is a layer. Its matrix is `{code}.weight`.", code=code)
     if is_class(scene.value(node)) and code:
@@ -361,6 +352,15 @@ def not_a_container(scene: Scene, match: Match) -> str | None:
             code=scene.quote(node),
         )
     return None
+
+
+def function_not_called(node: ast.AST | None, code: str) -> tuple[str, Offer]:
+    """Explain a function that is used as if it were what it returns."""
+    call = f"{code}()"
+    return (
+        say("function-not-called", "`{code}` is a function.", code=code),
+        Offer(node, call, say("call-first", "Write `{call}` to call it first.", call=call)),
+    )
 
 
 def iterated_expression(scene: Scene) -> ast.expr | None:
@@ -389,7 +389,7 @@ def context_manager(scene: Scene, match: Match) -> str | None:
 
 
 @rule(RuntimeError, r"size mismatch for ([\w.]+): .*torch\.Size\((\[[\d, ]*\])\).*torch\.Size\((\[[\d, ]*\])\)")
-def state_dict_shape(scene: Scene, match: Match) -> str | None:
+def state_dict_shape(scene: Scene, match: Match) -> Said | None:
     """Explain loaded weights that have the wrong shape."""
     given, wanted = ([int(part) for part in text.strip("[]").split(",") if part.strip()] for text in match.groups()[1:])
     shapes = say(
@@ -399,9 +399,8 @@ def state_dict_shape(scene: Scene, match: Match) -> str | None:
         size=size(given),
         size2=size(wanted),
     )
-    if given != wanted[::-1] or len(given) != 2:
-        return shapes
-    return f"{shapes} {say('transpose-t', 'Transpose it with `.T`.')}"
+    turned = given == wanted[::-1] and len(given) == 2
+    return shapes, say("transpose-t", "Transpose it with `.T`.") if turned else None
 
 
 fixed_advice(

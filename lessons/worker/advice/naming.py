@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, rule
+from lessons.worker.advice.offers import Offer, Said, did_you_mean, write
 from lessons.worker.advice.safe_reading import (
     TENSOR_NAMES,
     UNKNOWN,
@@ -27,7 +28,7 @@ from lessons.worker.advice.safe_reading import (
     tensor_info,
     type_name,
 )
-from lessons.worker.advice.scene import Scene, nearest, operand
+from lessons.worker.advice.scene import Scene, name_of, nearest, operand
 
 say = Wording("advice/naming")
 
@@ -135,11 +136,12 @@ def free_variable(scene: Scene, match: Match) -> str | None:
 
 
 @rule(NameError, r"^name '(\w+)' is not defined")
-def undefined_name(scene: Scene, match: Match) -> str | None:
+def undefined_name(scene: Scene, match: Match) -> Said | None:
     """Explain a name that is not defined where it is used."""
     name = match[1]
     if scene.frame is None:
         return None
+    node = next((node for node in scene.find(ast.Name) if node.id == name), None)
     me = next((names["self"] for names in scene.scopes() if "self" in names), None)
     own = attributes(me) if me is not None else {}
     if name == "self":
@@ -148,19 +150,19 @@ def undefined_name(scene: Scene, match: Match) -> str | None:
             "`self` exists only in methods that list it. Make it the first parameter, as in `def forward(self, x):`.",
         )
     if name in own or (me is not None and defines(me, name)):
-        return say("inside-method", "Inside a method, write `self.{name}`.", name=name)
+        return Offer(node, f"self.{name}", say("inside-method", "Inside a method, write `self.{name}`.", name=name))
     if name in IMPORTS:
         return say("add-import", "Add the line `{value}` at the top.", value=IMPORTS[name])
     if compared_for_assigned(scene, name):
         return say("compares", "`==` compares two values. To give `{name}` a value, use a single `=`.", name=name)
-    if sentence := defined_elsewhere(scene, name) or library_name(name):
-        return sentence
+    if said := defined_elsewhere(scene, name) or library_name(node, name):
+        return said
     *own_scopes, python = scene.scopes()
     near = SPELLINGS.get(name) or nearest(name, [one for names in own_scopes for one in names])
     near = near or nearest(name, set(python) - UNLIKELY, 0.8)
     if near is None and (inside := nearest(name, own)):
         near = f"self.{inside}"
-    return say("did-mean", "Did you mean `{near}`?", near=near) if near else known_names(scene, name)
+    return did_you_mean(node, near) if near else known_names(scene, name)
 
 
 def compared_for_assigned(scene: Scene, name: str) -> bool:
@@ -187,7 +189,7 @@ def defines(value: object, name: str) -> bool:
     return name not in library and any(key == name for key, _ in class_members(type(value)))
 
 
-def library_name(name: str) -> str | None:
+def library_name(node: ast.expr | None, name: str) -> str | Offer | None:
     """Explain names of NumPy, of the classes of this course, and of torch that are not imported."""
     if name in ("plt", "pd"):
         return say("library-missing", "That library is not available here.")
@@ -204,9 +206,11 @@ def library_name(name: str) -> str | None:
             )
     for prefix, names in (("nn.", _nn), ("torch.", _torch), ("F.", _functional)):
         if name in names and name not in _builtins and not name.startswith("_") and is_public(names[name]):
+            code = prefix + name
             if line := IMPORTS.get(prefix.removesuffix(".")) if prefix != "torch." else None:
-                return say("did-mean-with", "Did you mean `{name}` (with `{line}`)?", name=prefix + name, line=line)
-            return say("did-mean-torch", "Did you mean `{name}`?", name=prefix + name)
+                meant = say("did-mean-with", "Did you mean `{name}` (with `{line}`)?", name=code, line=line)
+                return Offer(node, code, meant)
+            return did_you_mean(node, code)
     return None
 
 
@@ -268,12 +272,13 @@ def defined_elsewhere(scene: Scene, name: str) -> str | None:
 
 
 @rule(AttributeError, r"^module '([\w.]+)' has no attribute '(\w+)'")
-def attribute_of_module(scene: Scene, match: Match) -> str | None:
+def attribute_of_module(scene: Scene, match: Match) -> Said | None:
     """Explain a function that a module does not have; name the module of torch that has it."""
     name = match[2]
     module = _loaded.get(match[1])
     names = fields(module)
-    shown = next((scene.code(node.value) for node in scene.find(ast.Attribute)), "") or match[1]
+    node = next(iter(scene.find(ast.Attribute)), None)
+    shown = (node and scene.code(node.value)) or match[1]
     same = next((one for one in names if type(one) is str and one.lower() == name.lower()), None)
     # A function takes tensors, and the layer of its name takes sizes.
     call = next((call for call in scene.nodes(ast.Call) if scene.node is not None and call.func is scene.node), None)
@@ -285,19 +290,20 @@ def attribute_of_module(scene: Scene, match: Match) -> str | None:
         if prefix != match[1] and match[1].startswith("torch") and name in held and is_public(held[name])
     ]
     if same and not on_tensor:
-        scene.alternatives += elsewhere
-        return say("did-mean-attribute", "Did you mean `{shown}.{same}`?", shown=shown, same=same)
+        return did_you_mean(node, f"{shown}.{same}", *elsewhere)
     if elsewhere:
-        return say("other-module", "It is in a different place: `{path}`.", path=elsewhere[0])
-    if same:
-        return say("did-mean-attribute", "Did you mean `{shown}.{same}`?", shown=shown, same=same)
-    if near := nearest(name, names):
-        return say("did-mean-function", "Did you mean `{shown}.{near}`?", shown=shown, near=near)
-    return None
+        return elsewhere_as(node, elsewhere[0])
+    near = same or nearest(name, names)
+    return did_you_mean(node, f"{shown}.{near}") if near else None
+
+
+def elsewhere_as(node: ast.AST | None, code: str) -> Offer:
+    """Propose code that takes something from where it is."""
+    return Offer(node, code, say("other-place", "It is in a different place: `{code}`.", code=code))
 
 
 @rule(AttributeError, r"^(?:'[\w.]+'|type) object '?(?:\w+)?'? ?has no attribute '(\w+)'")
-def attribute_of_object(scene: Scene, match: Match) -> str | None:
+def attribute_of_object(scene: Scene, match: Match) -> Said | None:
     """Explain an attribute that is misspelled, or never set."""
     name = match[1]
     if name in OF_MODULES and (kind := re.match(r"^'(\w+)'", scene.text)) and (told := no_module(scene, kind[1])):
@@ -309,12 +315,12 @@ def attribute_of_object(scene: Scene, match: Match) -> str | None:
             continue
         if tensor_info(value) is not None:
             if name in TENSOR_SPELLINGS:
-                return say("did-mean-spelling", "Did you mean `{shown}`?", shown=TENSOR_SPELLINGS[name].format(bare))
+                return did_you_mean(node, TENSOR_SPELLINGS[name].format(bare))
             near = nearest(name, TENSOR_NAMES, 0.6)
-            return say("did-mean-method", "Did you mean `{bare}.{near}`?", bare=bare, near=near) if near else None
+            return did_you_mean(node, f"{bare}.{near}") if near else None
         near = nearest(name, attribute_names(value))
         if near:
-            return say("did-mean-own-attribute", "Did you mean `{bare}.{near}`?", bare=bare, near=near)
+            return did_you_mean(node, f"{bare}.{near}")
         if type(value) is FunctionType:
             return say("function-not-called", "`{code}` is a function. Call it first, with `{code}(...)`.", code=code)
         return attribute_never_set(scene, value, code, name)
@@ -377,26 +383,22 @@ def is_in_init(scene: Scene, node: ast.AST) -> bool:
 
 
 @rule(ImportError, r"^cannot import name '(\w+)' from '([\w.]+)'")
-def no_such_import(scene: Scene, match: Match) -> str | None:
+def no_such_import(scene: Scene, match: Match) -> Said | None:
     """Explain an imported name that the module does not have."""
     name, path = match.groups()
     for other, module in list(_loaded.items()):
         if other.startswith("attention.") and other != path and is_class(fields(module).get(name)):
-            return say("import-from", "It is in `{other}`. Write `from {other} import {name}`.", other=other, name=name)
+            where = say("import-from", "It is in `{other}`.", other=other)
+            return where, write(scene.statement, f"from {other} import {name}")
     for prefix, held in (("torch", _torch), ("torch.nn", _nn), ("torch.nn.functional", _functional)):
         if prefix != path and path.startswith("torch") and name in held and is_public(held[name]):
-            return say(
-                "import-other-place",
-                "It is in a different place: `from {prefix} import {name}`.",
-                prefix=prefix,
-                name=name,
-            )
+            return elsewhere_as(scene.statement, f"from {prefix} import {name}")
     near = nearest(name, fields(_loaded.get(path)), 0.6)
-    return say("did-mean-from", "Did you mean `from {path} import {near}`?", path=path, near=near) if near else None
+    return did_you_mean(scene.statement, f"from {path} import {near}") if near else None
 
 
 @rule(ModuleNotFoundError, r"^No module named '([\w.]+)'")
-def no_such_module(scene: Scene, match: Match) -> str | None:
+def no_such_module(scene: Scene, match: Match) -> Said | None:
     """Explain an imported module that is misspelled or not installed."""
     name = match[1]
     if name.split(".")[0] in ("numpy", "matplotlib", "pandas", "tiktoken", "transformers", "sklearn", "tensorflow"):
@@ -407,4 +409,6 @@ def no_such_module(scene: Scene, match: Match) -> str | None:
     first, _, rest = name.partition(".")
     known = [path for path in list(_loaded) if path.startswith(f"{first}.")] if rest else AVAILABLE_MODULES
     near = nearest(name, known, 0.75)
-    return say("did-mean", "Did you mean `{near}`?", near=near) if near else None
+    imported = scene.statement.names if isinstance(scene.statement, ast.Import) else ()
+    misspelled = next((name_of(node, node.name) for node in imported if node.name == name), None)
+    return did_you_mean(misspelled, near) if near else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, rule
+from lessons.worker.advice.offers import Said
 from lessons.worker.advice.scene import Scene
 from lessons.worker.fence import landlock, system_calls
 
@@ -31,7 +32,7 @@ def no_network(scene: Scene, match: Match) -> str | None:
 
 
 @rule(OSError, r"\[Errno 13\] ")
-def refused_file(scene: Scene, match: Match) -> str | None:
+def refused_file(scene: Scene, match: Match) -> Said | None:
     """Explain a file that may not be written, or memory that cannot be shared since it would be a file."""
     if landlock.version() < 1:
         return None

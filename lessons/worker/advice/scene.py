@@ -48,7 +48,6 @@ class Scene:
         last: the innermost call of any code.
         tree: the whole file; empty if it cannot be parsed.
         node: the piece of code that was being run, if Python kept its columns.
-        alternatives: what a rule could suggest instead of what it does suggest, likeliest first.
     """
 
     def __init__(self, error: BaseException, text: str, filename: str, source: str) -> None:
@@ -59,7 +58,6 @@ class Scene:
         self.frame: FrameType | None = None
         self.last: FrameType | None = None
         self.line: int | None = None
-        self.alternatives: list[str] = []
         found: TracebackType | None = None
         trace = _trace(error)
         while trace is not None:
@@ -256,6 +254,14 @@ def nearest(name: str, names: Iterable[object], cutoff: float = 0.7) -> str | No
     if len(name) < 3:
         return next(iter(folded), None)
     return next(iter(folded or _nearest(name, fit, 1, cutoff)), None)
+
+
+def name_of(node: ast.keyword | ast.alias, name: str) -> ast.Name:
+    """Return the name that an argument or an import begins with, as a node of its own."""
+    end = node.col_offset + len(name.encode())
+    return ast.Name(
+        name, ast.Load(), lineno=node.lineno, col_offset=node.col_offset, end_lineno=node.lineno, end_col_offset=end
+    )
 
 
 def operand(node: ast.AST, code: str) -> str:

@@ -9,6 +9,7 @@ import re
 from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
 from lessons.worker.advice.matrix_products import untransposed
+from lessons.worker.advice.offers import Offer, Said, did_you_mean, parts_of, try_out
 from lessons.worker.advice.safe_reading import UNKNOWN, is_exactly
 from lessons.worker.advice.scene import Scene, operand, size
 from lessons.worker.advice.shape_effects import SAME, Shape, broadcast, is_torch, product
@@ -20,17 +21,16 @@ MASK = re.compile("mask|hidden|causal")
 
 
 @rule(RuntimeError, r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension")
-def not_broadcastable(scene: Scene, match: Match) -> str | None:
+def not_broadcastable(scene: Scene, match: Match) -> Said | None:
     """Explain two shapes that cannot be broadcast."""
     for left, right in elementwise_pairs(scene):
         one, other = scene.tensor_info(left), scene.tensor_info(right)
         if one is None or other is None or broadcast(one.shape, other.shape) is not None:
             continue
-        sentence = say("and", "{tensor} and {tensor2}", tensor=scene.describe(left), tensor2=scene.describe(right))
         remedy = (
             suggest_slice(scene, left, right) or suggest_slice(scene, right, left) or suggest_fit(scene, left, right)
         )
-        return say("with-remedy", "{sentence}. {remedy}", sentence=sentence, remedy=remedy)
+        return two_shapes(scene, left, right), *parts_of(remedy)
     if isinstance(scene.node, ast.Call):
         # The shapes meet inside the called function.
         return None
@@ -41,6 +41,11 @@ def not_broadcastable(scene: Scene, match: Match) -> str | None:
         name=match[1],
         name2=match[2],
     )
+
+
+def two_shapes(scene: Scene, one: ast.AST, other: ast.AST) -> str:
+    """Say which shapes two tensors have."""
+    return say("and", "{tensor} and {tensor2}.", tensor=scene.describe(one), tensor2=scene.describe(other))
 
 
 def elementwise_pairs(scene: Scene) -> list[tuple[ast.expr, ast.expr]]:
@@ -59,7 +64,7 @@ def elementwise_pairs(scene: Scene) -> list[tuple[ast.expr, ast.expr]]:
     return pairs
 
 
-def suggest_slice(scene: Scene, scores: ast.expr, mask: ast.expr) -> str | None:
+def suggest_slice(scene: Scene, scores: ast.expr, mask: ast.expr) -> str | Offer | None:
     """Suggest a slice for a mask that was made for a different number of tokens; None if it is no mask."""
     masked = any(isinstance(call.func, ast.Attribute) and call.func.attr in MASKED for call in scene.find(ast.Call))
     if not masked and not MASK.search(scene.code(mask).casefold()):
@@ -69,11 +74,7 @@ def suggest_slice(scene: Scene, scores: ast.expr, mask: ast.expr) -> str | None:
         return None
     rows, columns = one.shape[-2:]
     if other.shape[0] < rows or other.shape[1] < columns:
-        return say(
-            "mask-fewer-tokens",
-            "The mask is too small for {columns} tokens. Make it larger.",
-            columns=columns,
-        )
+        return say("mask-fewer-tokens", "The mask is too small for {columns} tokens. Make it larger.", columns=columns)
     inner, rest = mask, ""
     if isinstance(mask, ast.Call) and isinstance(mask.func, ast.Attribute) and not mask.args:
         inner, rest = mask.func.value, f".{mask.func.attr}()"
@@ -84,46 +85,36 @@ def suggest_slice(scene: Scene, scores: ast.expr, mask: ast.expr) -> str | None:
             rows=rows,
             columns=columns,
         )
-    code = operand(inner, scene.code(inner))
-    return say(
-        "slice-mask",
-        "Slice the mask to the number of tokens: `{code}[:{rows}, :{columns}]{rest}`.",
-        code=code,
-        rows=rows,
-        columns=columns,
-        rest=rest,
-    )
+    code = f"{operand(inner, scene.code(inner))}[:{rows}, :{columns}]{rest}"
+    return Offer(mask, code, say("slice-mask", "Slice the mask to the number of tokens: `{code}`.", code=code))
 
 
-def suggest_fit(scene: Scene, left: ast.expr, right: ast.expr) -> str:
+def suggest_fit(scene: Scene, left: ast.expr, right: ast.expr) -> Said | None:
     """Suggest what would make two shapes fit, or state the rule."""
     one, other = scene.tensor_info(left), scene.tensor_info(right)
     if one is None or other is None:
-        return ""
+        return None
     code = operand(right, scene.code(right))
     copied = isinstance(scene.node, ast.Call) and scene.code(scene.node.func).endswith(".copy_")
+    same_shape = say("copy", "A copy needs the same shape.")
     times = isinstance(scene.node, ast.BinOp) and isinstance(scene.node.op, ast.Mult)
     turned = untransposed(right) is not right
     if scene.code(right) and len(other.shape) == 2 and one.shape[-2:] == other.shape[::-1] and not (times and turned):
         other_way = operand(untransposed(right), scene.code(untransposed(right))) if turned else f"{code}.T"
-        offer = say("did-mean", "Did you mean `{other_way}`?", other_way=other_way)
-        return f"{offer} {say('copy-needs-same', 'A copy needs the same shape.')}" if copied else offer
+        return did_you_mean(right, other_way), same_shape if copied else None
     if times and scene.code(right) and product(one.shape, other.shape) is not None:
         left_code = operand(left, scene.code(left) or "x")
-        return say(
-            "use-matrix-product",
-            "`*` multiplies element by element; the matrix product is `{left_code} @ {code}`.",
-            left_code=left_code,
-            code=code,
+        multiplied = f"{left_code} @ {code}"
+        return (
+            say("element-by-element", "`*` multiplies element by element."),
+            Offer(scene.node, multiplied, say("matrix-product", "The matrix product is `{code}`.", code=multiplied)),
         )
     if copied:
-        return say("copy", "A copy needs the same shape.")
+        return same_shape
     if scene.code(right) and len(other.shape) == 1 and one.shape[-2:-1] == other.shape:
-        return say(
-            "column",
-            "Try `{code}.unsqueeze(-1)`, which makes it a column with one number per row.",
-            code=code,
-        )
+        column = f"{code}.unsqueeze(-1)"
+        how = say("column", "Try `{code}`, which makes it a column with one number per row.", code=column)
+        return Offer(right, column, how)
     return say(
         "from-last-axis", "Compared from the last axis on, two sizes have to be equal, or one of them has to be 1."
     )
@@ -165,25 +156,21 @@ def wrong_assignment(scene: Scene, match: Match) -> str | None:
 
 
 @rule(RuntimeError, r"view size is not compatible with input tensor's size and stride")
-def not_contiguous(scene: Scene, match: Match) -> str | None:
+def not_contiguous(scene: Scene, match: Match) -> Said | None:
     """Explain `view` after a transposition."""
+    in_reading_order = say(
+        "reading-order",
+        "`view` needs the numbers to be stored in reading order, which they often aren't after a transposition.",
+    )
     for call in scene.find(ast.Call):
         if isinstance(call.func, ast.Attribute) and call.func.attr == "view":
             code, base = scene.code(call), scene.code(call.func.value)
             rest = code[len(base) + len(".view") :] if code and base and code.startswith(base) else "(...)"
             base = operand(call.func.value, base) if base else "x"
-            return say(
-                "contiguous-of",
-                "`view` needs the numbers to be stored in reading order, which they often aren't after a "
-                "transposition. Write `{base}.contiguous().view{rest}` or `{base}.reshape{rest}`.",
-                base=base,
-                rest=rest,
-            )
-    return say(
-        "contiguous",
-        "`view` needs the numbers to be stored in reading order, which they often aren't after a "
-        "transposition. Call `.contiguous()` before `.view(...)`.",
-    )
+            copied, reshaped = f"{base}.contiguous().view{rest}", f"{base}.reshape{rest}"
+            how = say("copy-or-reshape", "Write `{copied}` or `{reshaped}`.", copied=copied, reshaped=reshaped)
+            return in_reading_order, Offer(call, copied, how)
+    return in_reading_order, say("contiguous", "Call `.contiguous()` before `.view(...)`.")
 
 
 @rule(RuntimeError, r"shape '\[([-\d, ]*)\]' is invalid for input of size (\d+)")
@@ -233,7 +220,7 @@ def wrong_permute(scene: Scene, match: Match) -> str | None:
 
 
 @rule(RuntimeError, r"tensor\.(mT|mH|H) is only supported on matrices|t\(\) expects a tensor with <= 2 dimensions")
-def wrong_transpose(scene: Scene, match: Match) -> str | None:
+def wrong_transpose(scene: Scene, match: Match) -> Said | None:
     """Explain `.mT` of a vector or `.t()` of a batch."""
     for node in scene.find(ast.Attribute, ast.Call):
         base = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else node
@@ -241,12 +228,9 @@ def wrong_transpose(scene: Scene, match: Match) -> str | None:
         tensor = scene.tensor_info(base)
         if tensor is not None:
             use = ".transpose(-2, -1)" if len(tensor.shape) > 2 else ".unsqueeze(-1)"
-            return say(
-                "use",
-                "{tensor}. Try `{code}{use}`.",
-                tensor=scene.describe(base),
-                code=operand(base, scene.code(base) or "x"),
-                use=use,
+            return (
+                say("tensor-is", "{tensor}.", tensor=scene.describe(base)),
+                try_out(node, operand(base, scene.code(base) or "x") + use),
             )
     return say(
         "matrix-transpose",
@@ -258,24 +242,21 @@ def wrong_transpose(scene: Scene, match: Match) -> str | None:
 
 
 @rule(TypeError, r"^(cat|stack|concat|vstack|hstack)\(\): argument 'tensors' .* must be tuple of Tensors, not (\w+)")
-def not_a_list(scene: Scene, match: Match) -> str | None:
+def not_a_list(scene: Scene, match: Match) -> Said | None:
     """Explain `torch.cat(a, b)`, which needs a list."""
     if match[2] == "generator":
         return say(
             "list-brackets", "torch.{name} takes a list. Put square brackets around its argument.", name=match[1]
         )
-    example = "[a, b]"
+    example, call = "[a, b]", None
     for call in scene.find(ast.Call):
         codes = [scene.code(node) for node in call.args if scene.tensor_info(node) is not None]
         if len(codes) > 1 and all(codes):
             example = f"[{', '.join(codes)}]"
     axis = "" if match[1] == "stack" else ", dim=-1"
-    return say(
-        "takes-list",
-        "torch.{name} takes a list of tensors. Try `torch.{name}({example}{axis})`.",
-        name=match[1],
-        example=example,
-        axis=axis,
+    return (
+        say("takes-list", "torch.{name} takes a list of tensors.", name=match[1]),
+        try_out(call, f"torch.{match[1]}({example}{axis})"),
     )
 
 
@@ -289,7 +270,7 @@ def listed_tensors(scene: Scene) -> list[tuple[ast.expr, Shape]]:
 
 
 @rule(RuntimeError, r"Sizes of tensors must match except in dimension (-?\d+)\. .* for tensor number (\d+)")
-def wrong_cat(scene: Scene, match: Match) -> str | None:
+def wrong_cat(scene: Scene, match: Match) -> Said | None:
     """Explain `torch.cat` along one axis if a different axis does not agree."""
     axis, position = int(match[1]), int(match[2])
     tensors = listed_tensors(scene)
@@ -300,21 +281,23 @@ def wrong_cat(scene: Scene, match: Match) -> str | None:
             axis=axis,
         )
     (first, one), (other, shape) = tensors[0], tensors[position]
-    sentence = say(
-        "joined-along-axis",
-        "{tensor} and {tensor2}. To join them along axis {axis}, all other sizes have to match.",
-        tensor=scene.describe(first),
-        tensor2=scene.describe(other),
-        axis=axis,
-    )
     differ = [number for number, pair in enumerate(zip(one, shape, strict=False)) if pair[0] != pair[1]]
-    if len(one) == len(shape) and len(differ) == 1:
-        sentence += " " + say("did-mean-dim", "Did you mean `dim={value}`?", value=differ[0])
-    return sentence
+    return (
+        two_shapes(scene, first, other),
+        say("joined-along-axis", "To join them along axis {axis}, all other sizes have to match.", axis=axis),
+        did_you_mean(given_axis(scene), f"dim={differ[0]}") if len(one) == len(shape) and len(differ) == 1 else None,
+    )
+
+
+def given_axis(scene: Scene) -> ast.AST | None:
+    """Return the argument with the axis along which a call joins tensors, or None."""
+    for call in scene.find(ast.Call):
+        return next((word for word in call.keywords if word.arg in ("dim", "axis")), next(iter(call.args[1:]), None))
+    return None
 
 
 @rule(RuntimeError, r"stack expects each tensor to be equal size", r"Tensors must have same number of dimensions: got")
-def wrong_stack(scene: Scene, match: Match) -> str | None:
+def wrong_stack(scene: Scene, match: Match) -> Said | None:
     """Explain `torch.stack` or `torch.cat` of different shapes."""
     tensors = listed_tensors(scene)
     odd = [node for node, shape in tensors if shape != tensors[0][1]]
@@ -331,10 +314,7 @@ def wrong_stack(scene: Scene, match: Match) -> str | None:
         )
     if not odd:
         return needs
-    shapes = say(
-        "two-tensors", "{tensor} and {tensor2}.", tensor=scene.describe(tensors[0][0]), tensor2=scene.describe(odd[0])
-    )
-    return f"{shapes} {needs}"
+    return two_shapes(scene, tensors[0][0], odd[0]), needs
 
 
 fixed_advice(
@@ -366,18 +346,16 @@ fixed_advice(
 
 @rule(RuntimeError, r"a Tensor with \d+ elements cannot be converted to Scalar")
 @rule(ValueError, r"only one element tensors can be converted to Python scalars")
-def not_single(scene: Scene, match: Match) -> str | None:
+def not_single(scene: Scene, match: Match) -> Said | None:
     """Explain a whole tensor where a single number is needed."""
     for call in scene.find(ast.Call):
         node = call.func.value if isinstance(call.func, ast.Attribute) and not call.args else None
         name = scene.code(call.func)
         node = node or (call.args[0] if call.args else None)
         if name == "torch.tensor" and isinstance(node, ast.List | ast.Tuple):
-            return say(
-                "stack-list",
-                "torch.tensor can't combine tensors. Write `torch.stack({value})` to make one tensor out of them.",
-                value=scene.code(node) or "[...]",
-            )
+            stacked = f"torch.stack({scene.code(node) or '[...]'})"
+            how = say("stack-them", "Write `{code}` to make one tensor out of them.", code=stacked)
+            return say("stack-list", "torch.tensor can't combine tensors."), Offer(call, stacked, how)
         tensor = scene.tensor_info(node)
         if node is not None and tensor is not None:
             sentence, code = scene.describe(node), operand(node, scene.code(node) or "x")
@@ -416,7 +394,7 @@ def ambiguous_truth(scene: Scene, match: Match) -> str | None:
 
 
 @rule(ValueError, r"(not enough|too many) values to unpack \(expected (?:at least )?(\d+)(?:, got (\d+))?")
-def wrong_unpacking(scene: Scene, match: Match) -> str | None:
+def wrong_unpacking(scene: Scene, match: Match) -> Said | None:
     """Explain `b, n, d = x.shape` of a matrix, and similar assignments."""
     statement = scene.statement
     if not isinstance(statement, ast.Assign):
@@ -442,10 +420,8 @@ def wrong_unpacking(scene: Scene, match: Match) -> str | None:
             count=count,
             wanted=wanted,
         )
-        if not more:
-            return sizes
         batch = say("batch-axis", "`{code}.unsqueeze(0)` adds a batch axis in front.", code=code)
-        return f"{sizes} {batch}"
+        return sizes, batch if more else None
     if tensor := scene.tensor_info(node):
         rows = tensor.shape[0] if tensor.shape else 1
         return say(

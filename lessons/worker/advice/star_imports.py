@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from lessons.texts.wording import Wording
 from lessons.worker.advice.exception_rules import Match, rule
+from lessons.worker.advice.offers import Said
 from lessons.worker.advice.safe_reading import UNKNOWN
 from lessons.worker.advice.scene import BUILTINS, Scene
 
@@ -21,14 +22,14 @@ _HELD = {module.__name__: dict(vars(module)) for module in (torch, nn, functiona
 
 
 @rule(TypeError, r"^\w+\(\)", r" object is not callable$")
-def builtin_replaced(scene: Scene, match: Match) -> str | None:
+def builtin_replaced(scene: Scene, match: Match) -> Said | None:
     """Explain a call of `range` or `sum` that reaches a function of PyTorch instead of Python's own."""
     called = [call.func.id for call in scene.find(ast.Call) if isinstance(call.func, ast.Name)]
     found = (replaced(scene, name, own=False) for name in called if name in BUILTINS)
     return next(filter(None, found), None)
 
 
-def replaced(scene: Scene, name: str, *, own: bool) -> str | None:
+def replaced(scene: Scene, name: str, *, own: bool) -> tuple[str, str] | None:
     """Say which line put something else in place of what a name meant; None if no line did.
 
     `own` says whether the name meant something of the program, rather than of Python.
@@ -48,5 +49,5 @@ def replaced(scene: Scene, name: str, *, own: bool) -> str | None:
                 "`from {module} import *` brings in a different one, so import what you need by name instead.",
                 module=node.module,
             )
-            return f"{what} {by_name}"
+            return what, by_name
     return None

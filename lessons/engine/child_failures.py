@@ -21,9 +21,8 @@ def timeout_failure(job: ChildProcess, wall: float) -> Failure:
     job.end(ask_line=True)
     line = line_of(job)
     where = say("line", " It was at line {line}.", line=line) if line else ""
-    return Failure(
-        "timeout", say("stopped-after-seconds", "Stopped after {wall:g} seconds.{where}", wall=wall, where=where), line
-    )
+    message = say("stopped-after-seconds", "Stopped after {wall:g} seconds.{where}", wall=wall, where=where)
+    return Failure("timeout", message, line, names_line=True)
 
 
 def no_folder() -> str:
@@ -44,7 +43,7 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
     line = line_of(job)
     where = say("at-line", " at line {line}", line=line) if line else ""
     if cancelled or ended.code == -signal.SIGINT:
-        return Failure("stopped", say("stopped", "Stopped by you{where}.", where=where), line)
+        return Failure("stopped", say("stopped", "Stopped by you{where}.", where=where), line, names_line=True)
     if ended.reason == "no process":
         return Failure("error", str(TooFewTasks()))
     if ended.reason == "no folder":
@@ -81,6 +80,7 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
                 where=where,
             ),
             line,
+            names_line=True,
         )
     if not isinstance(error, wire.Closed):
         return Failure(
@@ -97,6 +97,7 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
                 signal=name,
             ),
             line,
+            names_line=True,
         )
     if ended.code == -signal.SIGKILL:
         return Failure(

@@ -174,7 +174,7 @@ def short(request: Request, hidden: HiddenInputs) -> tuple[Request, HiddenInputs
 def failed(exercise: ExerciseStep, failure: Failure, printed: str) -> Judgement:
     verdict: Verdict = "error" if failure.kind == "stopped" else failure.kind
     judgement = unjudged(exercise, verdict, failure.message, failure.line, printed)
-    return replace(judgement, stopped=failure.kind == "stopped")
+    return replace(judgement, stopped=failure.kind == "stopped", names_line=failure.names_line)
 
 
 def unjudged(

@@ -317,4 +317,6 @@ def _rows(numbers: list[float], rows: int) -> tuple[tuple[float, ...], ...]:
 
 def failure_of(report: ErrorReport | None) -> Failure | None:
     """Return the failure in a child's report, None if there is none."""
-    return None if report is None else Failure(report.kind, report.message, report.line, report.symptom)
+    if report is None:
+        return None
+    return Failure(report.kind, report.message, report.line, report.symptom, report.names_line)

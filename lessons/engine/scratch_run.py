@@ -90,23 +90,25 @@ def open_gap(source: str) -> int | None:
     return min(gaps, default=None)
 
 
-def _comes_of_gap(message: str, source: str, line: int) -> bool:
-    """Tell whether an error may come of the gap in this line.
+def _comes_of_gap(symptom: str, source: str, line: int) -> bool:
+    """Tell whether an error, in the words of Python, may come of the gap in this line.
 
     The value of `...` is an ellipsis, and an error about it says so. A gap that is a whole statement may lack anything.
     """
-    return "ellipsis" in message.lower() or source.split("\n")[line - 1].strip() == "..."
+    return "ellipsis" in symptom.lower() or source.split("\n")[line - 1].strip() == "..."
 
 
 def _after_gap(result: StepResult, source: str) -> StepResult:
     """Return a result that blames an open gap, if there is one, for what went wrong where it was used."""
     error = result.error
     line = open_gap(source) if error is not None and error.kind == "error" else None
-    if error is None or line is None or not _comes_of_gap(error.message, source, line):
+    if error is None or line is None:
         return result
     symptom = error.symptom or error.message
+    if not _comes_of_gap(symptom, source, line):
+        return result
     message = say("open-gap", "The gap is still open. Write code in place of the dots. ({symptom})", symptom=symptom)
-    return replace(result, error=replace(error, message=message, line=line))
+    return replace(result, error=replace(error, message=message, line=line, names_line=False))
 
 
 def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -> tuple[Lesson, Run]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -11,12 +10,9 @@ from typing import TYPE_CHECKING, Literal
 from lessons.results.field_bounds import Line, Name, Sentence, Sizes
 from lessons.results.line_shapes import LineShapes, line_of
 from lessons.results.verdict import Verdict
-from lessons.texts.wording import Wording
 
 if TYPE_CHECKING:  # it brings pydantic along
     from lessons.format.base_steps import Drawing
-
-say = Wording("results/lines")
 
 WHOLE = 4096
 """Elements of a tensor up to which it travels whole; only windows of a larger one do."""
@@ -50,24 +46,20 @@ FailureKind = Literal["error", "timeout", "memory", "crash", "stopped"]
 class Failure:
     """The reason why a program did not finish: one sentence for people, and the line of their code if it is known.
 
-    `symptom` is the message without any advice, if it has advice on an exception.
+    `symptom` is the message without any advice, if it has advice on an exception. `names_line` is whether the message
+    names the line itself.
     """
 
     kind: FailureKind
     message: str
     line: int | None = None
     symptom: str = ""
+    names_line: bool = False
 
     @property
     def unmentioned_line(self) -> int | None:
-        """The line of the failure, unless the message already names it."""
-        return _unmentioned(self.line, self.message)
-
-
-def _unmentioned(line: int | None, message: str) -> int | None:
-    """Return a line, None if a message names it in the words that the learner's language has for it."""
-    named = re.escape(say("line", "line {line}", line=line))
-    return None if re.search(rf"(?<!\d){named}(?!\d)", message) else line
+        """The line of the failure, unless the message names it."""
+        return None if self.names_line else self.line
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +287,7 @@ class Judgement:
         stopped: whether the learner stopped the judging, so that nothing was decided.
         crash: what was said of a first run that crashed, if a second one did not; empty otherwise.
         symptom: the message without any advice, if it has advice on an exception; empty otherwise.
+        names_line: whether the message names the line itself.
     """
 
     exercise: str
@@ -310,6 +303,7 @@ class Judgement:
     stopped: bool = False
     crash: str = ""
     symptom: str = ""
+    names_line: bool = False
 
     @property
     def passed(self) -> bool:
@@ -318,8 +312,8 @@ class Judgement:
 
     @property
     def unmentioned_line(self) -> int | None:
-        """The line of the answer, unless the message already names it."""
-        return _unmentioned(self.line, self.message)
+        """The line of the answer, unless the message names it."""
+        return None if self.names_line else self.line
 
 
 @dataclass(frozen=True, slots=True)

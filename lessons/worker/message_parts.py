@@ -53,7 +53,8 @@ class ErrorReport:
 
     `operation` is the operation that failed, with the shapes of its operands, if that is known. `suggestions` are what
     the message suggests and what it could suggest instead, and `untried` is the message without them. `symptom` is the
-    message without any advice, "" if it has none.
+    message without any advice, "" if it has none. `names_line` is whether the message names the line itself, as that
+    of Python may.
     """
 
     kind: Literal["error", "memory"]
@@ -63,6 +64,7 @@ class ErrorReport:
     untried: Sentence = ""
     suggestions: Annotated[tuple[SuggestionReport, ...], Longest(64)] = ()
     symptom: Sentence = ""
+    names_line: bool = False
 
 
 @message

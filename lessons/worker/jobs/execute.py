@@ -145,11 +145,12 @@ def describe(error: BaseException, filename: str) -> ErrorReport:
 def _describe(error: BaseException, filename: str) -> ErrorReport:
     line = _last_line(_trace(error), filename)
     kind: Literal["error", "memory"] = "error"
-    operation, told = "", None
+    operation, text, told = "", "", None
     if is_a(error, SyntaxError):
         at = _line(error)
         line = at if _file(error) == filename and type(at) is int else line
-        message = _sentence(say("not-python", "This is not Python: {text}", text=_text(_said(error))))
+        text = _text(_said(error))
+        message = _sentence(say("not-python", "This is not Python: {text}", text=text))
         told = advice(error, filename, _source(filename))
     elif is_a(error, SystemExit):
         message = say("sys-exit", "The code ended the program itself (sys.exit); nothing after that was run.")
@@ -170,11 +171,13 @@ def _describe(error: BaseException, filename: str) -> ErrorReport:
             message = f"{name}: {text}" if text else name
             told = advice(error, filename, _source(filename))
             operation = failed_operation(error, filename, _source(filename))
+    # Python's own message may name the line, as in "(detected at line 3)".
+    named = line is not None and re.search(rf"\bline {line}\b", text) is not None
     if told is None:
-        return ErrorReport(kind, message[:LONGEST], line, operation)
+        return ErrorReport(kind, message[:LONGEST], line, operation, names_line=named)
     tried = tuple(replace(item, text=_joined(message, item.text)) for item in told.suggestions)
     untried, symptom = _joined(message, told.untried), message[:LONGEST]
-    return ErrorReport(kind, _joined(message, told.text), line, operation, untried, tried, symptom)
+    return ErrorReport(kind, _joined(message, told.text), line, operation, untried, tried, symptom, named)
 
 
 def _joined(message: str, text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-SAID = ("advice", "change", "explaining", "results", "worker")
+SAID = ("advice", "change", "explaining", "worker")
 """The groups of texts that children say."""
 
 

@@ -429,7 +429,7 @@ def _described(error: BaseException, filename: str, job: RunProgram) -> ErrorRep
             there = describe(error, inner)
             where = say("in-file", "In {file}, line {line}: ", file=os.path.relpath(inner, root), line=line)
             symptom = where + there.symptom if there.symptom else ""
-            report = replace(there, message=where + there.message, line=report.line, symptom=symptom)
+            report = replace(there, message=where + there.message, line=report.line, symptom=symptom, names_line=False)
     if isinstance(error, ModuleNotFoundError):
         # The advice for lessons names what lessons may import.
         where = say(

@@ -547,7 +547,7 @@ def test_step_that_waits_is_stopped(worker: Session) -> None:
         return outcome
 
     outcome, wall = with_enough_time(result, lambda outcome: outcome.stdout, 0.3)
-    assert outcome.error == Failure("timeout", f"Stopped after {wall:g} seconds. It was at line 3.", 3)
+    assert outcome.error == Failure("timeout", f"Stopped after {wall:g} seconds. It was at line 3.", 3, names_line=True)
 
 
 @pytest.mark.parametrize(

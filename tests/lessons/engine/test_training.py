@@ -526,7 +526,7 @@ def test_endless_training_is_ended(worker: Session) -> None:
         return worker.train(lesson, "learn", ignore_snapshot)
 
     ended, wall = with_enough_time(result, lambda ended: ended.snapshots, 0.7)
-    assert ended.error == Failure("timeout", f"Stopped after {wall:g} seconds. It was at line 3.", 3)
+    assert ended.error == Failure("timeout", f"Stopped after {wall:g} seconds. It was at line 3.", 3, names_line=True)
     assert (saved_files(), at_work(worker)) == ([], [])
     message, _ = train_and_fail(worker, "w = x\nwhile True: pass\n", limits={"cpu": 1, "wall": 60})
     assert message == "Stopped after 1 seconds of computing at line 2."

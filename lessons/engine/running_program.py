@@ -202,6 +202,7 @@ def names_of(report: ProgramReport | CallReport) -> NameFields:
 
 def _named(report: NamedReport) -> Named:
     line, count = report.line, report.count
-    label, scope, file, module = (clean(text) for text in (report.label, report.scope, report.file, report.module))
+    texts = report.label, report.name, report.scope, report.file, report.module
+    label, name, scope, file, module = map(clean, texts)
     about = report.shape, report.dtype, report.time, report.call
-    return Named(label, report.kind, scope, file, line, count, *about, module, report.nonfinite)
+    return Named(label, name, report.kind, scope, file, line, count, *about, module, report.nonfinite)

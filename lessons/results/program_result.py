@@ -14,6 +14,7 @@ class Named:
 
     Attributes:
         label: tells it from all others: `scores`, `model.weight`, `Attention.forward.scores`.
+        name: as its own code calls it: `scores`, `model.weight`, `scores`.
         kind: a `local` is a variable of a function, or of a file that the program imports; a `parameter` is a parameter
             or buffer of a module.
         scope: the function or imported file whose variable it is; "" for a variable of the program itself.
@@ -28,6 +29,7 @@ class Named:
     """
 
     label: str
+    name: str
     kind: Literal["variable", "parameter", "local"]
     scope: str
     file: str

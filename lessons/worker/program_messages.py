@@ -43,6 +43,7 @@ class NamedReport:
     """A tensor that the source of a program names; see `lessons.results.program_result.Named`."""
 
     label: Name
+    name: Name
     kind: Literal["variable", "parameter", "local"]
     scope: Name
     file: Name

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lessons.engine.programs.program_lesson import short
 from lessons.engine.programs.program_session import Function, ProgramRun, ProgramSession
 from lessons.results.program_result import Named
 from lessons.results.result import Tensor
@@ -107,7 +106,7 @@ def _in_shown_calls(before: ProgramRun, after: ProgramRun) -> Difference | None:
     for item in sorted(after.whole.named, key=lambda item: item.time):
         now, then = after.tensors([item.label]), before.tensors([item.label])
         if [_content(tensor) for tensor in now] != [_content(tensor) for tensor in then]:
-            return Difference(item.scope, item.file, short(item))
+            return Difference(item.scope, item.file, item.name)
     return None
 
 
@@ -136,4 +135,4 @@ def lead_to_first(session: ProgramSession, before: ProgramRun) -> str:
 def _named(run: ProgramRun, difference: Difference) -> Named | None:
     """Return the tensor of a difference as the pages of a run show it."""
     wanted = difference.scope, difference.file, difference.name
-    return next((item for item in run.whole.named if (item.scope, item.file, short(item)) == wanted), None)
+    return next((item for item in run.whole.named if (item.scope, item.file, item.name) == wanted), None)

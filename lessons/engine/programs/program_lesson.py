@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,9 +19,6 @@ from lessons.texts.wording import Wording
 from lessons.what_if import literals
 
 say = Wording("engine/program")
-
-NUMBERED = re.compile(r" \d+$")
-"""What tells a label from an earlier one that is the same."""
 
 
 class Page(RunStep):
@@ -68,11 +64,13 @@ class Group:
     Attributes:
         title: the function, file, or module; "" for the program itself.
         file: the file whose source stands beside them.
+        module: the module that has all of them, if they are parameters; "" if there is none.
     """
 
     title: str
     file: str
     items: tuple[Named, ...]
+    module: str = ""
 
     @property
     def scope(self) -> str:
@@ -86,7 +84,7 @@ class Group:
 
     def called(self, item: Named) -> str:
         """Return what a tensor of the group is called beside its title."""
-        return short(item) if item.scope else item.label.removeprefix(f"{self.title}.")
+        return item.name if item.scope else item.label.removeprefix(f"{self.module}.")
 
 
 def groups_of(named: Sequence[Named]) -> Iterator[Group]:
@@ -96,7 +94,7 @@ def groups_of(named: Sequence[Named]) -> Iterator[Group]:
             left = list(items)
             for module, names in by_module([item.label for item in left]):
                 title = module or say("parameters", "parameters")
-                yield Group(title, file, tuple(left[: len(names)]))
+                yield Group(title, file, tuple(left[: len(names)]), module)
                 del left[: len(names)]
             continue
         while chunk := tuple(itertools.islice(items, TOGETHER)):
@@ -143,18 +141,9 @@ def lesson_of(
         source, title = (code, name) if main else ((sources or {}).get(file, ""), file)
         knobs += literals.knobs_of(source, found, title, owners[file], main=main)
     items = [item for group in groups for item in group.items if item.scope or item.label.endswith("]")]
-    variables = {item.label: (item.scope, short(item), item.line) for item in items}
+    variables = {item.label: (item.scope, item.name, item.line) for item in items}
     made = {"steps": tuple(steps), "knobs": tuple(knobs), "variables": variables}
     return Pages.model_validate(data).model_copy(update=made)
-
-
-def short(item: Named) -> str:
-    """Return what its own code calls a tensor."""
-    if not item.scope:
-        return item.label
-    # Where functions of several files have one name, a label begins with that of the file, and may end with a number.
-    _, scope, name = item.label.partition(f"{item.scope}.")
-    return NUMBERED.sub("", name) if scope else item.label
 
 
 def in_parts(name: str) -> str:
@@ -233,7 +222,7 @@ def shapes_of(result: ProgramResult, file: str) -> tuple[LineShapes, ...]:
     for item in result.named:
         # What is unpacked, or returned by another function of the program.
         if item.kind == "local" and item.file == file and item.line is not None:
-            made.setdefault(item.line, {}).setdefault(short(item), item.shape)
+            made.setdefault(item.line, {}).setdefault(item.name, item.shape)
     for line, shapes in made.items():
         if line not in lines:
             found = (Shape(name, shape, ("",) * len(shape)) for name, shape in shapes.items())

@@ -242,7 +242,7 @@ class ProgramRun(Run):
         """Let code after the run use the tensors of the function that a page is about, under their own names."""
         scope = self.groups[self.lesson.index(step)].scope
         items = [item for item in self.whole.named if scope and item.scope == scope]
-        labels = {name: item.label for item in items if (name := program_lesson.short(item)).isidentifier()}
+        labels = {item.name: item.label for item in items if item.name.isidentifier()}
         self._ask(BindNamed(labels), lambda reply: None)
 
     def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:

@@ -127,4 +127,4 @@ def _spec(variable: str, item: ListedTensor) -> ShownTensor:
 
 def _named(page: FilePage) -> Iterator[Named]:
     for line, (variable, item) in enumerate(page.tensors, 4):
-        yield Named(variable, "variable", "", PROGRAM.filename, line, 1, item.shape, item.dtype)
+        yield Named(variable, variable, "variable", "", PROGRAM.filename, line, 1, item.shape, item.dtype)

@@ -98,7 +98,7 @@ def _report(item: NamedTensor, file: str, record: Record, counts: NonfiniteCount
     region, since = item.region, last_write(item, record)
     dtype = str(region.dtype).removeprefix("torch.")
     return NamedReport(
-        *(item.label, item.kind, item.scope, file, item.line, item.count, region.shape, dtype, since),
+        *(item.label, item.name, item.kind, item.scope, file, item.line, item.count, region.shape, dtype, since),
         item.call,
         item.module,
         counts.of(item),

@@ -86,12 +86,12 @@ def named_tensors(
 
 
 def _printable(item: NamedTensor) -> NamedTensor:
-    """Return a named tensor by the label that is printed: a name may have any characters, as those of `globals()` do.
+    """Return a named tensor with what is printed of it: a name may have any characters, as those of `globals()` do.
 
     What a terminal would obey is escaped and not replaced, so that two names stay two.
     """
-    label = clean(item.label, keep="", escape=True)
-    return item if label == item.label else replace(item, label=label)
+    label, name = (clean(text, keep="", escape=True) for text in (item.label, item.name))
+    return item if label == item.label else replace(item, label=label, name=name)
 
 
 def in_all_calls(explainer: Explainer, main: str, present: Container[str]) -> Iterator[NamedTensor]:

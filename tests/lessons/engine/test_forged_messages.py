@@ -194,7 +194,7 @@ def flows_of(reply: object) -> object:
 
 
 def program_run(*frames: wire.Frame) -> ProgramRun:
-    named = Named("x", "local", "f", "<program>", 1, 3, (2,), "float32", call=1)
+    named = Named("x", "x", "local", "f", "<program>", 1, 3, (2,), "float32", call=1)
     result = ProgramResult(PROGRAM.name, named=(named,))
     return ProgramRun(Run([result], ForgedChild(list(frames))), PROGRAM_HERE)
 

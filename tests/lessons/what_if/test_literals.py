@@ -69,7 +69,7 @@ def test_a_source_that_is_too_deep_to_be_looked_through_has_no_knobs() -> None:
 
 def test_beside_another_file_a_literal_says_where_it_stands() -> None:
     named = [
-        Named(f"{scope}.x", "local", scope, file, 1, 1, (2,), "float32")
+        Named(f"{scope}.x", "x", "local", scope, file, 1, 1, (2,), "float32")
         for scope, file in (("f", PROGRAM.filename), ("other.g", "other.py"))
     ]
     program = lesson_of("mine.py", SOURCE, named, "", {"other.py": "lr = 7\n"})

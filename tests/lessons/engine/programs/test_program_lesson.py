@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lessons.engine.programs.program_lesson import groups_of
+from lessons.engine.programs.program_lesson import Pages, groups_of, lesson_of
 from lessons.results.program_result import Named
 
 
 def parameters(*labels: str) -> list[Named]:
     """Return parameters of these names."""
-    return [Named(label, "parameter", "", "", None, 1, (2,), "float32") for label in labels]
+    return [Named(label, label, "parameter", "", "", None, 1, (2,), "float32") for label in labels]
 
 
 def titles(*labels: str) -> list[tuple[str, list[str]]]:
@@ -36,3 +36,16 @@ def test_small_layers_share_a_page_and_modules_without_a_common_name_are_paramet
         ("net", ["0.weight", "0.bias", "2.weight", "2.bias"])
     ]
     assert titles("one.weight", "two.weight") == [("parameters", ["one.weight", "two.weight"])]
+
+
+def test_a_variable_is_called_on_its_page_as_its_code_calls_it() -> None:
+    # The label begins with the file, which ends like the function; and a name may end like a number.
+    labels = {"buf.f.x": "x", "buf.f.x 2": "x", "f.part 2": "part 2"}
+    named = [Named(label, name, "local", "f", "buf.py", 1, 1, (2,), "float32") for label, name in labels.items()]
+    (group,) = groups_of(named)
+    assert [group.called(item) for item in group.items] == ["x", "x", "part 2"]
+    lesson = lesson_of("run.py", "", named, "", {"buf.py": ""})
+    assert isinstance(lesson, Pages)
+    assert {label: lesson.variable(label) for label in labels} == {
+        label: ("f", name, 1) for label, name in labels.items()
+    }

@@ -193,7 +193,8 @@ def _judge_answer(
         if diagnosis == "line":
             # For the lines of mistakes alone: a program that fails has not come to all of its results.
             find_difference()
-        named = _diagnose(judge, exercise, words, failed.message, answer.operation)
+        error = answer.failure.symptom or answer.failure.message
+        named = _diagnose(judge, exercise, words, error, answer.operation)
         return replace(failed, mistakes=named)
     judgement = judge_children.decide(judge, exercise, answer)
     if judgement.verdict != "failed" or diagnosis == "none":

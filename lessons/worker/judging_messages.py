@@ -176,7 +176,7 @@ class Diagnose:
     """Find the known mistakes that give the same values as the answer, or end with the same exception.
 
     Attributes:
-        error: the message of the exception that the answer ended with, None if it gave values.
+        error: the message of the exception that the answer ended with, without advice; None if it gave values.
         operation: the operation that raised it, empty if that is not known.
         words: the words of the answer's code (`lessons.reading.operations`), none if they are not known.
     """

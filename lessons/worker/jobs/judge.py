@@ -380,13 +380,13 @@ def _fails_alike(case: _Case, code: str, error: ErrorReport) -> bool:
     for index in range(len(case.seeds)):
         _, failure = case.outcome(code, index)
         if failure is not None:
-            alike = _exception(failure.message) == _exception(error.message)
+            alike = _exception(failure.symptom or failure.message) == _exception(error.message)
             return alike and may_be_same(failure.operation, error.operation)
     return False
 
 
 def _exception(message: str) -> str:
-    """Return the part of a message that comes from Python, without the advice, which names the learner's variables."""
+    """Return the first sentence of the message of an exception: what follows may quote the learner's own names."""
     return message.split("\n")[0].split(". ")[0].rstrip(".")
 
 

@@ -11,6 +11,8 @@ from rich.text import Text
 
 MARKED, BOLD, UNDERLINED = Style(reverse=True, bold=True, dim=False), Style(bold=True), Style(underline=True)
 NUMBER = Style(dim=True)
+LINE = "line"
+"""What tells in a style which line it numbers."""
 
 
 @cache
@@ -38,22 +40,33 @@ def _highlighted(code: str, theme: str, numbered: bool) -> Text:
         return text
     lines = text.split("\n", allow_blank=True)
     width = len(str(len(lines)))
-    numbers = (Text.assemble((f"{number:{width}}  ", NUMBER)) for number in range(1, len(lines) + 1))
+    numbers = (
+        Text.assemble((f"{number:{width}}  ", NUMBER + Style(meta={LINE: number})))
+        for number in range(1, len(lines) + 1)
+    )
     return Text("\n").join(number.append_text(line) for number, line in zip(numbers, lines, strict=True))
 
 
+def line_of(row: Text) -> int | None:
+    """Return the number that `rich_code` has given to a row; None for a row of anything else."""
+    return next(
+        (style.meta[LINE] for _, _, style in row.spans if isinstance(style, Style) and LINE in style.meta), None
+    )
+
+
 def marked(code: Text, line: int | None, changed: Collection[int] = ()) -> Text:
-    """Mark one line of numbered code (number reversed, code bold) and underline the changed lines."""
-    found = code.copy()
-    start = 0
-    for text in code.plain.split("\n"):
-        number, _, _ = text.strip().partition(" ")
-        if number.isdigit():
-            end = text.index(number) + len(number)
-            if line is not None and int(number) == line:
-                found.stylize(MARKED, start, start + end)
-                found.stylize(BOLD, start + end, start + len(text))
-            if int(number) in changed:
-                found.stylize(UNDERLINED, start + end + 2, start + len(text))
-        start += len(text) + 1
-    return found
+    """Mark one line of numbered code (number reversed, code bold) and underline the changed lines.
+
+    What stands above or below the code, such as what it has printed, has no lines.
+    """
+    rows = code.split("\n", allow_blank=True)
+    last = max((number for row in rows if (number := line_of(row))), default=0)
+    width = len(str(last))
+    for row in rows:
+        number = line_of(row)
+        if number is not None and number == line:
+            row.stylize(MARKED, 0, width)
+            row.stylize(BOLD, width)
+        if number in changed:
+            row.stylize(UNDERLINED, width + 2)
+    return Text("\n").join(rows)

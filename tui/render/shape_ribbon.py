@@ -14,6 +14,7 @@ from rich.text import Text
 
 from lessons.render.numbers import visible
 from lessons.results.line_shapes import LineShapes, Shape
+from tui.render.code_text import line_of
 
 RIBBON = Style(dim=True)
 GAP = 2
@@ -29,7 +30,7 @@ def with_ribbon(code: Text, lines: Sequence[LineShapes], width: int, unicode: bo
     """Add the ribbon to the right of code that `rich_code` has styled.
 
     Args:
-        code: The styled code.
+        code: The styled code; what stands above or below it has no lines.
         lines: The shapes of its lines, as `StepResult.shapes` has them.
         width: The columns available for code and ribbon.
         unicode: Whether the ribbon may contain non-ASCII characters.
@@ -37,7 +38,8 @@ def with_ribbon(code: Text, lines: Sequence[LineShapes], width: int, unicode: bo
     rows = code.split("\n", allow_blank=True)
     room = width - max((row.cell_len for row in rows), default=0) - GAP
     shapes = {line.line: line for line in lines}
-    for number, row in enumerate(rows, 1):
+    for row in rows:
+        number = line_of(row)
         ribbon = text(shapes[number], room, width - row.cell_len - GAP, unicode) if number in shapes else ""
         if ribbon:
             row.append(" " * (width - row.cell_len - cell_len(ribbon)))

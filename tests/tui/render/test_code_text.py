@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 from rich.style import Style
+from rich.text import Text
 
-from tui.render.code_text import rich_code
+from tui.render.code_text import BOLD, MARKED, UNDERLINED, marked, rich_code
 
 CODE = "import torch\n\n# all of them\nweights = torch.softmax(scores, dim=-1)\n"
 THEMES = ["ansi_dark", "monokai"]
@@ -47,3 +48,12 @@ def test_sixteen_colors() -> None:
 def test_brackets_are_not_markup() -> None:
     assert rich_code("print('[red]x[/red]')", "ansi_dark").plain == "1  print('[red]x[/red]')"
     assert rich_code("", "ansi_dark", numbered=False).plain == ""
+
+
+def test_only_lines_of_the_code_are_marked() -> None:
+    above, code = rich_code("2  # of the package", "ansi_dark", numbered=False), rich_code("a = 1\nb = 2", "ansi_dark")
+    text = marked(Text("\n").join([above, code, Text("2 was printed\n2")]), 2, {1})
+    assert text.plain == "2  # of the package\n1  a = 1\n2  b = 2\n2 was printed\n2"
+    styled = {style: text.plain[start:end] for start, end, style in text.spans if style in (MARKED, BOLD, UNDERLINED)}
+    assert styled == {MARKED: "2", BOLD: "  b = 2", UNDERLINED: "a = 1"}
+    assert marked(Text(), 1) == Text()

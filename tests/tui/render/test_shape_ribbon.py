@@ -64,6 +64,13 @@ def test_beside_the_code() -> None:
     ]
 
 
+def test_shapes_stand_beside_the_lines_of_a_step_and_not_of_the_package_above_them() -> None:
+    above = rich_code("def attend(queries):\n    ...", "ansi_dark", numbered=False)
+    text = Text("\n\n").join([above, rich_code("scores = queries @ keys.T", "ansi_dark")])
+    found = with_ribbon(text, (PRODUCT,), 70).plain.split("\n")
+    assert [line.endswith("(6,6)") for line in found] == [False, False, False, True]
+
+
 @pytest.mark.parametrize("width", range(1, 120, 7))
 def test_a_ribbon_never_widens_the_code(width: int) -> None:
     code = rich_code("scores = queries @ keys.T\n# a longer line than that, for once", "ansi_dark")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lessons.learner import review
 
@@ -43,23 +43,36 @@ def first_open(lesson: Lesson | LessonOutline, progress: Progress) -> str:
     return next(iter([*left, *([] if tested_out(lesson, progress) else skipped)]), lesson.steps[0].id)
 
 
-def state_of(lesson: Lesson | LessonOutline, progress: Progress) -> tuple[str, str]:
-    """Return the state of a lesson, and the words for it: parts separated by a comma, the least important last."""
+class LessonState(NamedTuple):
+    """The state of a lesson, and what is said of it: a count of its steps, then words, the least important last."""
+
+    state: str
+    count: str = ""
+    words: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All that is said of it."""
+        return ", ".join(filter(None, (self.count, *self.words)))
+
+
+def state_of(lesson: Lesson | LessonOutline, progress: Progress) -> LessonState:
+    """Return the state of a lesson."""
     states = list(_states(lesson, progress).values())
     done = f"{states.count('done')}/{len(states)}"
     if all(state == "done" for state in states):
-        state, word = "done", "done"
+        found = LessonState("done", words=(say("done", "done"),))
     elif tested_out(lesson, progress):
-        state, word = "done", say("tested-out", "tested out")
+        found = LessonState("done", words=(say("tested-out", "tested out"),))
     elif all(state in BEHIND for state in states):
-        state, word = "skipped", say("rest-skipped", "{done}, rest skipped", done=done)
+        found = LessonState("skipped", done, (say("rest-skipped", "rest skipped"),))
     elif any(state != "new" for state in states):
-        state, word = "seen", done
+        found = LessonState("seen", done)
     else:
-        return "new", ""
+        return LessonState("new")
     if any(is_due(progress, step) for step in lesson.exercises):
-        return "due", say("review", "{word}, review", word=word)
-    return state, word
+        return LessonState("due", found.count, (*found.words, say("review", "review")))
+    return found
 
 
 def tested_out(lesson: Lesson | LessonOutline, progress: Progress) -> bool:

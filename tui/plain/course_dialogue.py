@@ -181,8 +181,8 @@ class CourseDialogue:
     def map(self, _: str) -> Iterator[str]:
         """Yield the lessons, with the learner's progress."""
         for lesson in self._state.learning.course.lessons:
-            _state, words = milestones.state_of(lesson, self._state.learning.progress)
-            line = f"{lesson.number}. {lesson.title}" + (f" ({words})" if words else "")
+            found = milestones.state_of(lesson, self._state.learning.progress).text
+            line = f"{lesson.number}. {lesson.title}" + (f" ({found})" if found else "")
             yield from self._console.wrapped(
                 line + (f"  <- {say('here', 'you are here')}" if self._is_at(lesson) else "")
             )
@@ -205,7 +205,7 @@ class CourseDialogue:
     def progress(self, _: str) -> Iterator[str]:
         """Yield how far the learner is, and what is due for review."""
         lessons, progress = self._state.learning.course.lessons, self._state.learning.progress
-        done = [lesson for lesson in lessons if milestones.state_of(lesson, progress)[0] == "done"]
+        done = [lesson for lesson in lessons if milestones.state_of(lesson, progress).state == "done"]
         yield from self._console.wrapped(
             say("lessons-done", "{done} of {all} lessons are done.", done=len(done), all=len(lessons))
         )

@@ -154,7 +154,7 @@ class GlossaryView(Box):
             self._entries = (*self._step_terms, *rest)
         arrow = "▸" if self._terminal.unicode else ">"
         entries = [
-            LessonEntry(arrow, each.term, say("here", "here"))
+            LessonEntry(arrow, each.term, (say("here", "here"),))
             if each in self._step_terms
             else LessonEntry(" ", each.term)
             if isinstance(each, Term)

@@ -134,13 +134,13 @@ class MapView(Box):
         text = f"{word}: {lesson.number}. {lesson.step(step).title}"
         entries = [LessonEntry(glyphs["continue"], text, strong=True)]
         for each in course.lessons:
-            state, said = milestones.state_of(each, progress)
-            entries.append(LessonEntry(glyphs[state], f"{each.number:2}. {each.title}", said))
+            state, count, words = milestones.state_of(each, progress)
+            entries.append(LessonEntry(glyphs[state], f"{each.number:2}. {each.title}", words, count))
             self._targets.append((each, milestones.first_open(each, progress)))
         self._courses = others
         for other in others:
             text = say("course", "Course: {title}", title=other.title)
-            entries.append(LessonEntry(glyphs["course"], text, other.status))
+            entries.append(LessonEntry(glyphs["course"], text, count=other.status))
         self.list.show(tuple(entries))
 
     def about(

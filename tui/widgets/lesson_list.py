@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,24 +26,30 @@ DIM = Style(dim=True)
 
 @dataclass(frozen=True, slots=True)
 class LessonEntry:
-    """One line: a glyph for the state, a text, and the state in words."""
+    """One line: a glyph for the state, a text, and the state in words, the least important last, after a count."""
 
     glyph: str
     text: str
-    word: str = ""
+    words: tuple[str, ...] = ()
+    count: str = ""
     strong: bool = False
 
 
 def fitting_word(entry: LessonEntry, width: int) -> str:
-    """Return the word at the right end of a line: without its last parts, or none, where it would cut the text off.
+    """Return the words at the right end of a line: without the last ones, or none, where they would cut the text off.
 
     The glyph says the same in short, and a title says it nowhere else. A count (`3/17`) stays.
     """
-    parts = entry.word.split(", ")
+    words = list(entry.words)
     room = width - cell_len(f" {entry.glyph} {entry.text}")
-    while parts and len(", ".join(parts)) + 2 > room and not (len(parts) == 1 and parts[0][:1].isdecimal()):
-        parts.pop()
-    return f" {', '.join(parts)} " if any(parts) else " "
+    while words and cell_len(_listed(entry.count, words)) + 2 > room:
+        words.pop()
+    listed = _listed(entry.count, words)
+    return f" {listed} " if listed else " "
+
+
+def _listed(count: str, words: Sequence[str]) -> str:
+    return ", ".join(filter(None, (count, *words)))
 
 
 class LessonList(LineWidget, can_focus=True):

@@ -59,7 +59,7 @@ def test_a_passed_challenge_tests_out_of_the_lesson(progress: Progress) -> None:
     assert said == f"You have tested out of this lesson: its other {left} steps are marked skipped."
     assert {progress.state(CHALLENGED.id, step.id) for step in CHALLENGED.main_steps} == {"done", "skipped"}
     assert milestones.tested_out(CHALLENGED, progress)
-    assert milestones.state_of(CHALLENGED, progress) == ("done", "tested out")
+    assert milestones.state_of(CHALLENGED, progress) == ("done", "", ("tested out",))
     # The step where they were is behind them.
     assert progress.position() == (CHALLENGED.id, CHALLENGED.challenge.id)
     assert outcomes.record(progress, CHALLENGED, CHALLENGED.challenge, "y", PASSED, challenged=True) == ""
@@ -88,10 +88,10 @@ def test_a_challenge_met_on_the_way_tests_nobody_out(progress: Progress) -> None
     assert progress.state(CHALLENGED.id, last.id) == "new"
     milestones.leave(progress, CHALLENGED, last)
     count = len(CHALLENGED.main_steps)
-    assert milestones.state_of(CHALLENGED, progress) == ("skipped", f"{count - 1}/{count}, rest skipped")
+    assert milestones.state_of(CHALLENGED, progress) == ("skipped", f"{count - 1}/{count}", ("rest skipped",))
     assert not milestones.tested_out(CHALLENGED, progress)
     progress.set_state(CHALLENGED.id, skipped.id, "done")
-    assert milestones.state_of(CHALLENGED, progress) == ("done", "done")
+    assert milestones.state_of(CHALLENGED, progress) == ("done", "", ("done",))
 
 
 def test_a_challenge_after_all_earlier_steps_skips_none(progress: Progress) -> None:
@@ -119,11 +119,11 @@ MAIN = [step.id for step in WITH_SIDE_STEPS.main_steps]
 def test_side_steps_are_not_counted(progress: Progress) -> None:
     for step in WITH_SIDE_STEPS.side_steps_of("attending"):
         progress.set_state("made", step.id, "seen")
-    assert milestones.state_of(WITH_SIDE_STEPS, progress) == ("new", "")
+    assert milestones.state_of(WITH_SIDE_STEPS, progress) == ("new", "", ())
     for step in WITH_SIDE_STEPS.main_steps:
         assert milestones.first_open(WITH_SIDE_STEPS, progress) == step.id
         progress.set_state("made", step.id, "done")
-    assert milestones.state_of(WITH_SIDE_STEPS, progress) == ("done", "done")
+    assert milestones.state_of(WITH_SIDE_STEPS, progress) == ("done", "", ("done",))
 
 
 def test_a_side_exercise_is_neither_skipped_nor_due(progress: Progress) -> None:
@@ -133,7 +133,7 @@ def test_a_side_exercise_is_neither_skipped_nor_due(progress: Progress) -> None:
     assert progress.state("made", "doubling") == "new"
     give_up = {"exercise": "doubling", "kind": "gave-up", "time": "2024-01-01T00:00:00+00:00"}
     progress.restore({**progress.export(), "help": [give_up]})
-    assert milestones.state_of(WITH_SIDE_STEPS, progress) == ("seen", "1/3")
+    assert milestones.state_of(WITH_SIDE_STEPS, progress) == ("seen", "1/3", ())
     assert milestones.due(outlining.outline(Course(lessons=(WITH_SIDE_STEPS,))), progress) == []
 
 

@@ -10,7 +10,7 @@ from tui.widgets.lesson_list import LessonEntry, LessonList, fitting_word
 
 ENTRIES = (
     LessonEntry("▶", "Continue: 2. Softmax", strong=True),
-    *(LessonEntry("·", f"{number:2}. Lesson {number}", "1/9" if number == 2 else "") for number in range(1, 12)),
+    *(LessonEntry("·", f"{number:2}. Lesson {number}", count="1/9" if number == 2 else "") for number in range(1, 12)),
 )
 
 
@@ -137,10 +137,15 @@ async def test_fewer_lines_and_none() -> None:
 
 
 def test_a_word_never_eats_a_title() -> None:
-    for word, short in (("tested out, review", "tested out"), ("27/29, rest skipped", "27/29"), ("done", "done")):
-        entry = LessonEntry("●", " 4. Attention as a class", word)
-        full = len(f" ● {entry.text} {word} ")
-        assert fitting_word(entry, full) == f" {word} "
-        assert fitting_word(entry, full - 1) == (f" {short} " if short != word else " ")
+    for count, words, short in (
+        ("", ("tested out", "review"), " tested out "),
+        ("27/29", ("rest skipped",), " 27/29 "),
+        ("", ("done",), " "),
+    ):
+        entry = LessonEntry("●", " 4. Attention as a class", words, count)
+        whole = ", ".join(filter(None, (count, *words)))
+        full = len(f" ● {entry.text} {whole} ")
+        assert fitting_word(entry, full) == f" {whole} "
+        assert fitting_word(entry, full - 1) == short
     # A count is short, and nothing else says it.
-    assert fitting_word(LessonEntry("◐", "12. The attention layer of PyTorch", "3/26, review"), 20) == " 3/26 "
+    assert fitting_word(LessonEntry("◐", "12. The attention layer of PyTorch", ("review",), "3/26"), 20) == " 3/26 "

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from lessons.render.flow_text import shape_text
 from lessons.render.numbers import readable, short, truncated
 from lessons.render.source_text import source
+from lessons.results import code_unit
 from lessons.results.run_comparison import ComparedResult, Gaps, RunComparison, RunDifference, Span
 from lessons.texts.wording import Wording
 
@@ -261,15 +262,16 @@ def _result(result: ComparedResult, here: str, width: int, view: bool = False) -
 
     Of what does not fit, the beginning of the file goes first, then the end of the name; shape and line stay.
     """
-    shape, where = f" {shape_text(result.shape)}", source(result.file, result.line, here)
-    where = f", {where}" if where else ""
+    shape = f" {shape_text(result.shape)}"
+    # A unit of code has no file whose name could be cut: it is a part of what is said of the line.
+    file = result.file if code_unit.find(result.file) is None else ""
+    line = "".join(f", {at}" for at in (source("" if file else result.file, result.line, here),) if at)
+    where = (f", {file}" if file else "") + line
     for note in (f"  {say('view', '(as a view with other axes)')}", f"  {_short_view()}") if view else ("",):
         text = f"{result.name}{shape}{where}{note}"
         if cell_len(text) <= width:
             return text
     note = f"  {_short_view()}" if view else ""
-    file = result.file if result.file and where.startswith(f", {result.file}") else ""
-    line = where[len(file) + 2 :] if file else where
     room = width - cell_len(shape + line + note)
     # What is left is for the name and the file, half of it each, or more if the other one is short.
     name = truncated(result.name, max(room // 2, room - cell_len(file) - 2))

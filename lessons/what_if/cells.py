@@ -52,8 +52,12 @@ class CellChange:
     value: Value
 
     def __str__(self) -> str:
-        where = f"[{','.join(map(str, self.index))}]" if self.index else ""
-        return f"{self.name}{where} = {self.value}"
+        return f"{self.label} = {self.value}"
+
+    @property
+    def label(self) -> str:
+        """What the cell is called on a page of its step."""
+        return self.name + (f"[{','.join(map(str, self.index))}]" if self.index else "")
 
     @property
     def target(self) -> tuple[str, str, tuple[int, ...]]:

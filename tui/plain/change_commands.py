@@ -9,6 +9,7 @@ from lessons.format.lesson import Lesson, RunningStep, Step
 from lessons.play.step_content import StepContent
 from lessons.render import linear_matrix
 from lessons.render.numbers import readable, visible
+from lessons.results.explanation import label
 from lessons.results.result import StepResult, Tensor
 from lessons.texts.wording import Wording
 from lessons.what_if import cells, changes, relevance
@@ -96,7 +97,7 @@ class ChangeCommands:
     def _cell(self) -> str:
         """A cell that can be named as an example."""
         for tensor in self._subject().tensors:
-            return cell_words(tensor, (0,) * len(tensor.shape)).partition(" ")[0]
+            return label(tensor.name, (0,) * len(tensor.shape))
         return "NAME[0,0]"
 
     def _target(self, text: str, step: Step) -> str:

@@ -78,8 +78,7 @@ def rows(
     for cell in changes.cells:
         if cell is own:
             continue
-        label, _, value = str(cell).partition(" = ")
-        found.append(WhatIfRow("cell", label, value, changed=True, hint=AS_IT_WAS, cell=cell))
+        found.append(WhatIfRow("cell", cell.label, str(cell.value), changed=True, hint=AS_IT_WAS, cell=cell))
     settings = changes.settings
     matter = relevance.to_step(lesson, step) if matter is None else matter
     # A change made at another step can be taken back here too.

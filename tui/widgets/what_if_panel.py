@@ -440,7 +440,7 @@ class WhatIfPanel(Box):
                 return
             self._do(changes)
             if row.kind == "new" and changes.cells:
-                self._rows.choose(str(changes.cells[-1]).partition(" = ")[0])
+                self._rows.choose(changes.cells[-1].label)
         self._end_typing()
 
     def on_input_blurred(self, event: Input.Blurred) -> None:

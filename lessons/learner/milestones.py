@@ -47,13 +47,13 @@ class LessonState(NamedTuple):
     """The state of a lesson, and what is said of it: a count of its steps, then words, the least important last."""
 
     state: str
-    count: str = ""
+    steps: str = ""
     words: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """All that is said of it."""
-        return ", ".join(filter(None, (self.count, *self.words)))
+        return ", ".join(filter(None, (self.steps, *self.words)))
 
 
 def state_of(lesson: Lesson | LessonOutline, progress: Progress) -> LessonState:
@@ -71,7 +71,7 @@ def state_of(lesson: Lesson | LessonOutline, progress: Progress) -> LessonState:
     else:
         return LessonState("new")
     if any(is_due(progress, step) for step in lesson.exercises):
-        return LessonState("due", found.count, (*found.words, say("review", "review")))
+        return LessonState("due", found.steps, (*found.words, say("review", "review")))
     return found
 
 

@@ -439,7 +439,8 @@ def test_program_that_did_not_end(verdict: Any, word: str) -> None:
 
 def test_a_line_number_in_the_message_is_not_repeated() -> None:
     for message in ("Stopped after 1 seconds of computing at line 4.", "Stopped after 2 seconds. It was at line 4."):
-        assert text(linear_text.judgement(Judgement("one", "timeout", message, 4))) == f"TOO LONG  one\n{message}\n"
+        value = Judgement("one", "timeout", message, 4, names_line=True)
+        assert text(linear_text.judgement(value)) == f"TOO LONG  one\n{message}\n"
     # A different line number is not mistaken for it.
     value = Judgement("one", "error", "SyntaxError: '(' of line 42 was never closed", 4)
     assert text(linear_text.judgement(value)).endswith("never closed (line 4)\n")

@@ -121,10 +121,10 @@ LINES = {
     "queries * torch.rand(6)": "`queries` is 6x3 and `torch.rand(6)` is a vector of 6. Try "
     "`torch.rand(6).unsqueeze(-1)`, which makes it a column with one number per row.",
     "queries + queries.T": "`queries` is 6x3 and `queries.T` is 3x6. Did you mean",
-    "queries * queries.T": "`queries` is 6x3 and `queries.T` is 3x6. `*` multiplies element by element; the matrix "
+    "queries * queries.T": "`queries` is 6x3 and `queries.T` is 3x6. `*` multiplies element by element. The matrix "
     "product is `queries @ queries.T`.",
     "queries.T + queries.T.T": "Did you mean `queries.T`?",
-    "queries * matrix": "`queries` is 6x3 and `matrix` is 3x4. `*` multiplies element by element; the matrix product "
+    "queries * matrix": "`queries` is 6x3 and `matrix` is 3x4. `*` multiplies element by element. The matrix product "
     "is `queries @ matrix`.",
     "square.masked_fill(mask.bool(), 0)": "`square` is 6x6 and `mask.bool()` is 10x10. "
     "Slice the mask to the number of tokens: `mask[:6, :6].bool()`.",

@@ -16,7 +16,7 @@ inputs, weights, mask = torch.rand(5, 8), torch.rand(5, 5), torch.ones(5, 5)
 TRIED = {
     "x = inputs @ weights": ["x = inputs.T @ weights", "x = weights @ inputs"],
     "x = mask.masked_fill(mask, 0.0)": ["x = mask.masked_fill(mask.bool(), 0.0)"],
-    "x = nn.linear(2, 3)": ["x = nn.Linear(2, 3)"],
+    "x = nn.linear(2, 3)": ["x = nn.Linear(2, 3)", "x = nn.functional.linear(2, 3)"],
     "é = 1; x = inptus + 1": ["é = 1; x = inputs + 1"],
     "x = inputs.softmax(1) + inputs.T.contiguous().view(5 / 1, 8)": [
         "x = inputs.softmax(1) + inputs.T.contiguous().view(5 // 1, 8)"

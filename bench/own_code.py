@@ -22,9 +22,10 @@ from lessons.engine.programs.program_session import ProgramSession
 from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.engine.running_program import OwnProgram
 from lessons.render import tensor_file_text
+from tui.app import TutorApp
 from tui.commands.open_session import open_session
-from tui.program_app import ProgramApp
-from tui.tensor_file_app import TensorFileApp
+from tui.sources.program_source import ProgramSource
+from tui.sources.tensor_file_source import TensorFileSource
 from tui.tty.terminal import Terminal
 
 FILE = Path(__file__).parents[1] / "docs" / "own-code.md"
@@ -119,7 +120,7 @@ async def of_program(folder: Path) -> list[tuple[str, tuple[str, ...], str]]:
     path.write_text(TRAIN, encoding="utf-8")
     session = ProgramSession(OwnProgram.here(path, TRAIN, ("--steps", "2")))
     session.open(session.program)
-    return await walk(ProgramApp(Terminal(), session), OPEN)
+    return await walk(TutorApp(Terminal(), ProgramSource(session)), OPEN)
 
 
 async def of_file(folder: Path) -> list[tuple[str, tuple[str, ...], str]]:
@@ -130,10 +131,10 @@ async def of_file(folder: Path) -> list[tuple[str, tuple[str, ...], str]]:
         with stored_tensors.opened(session, path) as file:
             found = file.found
         pages = TensorFileSession(path, found, tensor_file_text.table, launcher=session.launcher)
-        return await walk(TensorFileApp(Terminal(), pages), SHOW)
+        return await walk(TutorApp(Terminal(), TensorFileSource(pages)), SHOW)
 
 
-async def walk(app: ProgramApp, stops: Stops) -> list[tuple[str, tuple[str, ...], str]]:
+async def walk(app: TutorApp, stops: Stops) -> list[tuple[str, tuple[str, ...], str]]:
     """Return what is done at each stop, its keys, and its screen."""
     screens: list[tuple[str, tuple[str, ...], str]] = []
     try:
@@ -147,7 +148,7 @@ async def walk(app: ProgramApp, stops: Stops) -> list[tuple[str, tuple[str, ...]
     return screens
 
 
-async def _settled(pilot: Pilot[None], app: ProgramApp, expected: str) -> str:
+async def _settled(pilot: Pilot[None], app: TutorApp, expected: str) -> str:
     """Return the screen as soon as it shows a text and stands still, without what differs each time."""
     before = ""
     try:

@@ -16,6 +16,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from tui.app import TutorApp
+from tui.sources.course_source import CourseSource
 from tui.tty.terminal import Terminal
 
 FOLDER = Path(__file__).parents[1] / "docs" / "screens"
@@ -38,7 +39,7 @@ SCREENS: dict[str, tuple[str, str, tuple[tuple[str, str], ...]]] = {
 async def take(name: str, size: tuple[int, int]) -> str:
     """Return a picture as SVG."""
     lesson, step, keys = SCREENS[name]
-    app = TutorApp(Terminal())
+    app = TutorApp(Terminal(), CourseSource())
     try:
         async with app.run_test(size=size) as pilot:
             await _until(pilot, lambda: app.assembled.is_set() and app.ready_to_run.is_set(), name)

@@ -18,6 +18,7 @@ from textual.pilot import Pilot
 
 from bench.screens import PATIENCE, text_of
 from tui.app import TutorApp
+from tui.sources.course_source import CourseSource
 from tui.tty.terminal import Terminal
 
 FILE = Path(__file__).parents[1] / "docs" / "tour.md"
@@ -81,7 +82,7 @@ async def walk(
     stops: Sequence[Stop] = STOPS, size: tuple[int, int] = SIZE, terminal: Terminal | None = None
 ) -> list[tuple[Stop, str]]:
     """Return each stop with its screen."""
-    app = TutorApp(terminal or Terminal())
+    app = TutorApp(terminal or Terminal(), CourseSource())
     screens: list[tuple[Stop, str]] = []
     try:
         async with app.run_test(size=size) as pilot:
@@ -90,7 +91,7 @@ async def walk(
                 if stop.place is not None:
                     lesson, step = stop.place
                     app.open_when_made(lesson, step)
-                    await _until(pilot, app, app.state.learning.course.lesson(lesson).step(step).title)
+                    await _until(pilot, app, app.source.lesson(lesson).step(step).title)
                     await _until(pilot, app, stop.expected if not stop.keys else "live,")
                 for key in stop.keys:
                     for each in key[1:] if key.startswith('"') and len(key) > 1 else (key,):

@@ -85,7 +85,7 @@ def test_the_map_needs_neither_the_models_of_the_course_nor_the_session(
 ) -> None:
     """Once the course is kept, that is; results of runs take a while to import, too."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    read = "from tui.controllers import startup; startup.read(tui.app.FIRST)"
+    read = "from tui.sources.course_source import CourseSource; CourseSource().read()"
     code = f"import sys; import tui.app; {read}; print(*sys.modules)"
     for is_kept in (False, True):
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)

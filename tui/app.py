@@ -17,16 +17,15 @@ from textual.events import Event, Key
 from textual.screen import Screen
 
 from lessons.play.purpose import Purpose
-from lessons.reading.folders import FIRST, CourseFolder
 from lessons.texts.wording import Wording
 from tui.actions.bindings import bindings
 from tui.actions.key_names import full_keys, short_keys
 from tui.controllers import progress_export, startup
 from tui.controllers.frame import MAP, Frame
-from tui.controllers.map_controller import MapController
+from tui.controllers.map_controller import MapController, make_map
 from tui.render.step_layout import WIDE
-from tui.screens.map_view import MapView
 from tui.screens.tutor_screen import TutorScreen
+from tui.sources.source import Call, StepPosition
 from tui.state.unsaved_progress import Farewell, farewell
 from tui.tty import hangup_guard
 from tui.tty.exit_codes import ExitCode, ended_by
@@ -39,17 +38,19 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     # Imported after the first paint, when they are needed: importing them takes longer than painting.
-    from lessons.engine.session import Session
     from lessons.learner.progress import Progress
-    from lessons.reading.course_outline import CourseOutline
+    from lessons.reading.folders import CourseFolder
     from tui.controllers.assembly import Assembly
-    from tui.controllers.learning_state import LearningState, MapState
+    from tui.controllers.learning_state import LearningState
     from tui.screens.explaining_view import ExplainingView
     from tui.screens.flow_view import FlowView
     from tui.screens.glossary_view import GlossaryView
     from tui.screens.lesson_view import LessonView
+    from tui.screens.map_view import MapView
     from tui.screens.prompt_view import PromptView
     from tui.screens.training_view import TrainingView
+    from tui.sources.source import Again, Notice, Source
+    from tui.state.program_calls import Which
 
 say = Wording("screen/app")
 
@@ -59,33 +60,35 @@ STEP_ACTIONS = frozenset({"next", "previous", "rerun", "prompt", "flow"})
 QUIT_AGAIN = 5.0
 """Seconds in which ctrl+c has to come again to quit; meanwhile the learner is told so."""
 
+LOOK_EVERY = 0.2
+"""Seconds between looks at the files of what is shown; two looks that agree find one saved."""
+
 HEAD_START = 0.1
 """Seconds that the first paint waits for the map, so that in most cases it is the only one."""
 
 
 class TutorApp(OrderedInputApp):
-    """The tutor. It shows the map, then loads the course and the views, and has the worker load PyTorch."""
+    """The tutor with a source. It shows the map, then loads the rest and the views, and has the worker load PyTorch."""
 
     CSS_PATH = "app.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
     TITLE = "attn-tutor"
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("tutor")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("tutor"), *bindings("program")]
 
     progress: Progress
     state: LearningState
     map: MapController
     parts: Assembly
 
-    def __init__(self, terminal: Terminal, session: Session | None = None, course: CourseFolder = FIRST) -> None:
+    def __init__(self, terminal: Terminal, source: Source) -> None:
         super().__init__()
-        self.course = course
+        self.source = source
         self.theme = theme(terminal)
         self.terminal = terminal
         self.loaded = asyncio.Event()
         self.ready_to_run = asyncio.Event()
         self.assembled = asyncio.Event()
-        self._session = session
         self._farewell = ""
         self._asked_to_quit = float("-inf")
         self.import_error: Exception | None = None
@@ -94,21 +97,9 @@ class TutorApp(OrderedInputApp):
         self._exported: Path | None = None
         self._input_until_loaded = ExitStack()
         self._input_until_loaded.enter_context(self.input_held())
-        self.map_view = self.make_map()
-        self.frame = Frame(self, terminal, self.map_view)
+        self.map_view = make_map(terminal, source)
+        self.frame = Frame(self, terminal, self.map_view, source.map_name, flow_beside=source.computes)
         self.help_pane = HelpPane(ellipsis=terminal.ellipsis, way=partial(short_keys, "list.move"), id="help")
-
-    def make_map(self) -> MapView:
-        """Return the view from which every step can be reached."""
-        return MapView(self.terminal, id=MAP)
-
-    def read(self) -> MapState | str:
-        """Read what the map shows, in a thread; or return an error message."""
-        return startup.read(self.course)
-
-    def add_session(self, shown: MapState) -> LearningState:
-        """Return the course and a session whose worker is not started yet; in a thread."""
-        return startup.add_session(shown, self._session)
 
     def get_default_screen(self) -> Screen[None]:
         """Return the only screen of the tutor."""
@@ -125,7 +116,7 @@ class TutorApp(OrderedInputApp):
         If the map takes long to read, the frame is painted without it. Keys that are pressed meanwhile wait for it.
         """
         self._handle_signals(asyncio.get_running_loop())
-        reading = asyncio.create_task(asyncio.to_thread(self.read))
+        reading = asyncio.create_task(asyncio.to_thread(self.source.read))
         await asyncio.wait([reading], timeout=HEAD_START)
         if reading.done() and not reading.exception():
             self._show_first(reading.result())
@@ -158,26 +149,24 @@ class TutorApp(OrderedInputApp):
 
     # Loading -----------------------------------------------------------------------------------------------------
 
-    def map_title(self, outline: CourseOutline) -> str:
-        """Return what stands above the map: the tutor's name, or that of another course than the first."""
-        return MapView.title if self.course == FIRST else outline.title
-
-    def _show_first(self, shown: MapState | str) -> None:
+    def _show_first(self, kept: Progress | str) -> None:
         """Show the map for the first time, or end the tutor with an error message."""
         with self._input_until_loaded:
-            if isinstance(shown, str):
-                self._farewell = shown
+            if isinstance(kept, str):
+                self._farewell = kept
                 self.exit(return_code=ExitCode.FAILURE)
                 return
-            self.progress = shown.progress
-            self.map_view.title = self.map_title(shown.outline)
-            self.frame.watch_progress(shown.progress)
-            self.map = MapController(self.frame, shown, self.map_view, self.open_when_made)
+            self.progress = kept
+            self.map_view.title = self.source.title
+            self.frame.watch_progress(kept)
+            self.map = MapController(self.frame, self.source, kept, self.map_view, self.open_when_made)
             self.loaded.set()
             self.map.show()
+        if (start := self.source.start) is not None:
+            self.begin(start)
 
     @work(exclusive=True, group="load")
-    async def load(self, reading: Awaitable[MapState | str]) -> None:
+    async def load(self, reading: Awaitable[Progress | str]) -> None:
         """Load what the map does not need; end the tutor if a package for that cannot be imported."""
         try:
             await self._load(reading)
@@ -186,17 +175,17 @@ class TutorApp(OrderedInputApp):
             with self._input_until_loaded:
                 self.exit(return_code=ExitCode.INCOMPLETE)
 
-    async def _load(self, reading: Awaitable[MapState | str]) -> None:
+    async def _load(self, reading: Awaitable[Progress | str]) -> None:
         """Show the map if it was not there at the first paint, then load the course, the session, and the views."""
-        shown = await reading
+        kept = await reading
         if not self.loaded.is_set():
-            self._show_first(shown)
-        if isinstance(shown, str):
+            self._show_first(kept)
+        if isinstance(kept, str):
             return
-        if shown.progress.problem:
-            self.frame.notify(shown.progress.problem, "warning", timeout=15)
+        if kept.problem:
+            self.frame.notify(kept.problem, "warning", timeout=15)
         await self._painted()
-        state = self.state = await asyncio.to_thread(self.add_session, shown)
+        state = self.state = await asyncio.to_thread(startup.load, self.source, kept)
         self.frame.watch_session(state.async_session)
         self.ready_to_run.set()
         self.warm_up()
@@ -206,20 +195,22 @@ class TutorApp(OrderedInputApp):
         from tui.controllers.assembly import assemble
 
         code_theme = "ansi_dark" if self.theme == "ansi-dark" else "monokai"
-        self.parts = assemble(self.frame, state, self.terminal, code_theme, self._show_map)
+        self.parts = assemble(self.frame, self.source, state, self.terminal, code_theme, self._show_map)
         # In one batch: otherwise the map would be painted again after each view.
         with self.batch_update():
             for view in self.parts.views:
                 await self.frame.add(view)
             await self.frame.add_beside(self.parts.beside)
+            await self.frame.add_above(self.parts.findings.pane)
         self.assembled.set()
         gc.enable()
-        self.look_for_courses()
+        if self.source.folder is not None:
+            self.look_for_courses(self.source.folder)
 
     @work(exclusive=True, group="courses", exit_on_error=False)
-    async def look_for_courses(self) -> None:
+    async def look_for_courses(self, here: CourseFolder) -> None:
         """Show the other courses on the map; the first paint does not wait for them."""
-        self.map.show_others(await asyncio.to_thread(startup.other_courses, self.course))
+        self.map.show_others(await asyncio.to_thread(startup.other_courses, here))
 
     async def _painted(self) -> None:
         """Wait until the screen is painted: a thread that imports modules would slow that down."""
@@ -246,15 +237,72 @@ class TutorApp(OrderedInputApp):
         self.frame.show_title()
 
     @work(exclusive=True, group="open")
-    async def open_when_made(self, lesson_id: str, step: str, purpose: Purpose = Purpose.WORK) -> None:
-        """Open a step as soon as the views are assembled; hold the keys that are pressed before that."""
+    async def begin(self, start: StepPosition) -> None:
+        """Open the first step as soon as the views are assembled; hold the keys until then. Then look at the files."""
         with self.input_held():
             await self.assembled.wait()
-        lesson = self.state.learning.course.lesson(lesson_id)
+        again = self.source.again
+        self.frame.note = again.note if again is not None else ""
+        self.parts.open(start)
+        if again is not None and again.watched:
+            self.set_interval(LOOK_EVERY, partial(self._look, again))
+        if again is not None and again.greeting is not None:
+            self._say(again.greeting)
+
+    @work(exclusive=True, group="open")
+    async def open_when_made(
+        self, lesson_id: str, step: str, purpose: Purpose = Purpose.WORK, *, name: str = ""
+    ) -> None:
+        """Open a step as soon as the views are assembled, at the tensor of this name; hold the keys until then."""
+        with self.input_held():
+            await self.assembled.wait()
+        lesson = self.source.lesson(lesson_id)
         if purpose is Purpose.WORK:
-            self.parts.steps.open(lesson, lesson.index(step))
+            self.parts.open(StepPosition(lesson, lesson.index(step), name))
         else:
             self.parts.steps.jump(lesson, lesson.index(step), purpose)
+
+    def _say(self, said: Notice) -> None:
+        self.frame.notify(said.text, said.severity, said.seconds)
+
+    # Reading it again ------------------------------------------------------------------------------------------------
+
+    def _look(self, again: Again) -> None:
+        """Read what is shown again if one of its files was saved."""
+        found = again.look()
+        if found.saved:
+            self.read_again(again)
+        elif found.said is not None:
+            self._say(found.said)
+
+    @work(exclusive=True, group="again", exit_on_error=False)
+    async def read_again(self, again: Again) -> None:
+        """Read what is shown again; show what has come of it, or say why nothing has."""
+        steps = self.parts.steps
+        news = await again.read_again(self.state.async_session, lambda: (steps.lesson, steps.step), self._say)
+        self.frame.problem = news.problem or self.frame.problem
+        self.frame.note = again.note
+        if news.place is None:
+            self.parts.findings.update()
+            self.frame.show_title()
+        elif news.leaves_map or self.frame.main_view_id != MAP:
+            self.parts.open(news.place)
+        else:
+            self.map.show()
+        if news.said is not None:
+            self._say(news.said)
+
+    @work(exclusive=True, group="again", exit_on_error=False)
+    async def choose_call(self, which: Which) -> None:
+        """Have another call shown of the function that the page is about."""
+        steps = self.parts.steps
+        assert self.source.choose_call is not None
+        found = await self.source.choose_call(self.state.async_session, steps.step.id, which)
+        if isinstance(found, Call):
+            place, history = found.place, steps.history if found.keeps_changes else None
+            steps.open(place.lesson, place.index, history=history)
+        else:
+            self.frame.notify(found.reason, timeout=5)
 
     # Messages ----------------------------------------------------------------------------------------------------
 
@@ -283,12 +331,13 @@ class TutorApp(OrderedInputApp):
         self.frame.show_lines()
 
     def on_map_view_open(self, event: MapView.Open) -> None:
-        """Open a lesson at the step that the learner has chosen on the map."""
-        self.open_when_made(event.lesson.id, event.step)
+        """Open what the learner has chosen on the map."""
+        self.open_when_made(event.lesson.id, event.step, name=event.name)
 
     def on_map_view_selected(self, event: MapView.Selected) -> None:
-        """Describe the lesson that is selected on the map."""
+        """Describe what is selected on the map, and update the keys, which depend on whether names are sought."""
         self.map.describe(event.lesson)
+        self.frame.show_keys()
 
     def on_map_view_selected_course(self, event: MapView.SelectedCourse) -> None:
         """Describe the course that is selected on the map."""
@@ -379,6 +428,12 @@ class TutorApp(OrderedInputApp):
             return self.assembled.is_set() and self.parts.steps.jumped and self.parts.steps.is_visible
         if action == "side_step":
             return self.assembled.is_set() and self.parts.steps.is_visible and self.parts.steps.has_side_step
+        if action == "call":
+            return self.source.choose_call is not None and self.assembled.is_set() and self.parts.steps.is_visible
+        if action == "glossary":
+            return self.source.course is not None and self.assembled.is_set()
+        if action == "export" and self.source.folder is None:
+            return False
         if action == "export":
             # Elsewhere only while the title says so, because the progress cannot be saved.
             return self.frame.view_id == MAP or (self.loaded.is_set() and not self.progress.saved)
@@ -386,7 +441,7 @@ class TutorApp(OrderedInputApp):
             return self.frame.main_view_id != MAP
         if action == "map":
             return self.frame.view_id != MAP
-        return action not in ("glossary", "take_home") or self.assembled.is_set()
+        return action != "take_home" or self.assembled.is_set()
 
     def action_next(self) -> None:
         """Go on to the next step, and count the current one as done if it was read or run."""
@@ -409,8 +464,17 @@ class TutorApp(OrderedInputApp):
         self.parts.steps.leave()
 
     def action_rerun(self) -> None:
-        """Run the step again."""
-        self.parts.steps.rerun()
+        """Run the step again, or all of what has no steps that run by themselves."""
+        steps, again = self.parts.steps, self.source.again
+        if again is None or not again.runs_whole:
+            steps.rerun()
+        elif steps.is_visible:
+            self.read_again(again)
+
+    def action_call(self, which: Which) -> None:
+        """Show another call of the function that the page is about."""
+        if self.parts.steps.may_leave():
+            self.choose_call(which)
 
     def action_prompt(self) -> None:
         """Open a Python prompt on the step, with the learner's changes."""
@@ -497,4 +561,4 @@ class TutorApp(OrderedInputApp):
             if self.ready_to_run.is_set():
                 self.state.async_session.close()
             self.progress.close()
-            return farewell(self.progress, self.course.option)
+            return farewell(self.progress, self.source.folder.option if self.source.folder is not None else "")

@@ -71,9 +71,15 @@ class Progress:
     on_saved: Callable[[], object] | None = None
 
     def __init__(
-        self, path: Path | None, *, renames: Renames = UNCHANGED, background: bool = False, course: str = ""
+        self,
+        path: Path | None,
+        *,
+        renames: Renames = UNCHANGED,
+        background: bool = False,
+        course: str = "",
+        wanted: bool = True,
     ) -> None:
-        """Start with an empty memory and an unopened file; use `Progress.open`."""
+        """Start with an empty memory and an unopened file; use `Progress.open` or `Progress.unkept`."""
         self._lock = threading.RLock()
         self._last = datetime.min.replace(tzinfo=UTC)
         self._session = secrets.token_hex(8)
@@ -85,7 +91,7 @@ class Progress:
 
         # Never acquire this lock while holding `_lock`, which the screen waits for.
         self._file_lock = threading.RLock()
-        self._file = ProgressFile(path, self._everything, renames, patient=not background)
+        self._file = ProgressFile(path, self._everything, renames, patient=not background, wanted=wanted)
         self._unsaved = UnsavedRows(path, course)
         self._took_over = False
         self._retry: threading.Timer | None = None
@@ -96,6 +102,11 @@ class Progress:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="progress") if background else None
         self._scheduled = False
         self._moved = False
+
+    @classmethod
+    def unkept(cls) -> Self:
+        """Return progress that is kept in no file, and is not meant to be."""
+        return cls(None, wanted=False)
 
     @classmethod
     def open(

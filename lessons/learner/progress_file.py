@@ -82,6 +82,7 @@ class ProgressFile:
         renames: Renames = UNCHANGED,
         *,
         patient: bool = True,
+        wanted: bool = True,
     ) -> None:
         """Prepare for a file; the first write opens it.
 
@@ -90,9 +91,10 @@ class ProgressFile:
             everything: returns all rows of this session, to be written once the file can be used (again).
             renames: the ids that the course has in place of others that may stand in the file.
             patient: whether a lock is waited for longer the first time, for those who do not try again by themselves.
+            wanted: whether anything is to be saved; if not, there is no path, and that is no problem.
         """
-        self.problem: str | None = None if path else _no_home()
-        self.saved = self.may_pass = False
+        self.problem: str | None = None if path or not wanted else _no_home()
+        self.saved, self.may_pass = not wanted, False
         self.is_known = path is None
         self._patient = patient
         self._path = path

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from lessons.format import main_path
 from lessons.play.purpose import Purpose
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Course, Lesson, Step
+    from lessons.format.lesson import Lesson, Step
     from lessons.learner.progress import Progress
     from lessons.what_if.changes import ChangeHistory
 
 Position = tuple["Lesson", int]
 """A step: its lesson, and its position there from 0."""
+
+
+class HasLessons(Protocol):
+    """A course, or what is gone through like one."""
+
+    @property
+    def lessons(self) -> tuple[Lesson, ...]:
+        """The lessons, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +36,7 @@ class Origin:
     history: ChangeHistory
 
 
-def step_after(course: Course, lesson: Lesson, step: Step) -> Position | None:
+def step_after(course: HasLessons, lesson: Lesson, step: Step) -> Position | None:
     """Return the step that a learner goes on to, past side steps unless they are at one; None after the last."""
     after = main_path.step_after(lesson.steps, step.id)
     if after is not None:
@@ -37,7 +45,7 @@ def step_after(course: Course, lesson: Lesson, step: Step) -> Position | None:
     return (course.lessons[number + 1], 0) if number + 1 < len(course.lessons) else None
 
 
-def step_before(course: Course, lesson: Lesson, step: Step) -> Position | None:
+def step_before(course: HasLessons, lesson: Lesson, step: Step) -> Position | None:
     """Return the step that a learner goes back to, which may be in the lesson before; None before the first.
 
     The first side step leads back to its main step; other side steps are passed.

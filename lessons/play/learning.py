@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lessons.format.lesson import Course
 from lessons.learner.progress import Progress
+from lessons.play.course_path import HasLessons
 from lessons.play.drafts import Drafts
 from lessons.play.exercise_help import ExerciseHelp
 from lessons.play.step_results import StepResults, TrainingReplays
@@ -21,7 +21,7 @@ class Learning:
         under_review: questions that are asked again as if they had not been answered.
     """
 
-    course: Course
+    course: HasLessons
     progress: Progress
     results: StepResults
     replays: TrainingReplays
@@ -30,7 +30,7 @@ class Learning:
     under_review: set[str] = field(default_factory=set)
 
     @classmethod
-    def begin(cls, course: Course, progress: Progress, results: StepResults | None = None) -> Learning:
+    def begin(cls, course: HasLessons, progress: Progress, results: StepResults | None = None) -> Learning:
         """Return the state in which a learner opens a course, by default with its recorded results."""
         return cls(
             course, progress, results or StepResults(), TrainingReplays(), Drafts(progress), ExerciseHelp(progress)

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from lessons.format.lesson import Lesson
 from lessons.reading import recorded_outputs
 from lessons.results.result import StepResult
+
+
+class Recorded(Protocol):
+    """What was recorded of lessons."""
+
+    def result(self, lesson: Lesson, step: str) -> StepResult | None:
+        """Return the recorded result of a step, None if it has none."""
+
+
+class NothingRecorded:
+    """What was recorded of something that is run only here and now: nothing."""
+
+    def result(self, lesson: Lesson, step: str) -> None:
+        """Return None."""
 
 
 class RecordedResults:

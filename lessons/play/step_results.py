@@ -12,7 +12,7 @@ from lessons.engine import training
 from lessons.engine.run import Run
 from lessons.format.lesson import Lesson, Step, TrainStep
 from lessons.play import step_content
-from lessons.play.recorded_results import RecordedResults
+from lessons.play.recorded_results import Recorded, RecordedResults
 from lessons.play.step_content import StepContent
 from lessons.play.training_replay import TrainingReplay
 from lessons.results.result import StepResult, Training
@@ -41,7 +41,7 @@ def finish(runs: Runs[T], run: Callable[[Changes], Run]) -> T:
 class StepResults:
     """The results of all steps that were shown."""
 
-    def __init__(self, recorded: RecordedResults | None = None) -> None:
+    def __init__(self, recorded: Recorded | None = None) -> None:
         self._recorded = recorded or RecordedResults()
         self._bases: dict[tuple[str, str], StepResult] = {}
 

@@ -24,6 +24,7 @@ from tui.render.prose import rich_text
 from tui.screens.lesson_view import LessonView
 from tui.screens.training_view import TrainingView
 from tui.screens.workbench import Workbench
+from tui.sources.course_source import CourseSource
 from tui.tty.terminal import Terminal
 from tui.widgets.text_pane import TextPane
 
@@ -158,7 +159,7 @@ class Learner:
 
     def opens(self, lesson: str, index: int, *, purpose: Purpose = Purpose.WORK) -> None:
         """Open a step directly, without the keys that lead there."""
-        self.app.parts.steps.open(self.app.state.learning.course.lesson(lesson), index, purpose=purpose)
+        self.app.parts.steps.open(self.app.source.lesson(lesson), index, purpose=purpose)
 
     @property
     def view_has_keys(self) -> bool:
@@ -194,7 +195,7 @@ async def tutor(
     session: Session | WarmSession | None = None, size: tuple[int, int] = (80, 24), terminal: Terminal = SSH
 ) -> AsyncIterator[Learner]:
     """Open a tutor, by default with a fake session that replies at once."""
-    app = TutorApp(terminal, cast(Session, session) or FakeSession())
+    app = TutorApp(terminal, CourseSource(session=cast(Session, session) or FakeSession()))
     try:
         async with app.run_test(size=size, notifications=True) as pilot:
             learner = Learner(app, pilot)

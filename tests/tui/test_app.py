@@ -42,6 +42,7 @@ from tests.tui.learner import (
 from tui.app import TutorApp
 from tui.controllers import startup
 from tui.render.prose import rich_text
+from tui.sources.course_source import CourseSource
 from tui.tty import hangup_guard
 from tui.tty.exit_codes import ExitCode
 from tui.tty.terminal import Terminal
@@ -219,7 +220,7 @@ async def test_a_package_that_cannot_be_imported_ends_the_tutor(
         raise missing
 
     monkeypatch.setattr(module, function, fail)
-    app = TutorApp(SSH, FakeSession())
+    app = TutorApp(SSH, CourseSource(session=FakeSession()))
     async with app.run_test() as pilot:
         await Learner(app, pilot).sees(lambda: not app.is_running)
     assert app.return_code == ExitCode.INCOMPLETE
@@ -238,7 +239,7 @@ async def test_a_course_that_cannot_be_read_ends_the_tutor(late: bool, monkeypat
         raise LessonError([Finding("lesson.yaml", 1, 1, "It is not here", "Put it there.")])
 
     monkeypatch.setattr(kept_course, "load_outline", load_outline)
-    app = TutorApp(SSH, FakeSession())
+    app = TutorApp(SSH, CourseSource(session=FakeSession()))
     async with app.run_test() as pilot:
         learner = Learner(app, pilot)
         if late:
@@ -285,7 +286,7 @@ async def test_a_failure_of_the_tutor_is_no_answer_that_did_not_pass(
     fail: Callable[[TutorApp], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TutorApp, "action_help", fail)
-    app = TutorApp(SSH, FakeSession())
+    app = TutorApp(SSH, CourseSource(session=FakeSession()))
     with suppress(ZeroDivisionError):
         async with app.run_test() as pilot:
             learner = Learner(app, pilot)
@@ -932,7 +933,7 @@ async def test_cyrillic_letters_are_keys() -> None:
 
 
 async def test_keys_before_anything_is_loaded() -> None:
-    app = TutorApp(SSH, FakeSession())
+    app = TutorApp(SSH, CourseSource(session=FakeSession()))
     async with app.run_test() as pilot:
         for key in ("n", "b", "m", "r", "s", "x", "f5", "f3", "tab", "enter", "f1", "z"):
             await pilot.press(key)

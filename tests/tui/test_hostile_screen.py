@@ -24,8 +24,9 @@ from tests.tui.hostile_text import EVERY_COMMAND, MARK, OF_A_LINE, RecordingDriv
 from tests.tui.learner import SSH, Learner, tutor
 from tests.tui.test_program_app import opened
 from tests.tui.test_tensor_file_app import WarmFile
+from tui.app import TutorApp
 from tui.controllers.step_kinds import VIEWS
-from tui.tensor_file_app import TensorFileApp
+from tui.sources.tensor_file_source import TensorFileSource
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +80,7 @@ async def test_names_of_tensors_and_of_their_file(worker: Session, tmp_path: Pat
     path.write_bytes(safetensors(entries, struct.pack("<4f", 1, 2, 3, 4)))
     with stored_tensors.opened(worker, path) as file:
         session = WarmFile(path, file.found, tensor_file_text.table, launcher=worker.launcher)
-    app = TensorFileApp(SSH, session)
+    app = TutorApp(SSH, TensorFileSource(session))
     try:
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
             learner = Learner(app, pilot)

@@ -14,8 +14,9 @@ from lessons.engine.session import Session
 from tests import small_course
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.learner import SSH, Learner
-from tui import preview_app
-from tui.preview_app import PreviewApp
+from tui.app import TutorApp
+from tui.sources import draft_source
+from tui.sources.draft_source import DraftSource
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +24,8 @@ pytestmark = pytest.mark.slow
 @asynccontextmanager
 async def opened(worker: Session, path: Path) -> AsyncIterator[Learner]:
     previewed = PreviewedCourse.at(path)
-    app = PreviewApp(SSH, previewed, previewed.read(), 0, cast(Session, WarmSession(worker)))
+    source = DraftSource(previewed, previewed.read(), 0, cast(Session, WarmSession(worker)))
+    app = TutorApp(SSH, source)
     try:
         async with app.run_test(size=(80, 24), notifications=True) as pilot:
             yield Learner(app, pilot)
@@ -69,7 +71,7 @@ async def test_a_save_is_followed_and_a_mistake_is_shown_in_place(
 async def test_code_that_takes_long_is_seen_at_work(
     worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preview_app, "PATIENCE", 0.1)
+    monkeypatch.setattr(draft_source, "PATIENCE", 0.1)
     course = small_course.write_course(tmp_path / "rows")
     async with opened(worker, course) as learner:
         await learner.sees("add up to 10.", "live")

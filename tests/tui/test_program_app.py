@@ -12,7 +12,8 @@ from lessons.engine.programs.program_session import ProgramSession
 from lessons.engine.running_program import OwnProgram
 from lessons.engine.session import Session
 from tests.tui.learner import SSH, Learner
-from tui.program_app import ProgramApp
+from tui.app import TutorApp
+from tui.sources.program_source import ProgramSource
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +44,7 @@ async def opened(
     file.write_text(source)
     session = WarmProgram(OwnProgram.here(file, source), worker.launcher)
     session.open(session.program)
-    app = ProgramApp(SSH, session, watch=watch)
+    app = TutorApp(SSH, ProgramSource(session, watched=watch))
     try:
         async with app.run_test(size=size, notifications=True) as pilot:
             yield Learner(app, pilot)

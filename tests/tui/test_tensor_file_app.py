@@ -12,7 +12,8 @@ from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.engine.session import Session
 from lessons.render import tensor_file_text
 from tests.tui.learner import SSH, Learner
-from tui.tensor_file_app import TensorFileApp
+from tui.app import TutorApp
+from tui.sources.tensor_file_source import TensorFileSource
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,7 @@ async def test_a_file_is_listed_and_its_pages_are_opened(worker: Session, tmp_pa
     torch.save({**layers, "norm": torch.tensor([torch.nan, 0, 2]), "lr": 0.25}, path)
     with stored_tensors.opened(worker, path) as file:
         session = WarmFile(path, file.found, tensor_file_text.table, launcher=worker.launcher)
-    app = TensorFileApp(SSH, session)
+    app = TutorApp(SSH, TensorFileSource(session))
     try:
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
             learner = Learner(app, pilot)

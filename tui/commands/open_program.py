@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,9 @@ from tui.tty.terminal import Terminal, prepare, this_terminal
 
 if TYPE_CHECKING:
     from lessons.engine.programs.tensor_file_session import TensorFileSession
-    from tui.app import TutorApp
+    from tui.plain.console import Console
+    from tui.sources.pages import Pages
+    from tui.sources.source import Source
 
 say = Wording("command/open")
 
@@ -45,7 +46,9 @@ def run(options: argparse.Namespace) -> int:
         with interruptible(session):
             session.open(program)
         if options.plain:
-            return talk(terminal, session, options.columns)
+            from tui.sources.program_source import ProgramSource
+
+            return talk(terminal, ProgramSource(session), options.columns)
         return _print(session)
     except WorkerError as error:
         raise CommandError(str(error)) from None
@@ -53,14 +56,17 @@ def run(options: argparse.Namespace) -> int:
         session.close()
 
 
-def talk(terminal: Terminal, session: ProgramSession, columns: int | None, name: str = "") -> int:
-    """Talk about the pages of a session in lines of this width, from the tensor of a name; return the exit code."""
+def talk(terminal: Terminal, pages: Pages, columns: int | None) -> int:
+    """Talk about the pages of a program or a file in lines of this width; return the exit code."""
     from tui.plain import open_dialogue
-    from tui.plain.program_dialogue import ProgramDialogue
+    from tui.plain.dialogue import Dialogue
+    from tui.plain.pages_dialogue import PagesDialogue
 
-    open_dialogue.converse(lambda console: ProgramDialogue(session, console, name), columns, unicode=terminal.unicode)
-    assert session.opened is not None
-    return own_program.status(session.opened.whole)
+    def make(console: Console) -> Dialogue:
+        return Dialogue(pages, pages.read(), console, lambda state: PagesDialogue(state, pages))
+
+    open_dialogue.converse(make, columns, unicode=terminal.unicode)
+    return own_program.status(pages.opened.whole)
 
 
 def open_pages(terminal: Terminal, session: ProgramSession, *, watch: bool = False) -> int:
@@ -69,10 +75,9 @@ def open_pages(terminal: Terminal, session: ProgramSession, *, watch: bool = Fal
     try:
         with interruptible(session):
             session.open(session.program)
-        # Textual reads the environment as soon as it is imported.
-        from tui.program_app import ProgramApp
+        from tui.sources.program_source import ProgramSource
 
-        return run_app(lambda: ProgramApp(terminal, session, watch=watch))
+        return run_app(terminal, ProgramSource(session, watched=watch))
     except WorkerError as error:
         raise CommandError(str(error)) from None
     finally:
@@ -83,21 +88,23 @@ def open_file(terminal: Terminal, session: TensorFileSession, name: str = "") ->
     """Open the pages of a file at a tensor of this name. Closes the session, and returns the exit code."""
     prepare(terminal, os.environ)
     try:
-        from tui.tensor_file_app import TensorFileApp
+        from tui.sources.tensor_file_source import TensorFileSource
 
-        return run_app(lambda: TensorFileApp(terminal, session, name=name))
+        return run_app(terminal, TensorFileSource(session, name))
     finally:
         session.close()
 
 
-def run_app(make: Callable[[], TutorApp]) -> int:
-    """Make an app, run it until the learner quits, and return the exit code."""
+def run_app(terminal: Terminal, source: Source) -> int:
+    """Open the tutor with a source until the learner quits, and return the exit code."""
+    # Textual reads the environment as soon as it is imported.
+    from tui.app import TutorApp
     from tui.tty import hangup_guard
     from tui.tty.textual_patches import apply_patches
 
     apply_patches()
     hangup_guard.guard()
-    app = make()
+    app = TutorApp(terminal, source)
     try:
         app.run()
     finally:

@@ -54,7 +54,7 @@ def _talk(terminal: Terminal, found: CourseFolder, columns: int | None) -> int:
         course = open_course(found)
         if switched:
             output.print_now([say("course", "Course: {title}", title=course.title), ""])
-        ended, switched = open_dialogue.talk(course, columns, unicode=terminal.unicode), True
+        ended, switched = open_dialogue.talk(found, course, columns, unicode=terminal.unicode), True
         is_lost = is_lost or ended.is_lost
         if ended.next_course is None:
             return ExitCode.FAILURE if is_lost else 0
@@ -80,6 +80,7 @@ def _draw(terminal: Terminal, course: CourseFolder) -> int:
     gc.disable()
     # Textual reads the environment as soon as it is imported.
     from tui.app import TutorApp
+    from tui.sources.course_source import CourseSource
     from tui.tty import hangup_guard
     from tui.tty.textual_patches import apply_patches
 
@@ -87,7 +88,7 @@ def _draw(terminal: Terminal, course: CourseFolder) -> int:
     hangup_guard.guard()
 
     def show(course: CourseFolder) -> tuple[int, CourseFolder | None]:
-        app = TutorApp(terminal, course=course)
+        app = TutorApp(terminal, CourseSource(course))
         try:
             app.run()
         finally:

@@ -103,21 +103,22 @@ def what_will_run(previewed: PreviewedCourse, version: Version) -> str:
 
 def _draw(terminal: Terminal, previewed: PreviewedCourse, version: Version, index: int) -> int:
     prepare(terminal, os.environ)
-    # Textual reads the environment as soon as it is imported.
     from tui.commands.open_program import run_app
-    from tui.preview_app import PreviewApp
+    from tui.sources.draft_source import DraftSource
 
-    return run_app(lambda: PreviewApp(terminal, previewed, version, index))
+    return run_app(terminal, DraftSource(previewed, version, index))
 
 
 def _talk(terminal: Terminal, previewed: PreviewedCourse, version: Version, index: int, columns: int | None) -> int:
     from lessons.engine.session import Session
     from tui.plain import open_dialogue
-    from tui.plain.preview_dialogue import PreviewDialogue
+    from tui.plain.dialogue import Dialogue
+    from tui.sources.draft_source import DraftSource
 
+    source = DraftSource(previewed, version, index, Session())
     output.print_now([what_will_run(previewed, version), ""])
     open_dialogue.converse(
-        lambda console: PreviewDialogue(previewed, version, index, Session(), console),
+        lambda console: Dialogue(source, source.read(), console),
         columns,
         unicode=terminal.unicode,
     )

@@ -58,7 +58,9 @@ def run(options: argparse.Namespace) -> int:
         pages = TensorFileSession(path, found, tensor_file_text.table, heads, session.launcher)
         name = listed.name if listed is not None else ""
         if options.plain:
-            return open_program.talk(terminal, pages, options.columns, name)
+            from tui.sources.tensor_file_source import TensorFileSource
+
+            return open_program.talk(terminal, TensorFileSource(pages, name), options.columns)
         return open_program.open_file(terminal, pages, name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from tui.controllers.findings_controller import FindingsController
 from tui.controllers.flow_controller import FlowController
 from tui.controllers.frame import FLOW, GLOSSARY, HOME, PROMPT, Frame
 from tui.controllers.glossary_controller import GlossaryController
@@ -18,9 +19,12 @@ from tui.controllers.training_controller import TrainingController
 from tui.screens.flow_view import FlowView
 from tui.screens.glossary_view import GlossaryView
 from tui.screens.home_view import HomeView
+from tui.screens.lesson_view import LessonView
 from tui.screens.prompt_view import PromptView
 from tui.screens.step_view import StepView, View, ViewContext
+from tui.sources.source import Source, StepPosition
 from tui.tty.terminal import Terminal
+from tui.widgets.findings_pane import FindingsPane
 from tui.widgets.side_panel import SidePanel
 
 
@@ -43,10 +47,25 @@ class Assembly(NamedTuple):
     home: HomeController
     beside: SidePanel
     beside_step: SideController
+    findings: FindingsController
+
+    def open(self, place: StepPosition) -> None:
+        """Open a step with the cursor in its tensor of a name, or of the name that has the cursor."""
+        view = self.step_views[place.lesson.steps[place.index].kind]
+        if isinstance(view, LessonView):
+            view.prefer(view.active_name if place.name is None else place.name)
+        self.steps.open(place.lesson, place.index)
+        if isinstance(view, LessonView) and place.name is None:
+            view.prefer("")
 
 
 def assemble(
-    frame: Frame, state: LearningState, terminal: Terminal, code_theme: str, show_map: Callable[[], None]
+    frame: Frame,
+    source: Source,
+    state: LearningState,
+    terminal: Terminal,
+    code_theme: str,
+    show_map: Callable[[], None],
 ) -> Assembly:
     """Make the views and controllers, and return them; controllers call `show_map` to go back to the map."""
     step_views = make_views(ViewContext(terminal, code_theme, state.async_session, state.learning.progress))
@@ -59,20 +78,28 @@ def assemble(
     side = SideController(frame, state, steps, side_panel)
     flow = FlowController(frame, state.async_session, steps, flow_view)
 
-    def arrive() -> None:
+    findings = FindingsController(source, steps, FindingsPane(ellipsis=terminal.ellipsis, id="findings"))
+
+    def on_open() -> None:
+        side.open()
+        findings.update()
+
+    def on_result() -> None:
         side.arrive()
         flow.arrive()
+        findings.update()
 
-    steps.on_open, steps.on_result = side.open, arrive
+    steps.on_open, steps.on_result = on_open, on_result
     return Assembly(
         views=tuple(dict.fromkeys([*step_views.values(), prompt_view, glossary_view, flow_view, home_view])),
         step_views=step_views,
         steps=steps,
         trainings=TrainingController(frame, state, steps),
         prompt=PromptController(frame, state.async_session, steps, prompt_view),
-        glossary=GlossaryController(frame, state.learning.course, steps, glossary_view),
+        glossary=GlossaryController(frame, source, steps, glossary_view),
         flow=flow,
-        home=HomeController(frame, state, home_view),
+        home=HomeController(frame, source, state, home_view),
         beside=side_panel,
         beside_step=side,
+        findings=findings,
     )

@@ -68,22 +68,28 @@ class CoursePosition:
 class Frame:
     """The content of the screen; it also shows notifications and runs background tasks for the controllers."""
 
-    def __init__(self, app: App[None], terminal: Terminal, course_map: View) -> None:
+    def __init__(
+        self, app: App[None], terminal: Terminal, course_map: View, map_name: str, *, flow_beside: bool = True
+    ) -> None:
+        """Initialize without views other than the map.
+
+        Args:
+            app: has the screen.
+            terminal: what the screen can show.
+            course_map: the map.
+            map_name: what the title line calls it.
+            flow_beside: whether something stands beside the views of steps where the screen is wide.
+        """
         self._app, self._terminal = app, terminal
+        self._map_name, self._flow_beside = map_name, flow_beside
         self._views_by_id: dict[str, View] = {}
         self._async_session: AsyncSession | None = None
         self._progress: Progress | None = None
         self.position = CoursePosition()
         self.way: tuple[str, ...] = ()
         """The names on the way of the numbers to what the step shows; empty if it is not known."""
-        self.map_title = say("course-map", "course map")
-        """What the title line calls the map."""
         self.problem = ""
         """The reason why the worker cannot run code, "" if it can."""
-        self.alone = False
-        """Whether nothing stands beside the views of steps, however wide the screen is."""
-        self.has_course = True
-        """Whether there is a course, of which a learner has read and written something."""
         self.note = ""
         """What the title line says of what is shown, "" for nothing."""
         self.covered_view_id = MAP
@@ -106,6 +112,10 @@ class Frame:
     async def add_beside(self, panel: Widget) -> None:
         """Add a panel that stands beside the views of steps where the screen is wide."""
         await self.middle.mount(panel)
+
+    async def add_above(self, panel: Widget) -> None:
+        """Add a panel that stands above the views."""
+        await self._app.mount(panel, before=self.middle)
 
     async def add(self, view: View) -> None:
         """Add a view without showing it."""
@@ -155,7 +165,7 @@ class Frame:
     def show(self, view: View) -> None:
         """Show a view that was added before, in place of the current one."""
         self.views.current = view.id
-        self.middle.alone = self.alone or self.view_id in NOT_STEPS
+        self.middle.alone = not self._flow_beside or self.view_id in NOT_STEPS
 
     def cover(self, view: View) -> Callable[[], None]:
         """Show a view over the current one. Returns a function that restores the view and the focus of before."""
@@ -181,7 +191,7 @@ class Frame:
             return
         here = CoursePosition() if self.view_id == MAP else self.position
         if self.view_id == MAP:
-            right = title_text.GAP.join([*words, f"{self.map_title} "])
+            right = title_text.GAP.join([*words, f"{self._map_name} "])
         else:
             position = f"{title_text.GAP.join(filter(None, (here.lesson, here.step)))} "
             words += [say("what-if", "what if")] if here.changed else []

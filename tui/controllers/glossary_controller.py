@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lessons.format.lesson import Course
 from lessons.play.purpose import Purpose
 from lessons.reading import translating
 from lessons.reading.findings import LessonError
@@ -13,6 +12,7 @@ from tui.controllers.frame import GLOSSARY, MAP, Frame
 from tui.controllers.step_controller import StepController
 from tui.render import glossary_text
 from tui.screens.glossary_view import GlossaryView
+from tui.sources.source import Source
 
 say = Wording("screen/glossary-controller")
 
@@ -20,8 +20,8 @@ say = Wording("screen/glossary-controller")
 class GlossaryController:
     """The controller of the glossary, which remembers where the learner was when they opened it."""
 
-    def __init__(self, frame: Frame, course: Course, steps: StepController, view: GlossaryView) -> None:
-        self._frame, self._course, self._steps, self._view = frame, course, steps, view
+    def __init__(self, frame: Frame, source: Source, steps: StepController, view: GlossaryView) -> None:
+        self._frame, self._source, self._steps, self._view = frame, source, steps, view
         self.close: Callable[[], None] = lambda: None
         """Close the view, and restore the view and the focus of before."""
 
@@ -31,19 +31,23 @@ class GlossaryController:
         if frame.view_id == GLOSSARY:
             self.close()
             return
+        course = self._source.course
+        if course is None:
+            return
         try:
-            words = translating.load_glossary(self._course)
+            words = translating.load_glossary(course)
         except LessonError as error:
             frame.notify(say("cannot-read", "The glossary cannot be read: {reason}", reason=error), "error")
             return
         step = None if frame.view_id == MAP else self._steps.step
         self.close = frame.cover(self._view)
-        self._view.open(words, self._course, step)
+        self._view.open(words, course, step)
         frame.show_lines()
 
     def go_to(self, step_path: str) -> None:
         """Go to a step, named as `lesson/step`; say so if there is none."""
-        found = glossary_text.step_of(self._course, step_path)
+        course = self._source.course
+        found = glossary_text.step_of(course, step_path) if course is not None else None
         if found is None:
             self._frame.notify(glossary_text.no_step(step_path), "warning")
         else:

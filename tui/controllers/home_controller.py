@@ -17,6 +17,7 @@ from lessons.texts.wording import Wording
 from tui.controllers.frame import HOME, Frame
 from tui.controllers.learning_state import LearningState
 from tui.screens.home_view import HomeView
+from tui.sources.source import Source
 from tui.state import home_offers
 from tui.state.exported_files import ExportedFiles, NotWritten
 from tui.state.home_offers import PROGRESS, SCREEN, HomeOffer
@@ -32,8 +33,8 @@ NICE = 5
 class HomeController:
     """Offers the matrix under the cursor, the screen, and what the learner read and wrote; writes what they choose."""
 
-    def __init__(self, frame: Frame, state: LearningState, view: HomeView) -> None:
-        self._frame, self._state, self._view = frame, state, view
+    def __init__(self, frame: Frame, source: Source, state: LearningState, view: HomeView) -> None:
+        self._frame, self._source, self._state, self._view = frame, source, state, view
         self._files = ExportedFiles()
         self._picture: ScreenPicture | None = None
         self._tensor: Tensor | None = None
@@ -52,8 +53,8 @@ class HomeController:
         if self._tensor is not None:
             offers = [*home_offers.of_matrix(self._tensor), *offers]
             remark = "" if self._tensor.values is not None else home_offers.why_no_matrix(self._tensor)
-        if self._frame.has_course:
-            offers += home_offers.of_course(self._state.learning.course)
+        if self._source.course is not None:
+            offers += home_offers.of_course(self._source.course)
         self._restore = self._frame.cover(self._view)
         self._view.open(offers, self._files.proposed, remark)
         self._frame.show_lines()
@@ -93,7 +94,8 @@ class HomeController:
     async def _run(self, kind: str, file: str) -> None:
         """Run what a file needs, in a thread, and write it; leaving the tutor ends that."""
         self._running = True
-        loop, course = asyncio.get_running_loop(), self._state.learning.course
+        loop, course = asyncio.get_running_loop(), self._source.course
+        assert course is not None
         work = learner_work.read(self._state.learning.progress, course)
 
         def on_line(text: str) -> None:

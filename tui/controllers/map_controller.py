@@ -8,16 +8,28 @@ from typing import TYPE_CHECKING
 from lessons.learner import milestones
 from lessons.play.purpose import Purpose
 from lessons.texts.wording import Wording
-from tui.controllers.frame import Frame
+from tui.controllers.frame import MAP, Frame
 from tui.screens.map_view import MapView
+from tui.sources.source import Source
+from tui.tty.terminal import Terminal
 
 if TYPE_CHECKING:
     # Not imported at run time, because the map is shown before the rest is loaded.
-    from lessons.reading.course_outline import CourseOutline, LessonOutline
-    from tui.controllers.learning_state import MapState
+    from lessons.learner.progress import Progress
+    from lessons.reading.course_outline import LessonOutline
     from tui.state.course_entries import CourseEntry
 
 say = Wording("screen/map-controller")
+
+
+def make_map(terminal: Terminal, source: Source) -> MapView:
+    """Return the view from which all of a source can be reached."""
+    if source.rows is None:
+        return MapView(terminal, id=MAP)
+    # A course is painted without it.
+    from tui.screens.program_map import ProgramMap
+
+    return ProgramMap(terminal, id=MAP)
 
 
 class MapController:
@@ -26,26 +38,24 @@ class MapController:
     def __init__(
         self,
         frame: Frame,
-        state: MapState,
+        source: Source,
+        progress: Progress,
         view: MapView,
         open_step: Callable[[str, str, Purpose], object],
     ) -> None:
         """Initialize; `open_step` opens a step by the id of its lesson and its own, for a purpose."""
-        self._frame, self._state, self._view, self._open_step = frame, state, view, open_step
+        self._frame, self._source, self._progress = frame, source, progress
+        self._view, self._open_step = view, open_step
         self._others: Sequence[CourseEntry] = ()
-
-    def replace(self, outline: CourseOutline) -> None:
-        """Show another outline from now on."""
-        self._state = self._state._replace(outline=outline)
 
     def show_others(self, others: Sequence[CourseEntry]) -> None:
         """Show other courses below this one from now on."""
         self._others = others
-        self._view.show(self._state.outline, self._state.progress, others)
+        self._view.show(self._source, self._progress, others)
 
     def show(self) -> None:
         """Show the map with the current progress, and focus its list."""
-        self._view.show(self._state.outline, self._state.progress, self._others)
+        self._view.show(self._source, self._progress, self._others)
         self._frame.show(self._view)
         if self._view.selected is not None:
             self.describe(self._view.selected)
@@ -54,8 +64,8 @@ class MapController:
 
     def describe(self, lesson: LessonOutline) -> None:
         """Show what a lesson teaches, its thumbnail, and the exercises that are due for review."""
-        due = milestones.due(self._state.outline, self._state.progress)
-        self._view.about(lesson, self._state.progress, due)
+        due = milestones.due(self._source.outline, self._progress)
+        self._view.about(lesson, self._progress, due)
 
     def open_challenge(self, lesson: LessonOutline) -> None:
         """Open the challenge of a lesson, or say that there is none."""
@@ -66,7 +76,7 @@ class MapController:
 
     def open_review(self) -> None:
         """Open the next exercise that is due for review, or say that nothing is due."""
-        due = milestones.due(self._state.outline, self._state.progress)
+        due = milestones.due(self._source.outline, self._progress)
         if due:
             lesson, exercise = due[0]
             self._open_step(lesson.id, exercise.id, Purpose.REVIEW)

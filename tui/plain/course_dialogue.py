@@ -6,66 +6,43 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from lessons.format import main_path
-from lessons.format.lesson import Lesson, Step
+from lessons.format.lesson import Course, Lesson
 from lessons.learner import milestones
 from lessons.play import course_path
-from lessons.play.journey import Journey
 from lessons.play.purpose import Purpose
-from lessons.play.step import StepModel
-from lessons.reading import outlining
-from lessons.reading.course_outline import CourseOutline
 from lessons.reading.findings import LessonError
 from lessons.reading.glossary import Glossary
 from lessons.texts.wording import Wording
-from lessons.what_if.changes import ChangeHistory
 from tui.plain.command_table import Handlers
 from tui.plain.plain_state import PlainState
 from tui.plain.refused import Refused
-from tui.plain.step_dialogue import StepDialogue
-from tui.plain.step_dialogues import dialogue_of
+from tui.plain.way import Way
 from tui.render import glossary_text, linear_text
 
 say = Wording("plain/course")
 
 
-class CourseDialogue:
-    """The learner's way through the course.
-
-    Attributes:
-        current: the dialogue of the step that the learner is at.
-    """
+class CourseDialogue(Way):
+    """The learner's way through the course."""
 
     def __init__(self, state: PlainState) -> None:
-        """Initialize at the step where the learner goes on."""
-        self._state, self._console = state, state.console
-        self._journey = Journey(state.learning)
+        """Initialize at the step that is opened first, or else where the learner goes on."""
         self._glossary: Glossary | None = None
-        self._outline: CourseOutline | None = None
-        self.current: StepDialogue
-        lessons, position = state.learning.course.lessons, state.learning.progress.position()
+        start, lessons, position = state.source.start, state.source.lessons, state.learning.progress.position()
         known = (
             (lesson, index)
             for lesson in lessons
             for index, step in enumerate(lesson.steps)
             if (lesson.id, step.id) == position
         )
-        self._come_to(*next(known, (lessons[0], 0)))
-
-    def _come_to(
-        self, lesson: Lesson, index: int, purpose: Purpose = Purpose.WORK, history: ChangeHistory | None = None
-    ) -> None:
-        """Have the learner be at a step, without printing it."""
-        self.current = self._dialogue(self._journey.open(lesson, index, purpose, history))
+        super().__init__(state, *((start.lesson, start.index) if start is not None else next(known, (lessons[0], 0))))
 
     @property
-    def lesson(self) -> Lesson:
-        """The lesson that the learner is in."""
-        return self.current.lesson
-
-    @property
-    def step(self) -> Step:
-        """The step that the learner is at."""
-        return self.current.step
+    def _course(self) -> Course:
+        """The course, as it was read last."""
+        course = self._state.source.course
+        assert course is not None
+        return course
 
     @property
     def handlers(self) -> Handlers:
@@ -80,27 +57,12 @@ class CourseDialogue:
             found["return"] = self.jump_back
         return found | {"glossary": self.glossary, "term": self.term}
 
-    def _dialogue(self, model: StepModel) -> StepDialogue:
-        return dialogue_of(self._state, model)
-
     # Steps -----------------------------------------------------------------------------------------------------------
 
-    def open(
-        self, lesson: Lesson, index: int, *, purpose: Purpose = Purpose.WORK, history: ChangeHistory | None = None
-    ) -> Iterator[str]:
-        """Open a step, and yield it."""
-        if ended := self.current.stop():
-            yield from self._console.wrapped(f"({ended})")
-        is_new = not self._journey.is_in(lesson)
-        self._come_to(lesson, index, purpose, history)
-        if is_new:
-            yield from self._title(lesson)
-        yield from self.current.open()
-
-    def begin(self) -> Iterator[str]:
-        """Yield the step where the learner goes on."""
-        yield from self._title(self.lesson)
-        yield from self.open(self.lesson, self.lesson.index(self.step.id))
+    def open_again(self, lesson: Lesson, index: int) -> Iterator[str]:
+        """Open a step of a course that was read again."""
+        self._glossary = None
+        yield from super().open_again(lesson, index)
 
     def _title(self, lesson: Lesson) -> Iterator[str]:
         yield from self._console.wrapped(
@@ -149,14 +111,14 @@ class CourseDialogue:
         first, _, rest = text.partition(" ")
         rest = rest.strip()
         try:
-            lesson = self._state.learning.course.lesson(first.casefold())
+            lesson = self._course.lesson(first.casefold())
         except KeyError:
             if not rest and (found := course_path.step_named(self.lesson, first)) is not None:
                 return self.lesson, found
             with suppress(KeyError):
-                lesson, exercise = self._state.learning.course.exercise(first.casefold())
+                lesson, exercise = self._course.exercise(first.casefold())
                 return lesson, lesson.index(exercise.id)
-            numbers = f"0 - {self._state.learning.course.lessons[-1].number}"
+            numbers = f"0 - {self._course.lessons[-1].number}"
             raise Refused(
                 say("no-lesson", "There is no lesson {name}. Their numbers: {numbers}.", name=first, numbers=numbers)
             ) from None
@@ -180,7 +142,7 @@ class CourseDialogue:
 
     def map(self, _: str) -> Iterator[str]:
         """Yield the lessons, with the learner's progress."""
-        for lesson in self._state.learning.course.lessons:
+        for lesson in self._course.lessons:
             found = milestones.state_of(lesson, self._state.learning.progress).text
             line = f"{lesson.number}. {lesson.title}" + (f" ({found})" if found else "")
             yield from self._console.wrapped(
@@ -204,7 +166,7 @@ class CourseDialogue:
 
     def progress(self, _: str) -> Iterator[str]:
         """Yield how far the learner is, and what is due for review."""
-        lessons, progress = self._state.learning.course.lessons, self._state.learning.progress
+        lessons, progress = self._course.lessons, self._state.learning.progress
         done = [lesson for lesson in lessons if milestones.state_of(lesson, progress).state == "done"]
         yield from self._console.wrapped(
             say("lessons-done", "{done} of {all} lessons are done.", done=len(done), all=len(lessons))
@@ -221,7 +183,7 @@ class CourseDialogue:
                 all=len(steps),
             )
         )
-        due = [step.title for _, step in milestones.due(self._course_outline, progress)]
+        due = [step.title for _, step in milestones.due(self._state.source.outline, progress)]
         if due:
             yield from self._console.wrapped(
                 say("due", "Due for review: {titles}. Type review to begin.", titles="; ".join(due))
@@ -230,12 +192,6 @@ class CourseDialogue:
             yield from self._console.wrapped(say("nothing-due", "Nothing is due for review."))
         if progress.problem:
             yield from self._console.wrapped(progress.problem)
-
-    @property
-    def _course_outline(self) -> CourseOutline:
-        if self._outline is None:
-            self._outline = outlining.outline(self._state.learning.course)
-        return self._outline
 
     # Jumps -----------------------------------------------------------------------------------------------------------
 
@@ -252,10 +208,10 @@ class CourseDialogue:
 
     def review(self, _: str) -> Iterator[str]:
         """Open the next exercise that is due for review."""
-        due = milestones.due(self._course_outline, self._state.learning.progress)
+        due = milestones.due(self._state.source.outline, self._state.learning.progress)
         if not due:
             raise Refused(say("nothing-due", "Nothing is due for review."))
-        lesson = self._state.learning.course.lesson(due[0][0].id)
+        lesson = self._course.lesson(due[0][0].id)
         yield from self._jump(lesson, lesson.index(due[0][1].id), Purpose.REVIEW)
 
     def challenge(self, text: str) -> Iterator[str]:
@@ -272,7 +228,7 @@ class CourseDialogue:
             from lessons.reading import translating  # it reads YAML, which takes a while to load
 
             try:
-                self._glossary = translating.load_glossary(self._state.learning.course)
+                self._glossary = translating.load_glossary(self._course)
             except LessonError as error:
                 raise Refused(str(error)) from None
         return self._glossary
@@ -286,7 +242,7 @@ class CourseDialogue:
         found = glossary.search(text)
         if not found:
             raise Refused(say("no-term", "The glossary has nothing about {text}.", text=text))
-        yield from glossary_text.terms(found, self._state.learning.course, self._console.width)
+        yield from glossary_text.terms(found, self._course, self._console.width)
 
     def term(self, text: str) -> Iterator[str]:
         """Go to the step that introduces a term."""
@@ -297,7 +253,7 @@ class CourseDialogue:
                 if text
                 else say("which-term", "Say which term: term softmax")
             )
-        introducing = glossary_text.step_of(self._state.learning.course, found[0].step)
+        introducing = glossary_text.step_of(self._course, found[0].step)
         if introducing is None:
             raise Refused(glossary_text.no_step(found[0].step))
         yield from self._jump(*introducing, Purpose.LOOK)

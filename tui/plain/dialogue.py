@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lessons.engine.session import Session
 from lessons.learner.exports import export_to_temporary_file
 from lessons.learner.progress import Progress
 from lessons.play.learning import Learning
-from lessons.play.step_results import StepResults
 from lessons.render.numbers import truncated, visible
 from lessons.results.result import WorkerError
 from lessons.texts.wording import Wording
 from lessons.what_if.changes import ChangeError
-from tui.plain.command_table import COMMANDS, Handlers, PlainCommand, word_of
+from tui.plain.command_table import COMMANDS, Handlers, word_of
 from tui.plain.console import SENTENCES, Console
 from tui.plain.course_dialogue import CourseDialogue
 from tui.plain.keep_commands import KeepCommands
@@ -25,10 +23,11 @@ from tui.plain.plain_state import PlainState
 from tui.plain.question_dialogue import letters
 from tui.plain.refused import Refused
 from tui.plain.waiting_session import WaitingSession
+from tui.plain.way import Way
+from tui.sources.source import Edited, Source
 from tui.state import course_entries
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Course
     from lessons.reading.folders import CourseFolder
 
 say = Wording("plain/dialogue")
@@ -45,41 +44,39 @@ class Dialogue:
         next_course: the course to go on with, None if the learner quits.
     """
 
-    has_course = True
-    """Whether there is a course, of which the learner has read and written something."""
-
     def __init__(
         self,
-        course: Course,
+        source: Source,
         progress: Progress,
-        session: Session,
         console: Console,
-        results: StepResults | None = None,
+        make_way: Callable[[PlainState], Way] = CourseDialogue,
     ) -> None:
-        self._console = console
-        self.session = WaitingSession(session, console)
-        self.state = PlainState(Learning.begin(course, progress, results), console, self.session)
-        self.course = self._course_dialogue()
-        self._keeping = KeepCommands(self.state, lambda: self.course.current.matrices, has_course=self.has_course)
+        """Initialize; `make_way` makes the way through what the source has."""
+        self._source, self._console = source, console
+        self.session = WaitingSession(source.open_session(), console)
+        learning = Learning.begin(source, progress, source.load())
+        self.state = PlainState(source, learning, console, self.session)
+        self.course = make_way(self.state)
+        self._keeping = KeepCommands(self.state, lambda: self.course.current.matrices)
         self._quits = False
         self.next_course: CourseFolder | None = None
         self._problem: str | None = None
         # The file that progress was exported to.
         self._exported: Path | None = None
 
-    def _course_dialogue(self) -> CourseDialogue:
-        """Return the way through the course."""
-        return CourseDialogue(self.state)
-
     @property
     def handlers(self) -> Handlers:
         """The commands that apply now."""
-        own: Handlers = {"courses": self._courses, "course": self._open_course, "export": self._export}
-        own |= {"keep": self._keeping.keep, "sentences": self._sentences}
+        own: Handlers = {}
+        if self._source.folder is not None:
+            own = {"courses": self._courses, "course": self._open_course, "export": self._export}
+        own |= {"keep": self._keep, "sentences": self._sentences}
         return self.course.handlers | own | {"help": self._help, "quit": self._quit}
 
     def begin(self) -> None:
-        """Start the worker, and print the step where the learner goes on."""
+        """Say what is wrong with files that are being written, start the worker, and print the first step."""
+        if self._source.edited is not None:
+            self._console.write(self._report(self._source.edited))
         with suppress(WorkerError):  # the first request says why it cannot be started
             self.session.start()
         self._console.write(self._guarded(self.course.begin()))
@@ -122,6 +119,26 @@ class Dialogue:
             yield from self._console.wrapped(str(error))
 
     def _obey(self, line: str) -> Iterator[str]:
+        """Show the step as it is now if its files were saved; then do what a line says, and yield what comes of it."""
+        edited = self._source.edited
+        if edited is not None and edited.was_saved():
+            yield from self._read_again(edited)
+        yield from self._do(line)
+
+    def _read_again(self, edited: Edited) -> Iterator[str]:
+        place = edited.read_now(self.course.lesson, self.course.step)
+        yield from self._report(edited)
+        if place is not None:
+            yield from self._console.wrapped(say("saved", "A file was saved. The step is as follows now."))
+            yield ""
+            yield from self.course.open_again(place.lesson, place.index)
+
+    def _report(self, edited: Edited) -> Iterator[str]:
+        """Yield what is wrong with the files that are being written."""
+        for sentence in edited.report():
+            yield from self._console.wrapped(sentence)
+
+    def _do(self, line: str) -> Iterator[str]:
         """Do what a line says, and yield what comes of it."""
         first, _, rest = line.strip().partition(" ")
         if not first:
@@ -171,16 +188,26 @@ class Dialogue:
             return say("similar", "There is no command {text}. Do you mean {similar}?", text=shown, similar=close[0])
         return say("unknown", "There is no command {text}. Type help to see what you can do.", text=shown)
 
+    def _keep(self, text: str) -> Iterator[str]:
+        """Write a file for the learner to keep."""
+        yield from self.course.turn_to(text)
+        yield from self._keeping.keep(text)
+
     # Other courses ---------------------------------------------------------------------------------------------------
 
     def _courses(self, _: str) -> Iterator[str]:
         """Yield the courses that can be opened, with the learner's progress."""
         for entry in course_entries.entries():
-            here = entry.course.state_folder == self.state.learning.course.state_folder
+            here = self._is_open(entry.course)
             status = f" ({entry.status})" if entry.status else ""
             yield from self._console.wrapped(
                 f"{entry.course.id}: {entry.title}{status}" + (f"  <- {say('here', 'you are here')}" if here else "")
             )
+
+    def _is_open(self, course: CourseFolder) -> bool:
+        """Return whether a course is the one that this dialogue is about."""
+        folder = self._source.folder
+        return folder is not None and course.state_folder == folder.state_folder
 
     def _open_course(self, text: str) -> Iterator[str]:
         """End this dialogue, so that another one about the course of this id begins."""
@@ -192,7 +219,7 @@ class Dialogue:
         entry = found[text]
         if entry.problem:
             raise Refused(say("course-problem", "It cannot be opened. {reason}", reason=entry.problem))
-        if entry.course.state_folder == self.state.learning.course.state_folder:
+        if self._is_open(entry.course):
             raise Refused(say("this-course", "You are in this course."))
         self._quits, self.next_course = True, entry.course
         yield from ()
@@ -208,17 +235,8 @@ class Dialogue:
         for command in COMMANDS.values():
             if command.word == word or (word is None and command.word in handlers):
                 short = say("short", ", short: {letter}", letter=command.letter) if command.letter else ""
-                yield from self._console.wrapped(
-                    f"{command.word} {self._form_of(command)}".strip() + f"{short}: {self._help_of(command)}"
-                )
-
-    def _form_of(self, command: PlainCommand) -> str:
-        """Return what may follow the word of a command."""
-        return command.form()
-
-    def _help_of(self, command: PlainCommand) -> str:
-        """Return the sentence for the help on a command."""
-        return command.help()
+                form = f"{command.word} {self.course.form_of(command)}".strip()
+                yield from self._console.wrapped(f"{form}{short}: {self.course.help_of(command)}")
 
     def _sentences(self, _: str) -> Iterator[str]:
         """Switch between sentences and tables."""
@@ -253,5 +271,5 @@ class Dialogue:
 
     def _bye(self) -> Iterator[str]:
         """Yield what is said at the end."""
-        if self.state.learning.progress.saved:
+        if self._source.folder is not None and self.state.learning.progress.saved:
             yield from self._console.wrapped(say("bye", "Everything is saved."))

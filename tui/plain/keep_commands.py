@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lessons.engine.session import Session
+from lessons.format.lesson import Course
 from lessons.results.result import Tensor
 from lessons.takehome import home_files, learner_work, matrix_file
 from lessons.takehome.home_files import FILES, HomeFile, NothingToTake
@@ -27,17 +28,18 @@ class _Stopped(Exception):
 class KeepCommands:
     """Writes a matrix of the step, or what the learner read and wrote, to a file."""
 
-    def __init__(self, state: PlainState, matrices: Callable[[], MatrixCommands], *, has_course: bool) -> None:
-        self._state, self._matrices, self._has_course = state, matrices, has_course
+    def __init__(self, state: PlainState, matrices: Callable[[], MatrixCommands]) -> None:
+        self._state, self._matrices = state, matrices
         self._files = ExportedFiles()
 
     def keep(self, text: str) -> Iterator[str]:
         """Write what a text names, and yield where. Raises `Refused`."""
         what, _, file = text.partition(" ")
-        known = [*FILES, home_offers.PROGRESS] if self._has_course else []
+        course = self._state.source.course
+        known = [*FILES, home_offers.PROGRESS] if course is not None else []
         try:
-            if what in known:
-                yield from self._keep_work(what, file.strip())
+            if course is not None and what in known:
+                yield from self._keep_work(what, file.strip(), course)
             else:
                 yield from self._keep_matrix(text, known)
         except NotWritten as error:
@@ -62,15 +64,15 @@ class KeepCommands:
             return example
         return f"{example} " + say("work", "Or one of these: {known}.", known=", ".join(known))
 
-    def _keep_work(self, kind: str, file: str) -> Iterator[str]:
+    def _keep_work(self, kind: str, file: str, course: Course) -> Iterator[str]:
         """Write what the learner read and wrote, or their progress."""
         if kind == home_offers.PROGRESS:
             file = file or self._files.proposed("my_progress.json")
             yield from self._written(self._files.write(file, home_offers.progress_text(self._state.learning.progress)))
             return
-        file = file or self._files.proposed(home_files.file_name(kind, self._state.learning.course))
+        file = file or self._files.proposed(home_files.file_name(kind, course))
         self._files.check(file)
-        work = learner_work.read(self._state.learning.progress, self._state.learning.course)
+        work = learner_work.read(self._state.learning.progress, course)
         stopped = threading.Event()
 
         def go_on(_: str = "") -> None:
@@ -78,7 +80,7 @@ class KeepCommands:
                 raise _Stopped
 
         def take(session: Session) -> HomeFile:
-            taken = home_files.take(kind, session, self._state.learning.course, work, on_line=go_on)
+            taken = home_files.take(kind, session, course, work, on_line=go_on)
             go_on()
             return taken
 

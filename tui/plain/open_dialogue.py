@@ -17,6 +17,7 @@ from lessons.learner.renames import renames_of
 from lessons.reading.folders import option_about
 from tui.plain.console import SENTENCES, Console
 from tui.plain.dialogue import Dialogue
+from tui.sources.course_source import CourseSource
 from tui.state.unsaved_progress import farewell
 
 if TYPE_CHECKING:
@@ -37,11 +38,12 @@ class Ended:
     is_lost: bool
 
 
-def talk(course: Course, columns: int | None, *, unicode: bool) -> Ended:
+def talk(folder: CourseFolder, course: Course, columns: int | None, *, unicode: bool) -> Ended:
     """Talk with a learner about a course until they quit; return how that ended. See `converse`."""
     progress = _progress_with(course)
     try:
-        ended = converse(lambda console: Dialogue(course, progress, Session(), console), columns, unicode=unicode)
+        source = CourseSource(folder, Session(), course)
+        ended = converse(lambda console: Dialogue(source, progress, console), columns, unicode=unicode)
     finally:
         progress.close()
         ending = farewell(progress, option_about(course))

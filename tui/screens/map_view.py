@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lessons.learner.progress import Progress
-    from lessons.reading.course_outline import Corner, CourseOutline, LessonOutline, StepOutline
+    from lessons.reading.course_outline import Corner, LessonOutline, StepOutline
+    from tui.sources.source import Mapped
     from tui.state.course_entries import CourseEntry
 
 GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶", "course": "◆"}
@@ -74,10 +75,10 @@ class MapView(Box):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("map")]
 
     class Open(Message):
-        """Posted when the learner opens a lesson; `step` is the id of the step to start at."""
+        """Posted when the learner opens a lesson; `step` is the id of the step to start at, `name` that of a tensor."""
 
-        def __init__(self, lesson: LessonOutline, step: str) -> None:
-            self.lesson, self.step = lesson, step
+        def __init__(self, lesson: LessonOutline, step: str, name: str = "") -> None:
+            self.lesson, self.step, self.name = lesson, step, name
             super().__init__()
 
     class OpenCourse(Message):
@@ -114,7 +115,8 @@ class MapView(Box):
     def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._terminal = terminal
-        self._targets: list[tuple[LessonOutline, str]] = []
+        # What each line opens: the lesson, the id of the step, and the name of the tensor, if any.
+        self._targets: list[tuple[LessonOutline, str, str]] = []
         self._courses: Sequence[CourseEntry] = ()
         self.list = LessonList(ellipsis=terminal.ellipsis, id="lessons")
         self._about = TextPane(ellipsis=terminal.ellipsis, id="about", indent=2)
@@ -124,11 +126,12 @@ class MapView(Box):
         yield self.list
         yield self._about
 
-    def show(self, course: CourseOutline, progress: Progress, others: Sequence[CourseEntry] = ()) -> None:
-        """Show the course with the learner's progress, and other courses below it."""
+    def show(self, source: Mapped, progress: Progress, others: Sequence[CourseEntry] = ()) -> None:
+        """Show the lessons with the learner's progress, and other courses below them."""
+        course = source.outline
         glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS
         lesson, step = milestones.current_step(course, progress)
-        self._targets = [(lesson, step)]
+        self._targets = [(lesson, step, "")]
         begun = progress.position() is not None
         word = say("continue", "Continue") if begun else say("start", "Start")
         text = f"{word}: {lesson.number}. {lesson.step(step).title}"
@@ -136,7 +139,7 @@ class MapView(Box):
         for each in course.lessons:
             state, count, words = milestones.state_of(each, progress)
             entries.append(LessonEntry(glyphs[state], f"{each.number:2}. {each.title}", words, count))
-            self._targets.append((each, milestones.first_open(each, progress)))
+            self._targets.append((each, milestones.first_open(each, progress), ""))
         self._courses = others
         for other in others:
             text = say("course", "Course: {title}", title=other.title)

@@ -26,7 +26,8 @@ from tui.widgets.tensor_list import TensorList
 
 if TYPE_CHECKING:
     from lessons.learner.progress import Progress
-    from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
+    from lessons.reading.course_outline import LessonOutline, StepOutline
+    from tui.sources.source import Mapped
     from tui.state.course_entries import CourseEntry
 
 say = Wording("screen/program")
@@ -60,11 +61,6 @@ class ProgramMap(MapView):
         yield self.list
         yield self._about
 
-    def list_tensors(self, rows: Sequence[TensorRow]) -> None:
-        """Show these tensors from now on."""
-        self._all = tuple(rows if self._terminal.unicode else map(_in_ascii, rows))
-        self._rows = self._found
-
     @property
     def _found(self) -> tuple[TensorRow, ...]:
         """The tensors that have the words of the search in their names."""
@@ -75,9 +71,10 @@ class ProgramMap(MapView):
         """The tensor under the cursor."""
         return self._rows[self.list.cursor] if self._rows else None
 
-    def show(self, course: CourseOutline, progress: Progress, others: Sequence[CourseEntry] = ()) -> None:
+    def show(self, source: Mapped, progress: Progress, others: Sequence[CourseEntry] = ()) -> None:
         """Show the tensors of a program, whose pages are the one lesson of an outline."""
-        (pages,) = course.lessons
+        (pages,), rows = source.outline.lessons, source.rows or ()
+        self._all = tuple(rows if self._terminal.unicode else map(_in_ascii, rows))
         position = progress.position()
         here = position[1] if position is not None else ""
         self._shown = pages, here
@@ -92,7 +89,7 @@ class ProgramMap(MapView):
             return
         pages, here = self._shown
         self._rows = self._found
-        self._targets = [(pages, row.page) for row in self._rows]
+        self._targets = [(pages, row.page, row.name) for row in self._rows]
         mark = "▶" if self._terminal.unicode else ">"
         self._tensors.show_rows(self._rows, [mark if row.page and row.page == here else " " for row in self._rows])
         self._search.show_count(len(self._rows), len(self._all))

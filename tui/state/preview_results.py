@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from lessons.format.lesson import Lesson, RunningStep, Step
 from lessons.play import step_content
-from lessons.play.recorded_results import RecordedResults
+from lessons.play.recorded_results import NothingRecorded
 from lessons.play.step_content import StepContent
 from lessons.play.step_results import Runs, StepResults
 from lessons.results.result import StepResult
 from lessons.what_if.changes import UNCHANGED
-
-
-class NothingRecorded(RecordedResults):
-    """Recorded results that are not looked for: what an author has recorded is older than what they write."""
-
-    def of(self, lesson: Lesson) -> dict[str, StepResult]:
-        """Return no results."""
-        return {}
 
 
 class PreviewResults(StepResults):

@@ -1,4 +1,4 @@
-"""The results of the pages of a program of one's own, and what is kept of a learner beside it: nothing."""
+"""The results of the pages of a program of one's own, compared with those of the version before."""
 
 from __future__ import annotations
 
@@ -6,40 +6,18 @@ from dataclasses import replace
 
 from lessons.engine.programs.program_session import ProgramRun
 from lessons.format.lesson import Lesson, RunStep, Step
-from lessons.learner.progress import Progress
+from lessons.play.recorded_results import NothingRecorded
 from lessons.play.step_content import StepContent
 from lessons.play.step_results import Runs, StepResults
-from lessons.results.result import StepResult
 from lessons.what_if.changes import UNCHANGED, Changes
 
 
-class NoProgress(Progress):
-    """Progress that is in no file. What a learner does with a program of their own says nothing about the course."""
-
-    def __init__(self) -> None:
-        super().__init__(None)
-
-    @property
-    def problem(self) -> str | None:
-        """None: nothing is to be saved."""
-        return None
-
-    @property
-    def saved(self) -> bool:
-        """True: nothing is to be saved."""
-        return True
-
-
 class ProgramResults(StepResults):
-    """The results of the pages; there are no recorded ones. Those of the version before are kept to compare with."""
+    """The results of the pages. Those of the version before are kept to compare with."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(NothingRecorded())
         self._before: ProgramRun | None = None
-
-    def recorded(self, lesson: Lesson, step: str) -> StepResult | None:
-        """Return None: nobody has recorded a program of one's own."""
-        return None
 
     def compare_with(self, before: ProgramRun) -> None:
         """Compare what is shown with the results of an earlier version from now on."""
@@ -55,11 +33,3 @@ class ProgramResults(StepResults):
             return content
         tensors = self._before.tensors([shown.name for shown in step.show])
         return replace(content, base=replace(content.result, tensors=tuple(tensors)))
-
-
-class FileResults(ProgramResults):
-    """The results of the pages of a file of tensors."""
-
-    def compare_with(self, before: ProgramRun) -> None:
-        """Forget what was read: a file that is read again is not compared."""
-        self.forget()

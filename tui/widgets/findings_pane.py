@@ -27,6 +27,10 @@ class FindingsPane(TextPane, can_focus=False):
         self.show(text or Text())
         self.fit()
 
+    def on_resize(self) -> None:
+        """Fit the new width of the screen."""
+        self.fit()
+
     def fit(self) -> None:
         """Take as many lines as the text needs on this screen, and one to set it off from the step."""
         lines = self.lines_at(self.screen.size.width)

@@ -128,6 +128,18 @@ def test_new_learner_has_nothing(session: Open) -> None:
     assert progress.archived("task") == []
 
 
+def test_progress_that_is_not_to_be_kept_is_no_problem() -> None:
+    progress = Progress.unkept()
+    progress.visit("one", "step")
+    assert (progress.position(), progress.saved, progress.problem) == (("one", "step"), True, None)
+    progress.close()
+    assert progress.saved
+    # Without a home, it would be one.
+    with closing(Progress(None)) as homeless:
+        assert not homeless.saved
+        assert homeless.problem
+
+
 def test_everything_is_there_after_a_restart(session: Open) -> None:
     fill(session())
     assert_filled(session())

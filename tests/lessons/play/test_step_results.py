@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from lessons.engine.run import Run
-from lessons.play.recorded_results import RecordedResults
+from lessons.play.recorded_results import NothingRecorded
 from lessons.play.step_results import StepResults, finish
 from lessons.results.result import Failure, StepResult, WorkerError
 from lessons.what_if.changes import UNCHANGED, Changes
@@ -20,11 +20,6 @@ LESSON = lesson_of(
 )  # fmt: skip
 STEP = LESSON.steps[0]
 ONE = UNCHANGED.with_knob(LESSON, "n", 1)
-
-
-class NothingRecorded(RecordedResults):
-    def result(self, lesson: object, step: str) -> None:
-        return None
 
 
 class Runs:

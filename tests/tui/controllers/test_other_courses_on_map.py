@@ -13,6 +13,7 @@ from tests.tui.fake_session import FakeSession
 from tests.tui.learner import SSH, Learner, tutor
 from tui.app import TutorApp
 from tui.controllers import startup
+from tui.sources.course_source import CourseSource
 from tui.state.course_entries import CourseEntry
 
 
@@ -38,7 +39,7 @@ async def test_another_course_is_described_and_opened_from_the_map(
     # The tutor opens again, with it.
     first = CourseEntry(CourseFolder("attention", tmp_path), "Attention", steps=1)
     monkeypatch.setattr(startup, "other_courses", lambda _: (first,))
-    app = TutorApp(SSH, FakeSession(), course=rows)
+    app = TutorApp(SSH, CourseSource(rows, FakeSession()))
     async with app.run_test(size=(80, 24)) as pilot:
         learner = Learner(app, pilot)
         await learner.sees("Reading rows", "Start: 1. A table", "1. The first row", "◆ Course: Attention")

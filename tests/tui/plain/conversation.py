@@ -11,10 +11,12 @@ from typing import TextIO, cast
 from lessons.engine.session import Session
 from lessons.format.lesson import Course
 from lessons.learner.progress import Progress
+from lessons.reading.folders import FIRST
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tui.plain.console import Console
 from tui.plain.dialogue import Dialogue
+from tui.sources.course_source import CourseSource
 from tui.tty.clean_output import CleanOutput
 
 
@@ -47,7 +49,7 @@ class Conversation:
         self._typed, self._out = TypedLines(), io.StringIO()
         # As the command prints it.
         console = Console(self._typed, cast(TextIO, CleanOutput(self._out)), width, unicode=unicode)
-        about_course = partial(Dialogue, course, self.progress, session or FakeSession())
+        about_course = partial(Dialogue, CourseSource(FIRST, session or FakeSession(), course), self.progress)
         self.dialogue = (make or about_course)(console)
 
     def begin(self) -> str:

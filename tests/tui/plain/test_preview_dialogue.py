@@ -10,15 +10,13 @@ from lessons.engine.session import Session
 from tests import small_course
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.plain.conversation import Conversation
-from tui.plain.console import Console
-from tui.plain.preview_dialogue import PreviewDialogue
+from tui.plain.dialogue import Dialogue
+from tui.sources.draft_source import DraftSource
 
 
 def conversation(previewed: PreviewedCourse, session: Session, step: int = 0) -> Conversation:
-    def make(console: Console) -> PreviewDialogue:
-        return PreviewDialogue(previewed, previewed.read(), step, cast(Session, WarmSession(session)), console)
-
-    return Conversation(make=make)
+    source = DraftSource(previewed, previewed.read(), step, cast(Session, WarmSession(session)))
+    return Conversation(make=lambda console: Dialogue(source, source.read(), console))
 
 
 def test_a_save_is_shown_at_the_next_command(session: Session, tmp_path: Path) -> None:

@@ -19,7 +19,11 @@ from lessons.render import tensor_file_text
 from tests.tui.plain.conversation import Conversation
 from tui.plain import waiting_session
 from tui.plain.command_table import COMMANDS
-from tui.plain.program_dialogue import OF_COURSE, ProgramDialogue
+from tui.plain.console import Console
+from tui.plain.dialogue import Dialogue
+from tui.plain.pages_dialogue import PagesDialogue
+from tui.sources.program_source import ProgramSource
+from tui.sources.tensor_file_source import TensorFileSource
 
 SOURCE = """\
 import torch
@@ -50,7 +54,12 @@ class WarmFile(TensorFileSession):
 @contextmanager
 def talk(session: ProgramSession, name: str = "") -> Iterator[Conversation]:
     """Talk about a program or a file."""
-    with closing(Conversation(make=lambda console: ProgramDialogue(session, console, name))) as learner:
+    pages = TensorFileSource(session, name) if isinstance(session, TensorFileSession) else ProgramSource(session)
+
+    def make(console: Console) -> Dialogue:
+        return Dialogue(pages, pages.read(), console, lambda state: PagesDialogue(state, pages))
+
+    with closing(Conversation(make=make)) as learner:
         yield learner
 
 
@@ -166,7 +175,8 @@ def test_only_what_applies_to_a_program_is_offered(program: WarmProgram) -> None
         learner.begin()
         offered = set(learner.dialogue.handlers)
         assert offered <= set(COMMANDS)
-        assert not offered & set(OF_COURSE)
+        of_course = {"steps", "progress", "review", "challenge", "glossary", "term", "side", "return", "export"}
+        assert not offered & (of_course | {"courses", "course"})
         assert {"next", "back", "map", "go", "run", "explain", "flow", "set", "knob", "python"} <= offered
         said = learner.type("help")
         for word in ("step", "lesson", "course", "saved"):

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from textual.app import App, ComposeResult
 
+from lessons.learner.progress import Progress
 from lessons.reading.course_outline import CourseOutline, LessonOutline
 from tests.tui.painted import painted_lines
 from tui.screens.map_view import MapView
 from tui.screens.program_map import ProgramMap
-from tui.state.program_results import NoProgress
 from tui.state.tensor_rows import TensorRow
 from tui.tty.terminal import Terminal
+
+
+class Listed(NamedTuple):
+    """What the list shows."""
+
+    rows: tuple[TensorRow, ...]
+    outline: CourseOutline = CourseOutline((LessonOutline("program", 0, "mine.py", "", None, ()),), "mine.py")
 
 
 def test_a_terminal_without_unicode_gets_ascii() -> None:
     rows = [TensorRow("page-1", "x", ("5×4", "float32"), "x", "5×4 numbers.")]
     for terminal, text in ((Terminal(), "5×4"), (Terminal(unicode=False), "5x4")):
         view = ProgramMap(terminal)
-        view.list_tensors(rows)
+        view.show(Listed(tuple(rows)), Progress.unkept())
         assert view.row is not None
         assert (view.row.columns[0], view.row.about) == (text, f"{text} numbers.")
 
@@ -38,9 +47,8 @@ class MapApp(App[None]):
 
     def on_mount(self) -> None:
         names = [f"model.h.{layer}.{name}" for layer in range(100) for name in ("attn.weight", "attn.bias", "mlp.bias")]
-        self.view.list_tensors([TensorRow(f"page-{number}", name, ("4",), name) for number, name in enumerate(names)])
-        pages = LessonOutline("program", 0, "mine.py", "", None, ())
-        self.view.show(CourseOutline((pages,), "mine.py"), NoProgress())
+        rows = [TensorRow(f"page-{number}", name, ("4",), name) for number, name in enumerate(names)]
+        self.view.show(Listed(tuple(rows)), Progress.unkept())
         self.view.list.focus()
 
     def on_map_view_open(self, event: MapView.Open) -> None:

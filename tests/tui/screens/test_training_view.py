@@ -112,7 +112,7 @@ async def at_its_end(learner: Learner, index: int = TRAIN) -> None:
 
 
 def session_of(learner: Learner) -> FakeSession:
-    return cast(FakeSession, learner.app._session)
+    return cast(FakeSession, learner.app.source.open_session())
 
 
 def replay_of(learner: Learner) -> TrainingReplay:

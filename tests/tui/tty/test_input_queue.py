@@ -24,6 +24,7 @@ from tests.tui.learner import SSH, Learner, position_text, task, tutor, with_typ
 from tests.tui.packets import BACKSPACE, CTRL_C, DELETE, DOWN, END, ENTER, F5, F8, F12, HOME, LEFT, RIGHT, Line, pasted
 from tui.app import TutorApp
 from tui.controllers import startup
+from tui.sources.course_source import CourseSource
 from tui.tty import input_queue
 from tui.tty.input_queue import MOST_AT_ONCE, OrderedInputApp
 from tui.widgets.code_editor import CodeEditor
@@ -233,7 +234,7 @@ async def test_keys_wait_for_the_views(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys pressed after opening a lesson go to the lesson, even while the tutor still loads."""
     importing, load = threading.Event(), startup.import_views
     monkeypatch.setattr(startup, "import_views", lambda: (importing.wait(), load()))
-    app = TutorApp(SSH, FakeSession())
+    app = TutorApp(SSH, CourseSource(session=FakeSession()))
     try:
         async with app.run_test() as pilot:
             learner = Learner(app, pilot)
@@ -249,9 +250,9 @@ async def test_keys_wait_for_the_views(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_map_does_not_wait_for_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    adding, add = threading.Event(), startup.add_session
-    monkeypatch.setattr(startup, "add_session", lambda *given: (adding.wait(), add(*given))[1])
-    app = TutorApp(SSH, FakeSession())
+    adding, add = threading.Event(), startup.load
+    monkeypatch.setattr(startup, "load", lambda *given: (adding.wait(), add(*given))[1])
+    app = TutorApp(SSH, CourseSource(session=FakeSession()))
     try:
         async with app.run_test() as pilot:
             learner = Learner(app, pilot)
@@ -268,9 +269,9 @@ async def test_map_does_not_wait_for_the_session(monkeypatch: pytest.MonkeyPatch
 
 
 async def test_keys_wait_for_the_course(monkeypatch: pytest.MonkeyPatch) -> None:
-    reading, read = threading.Event(), startup.read
-    monkeypatch.setattr(startup, "read", lambda course: (reading.wait(), read(course))[1])
-    app = TutorApp(SSH, FakeSession())
+    reading, read = threading.Event(), CourseSource.read
+    monkeypatch.setattr(CourseSource, "read", lambda source: (reading.wait(), read(source))[1])
+    app = TutorApp(SSH, CourseSource(session=FakeSession()))
     try:
         async with app.run_test() as pilot:
             learner = Learner(app, pilot)

@@ -7,37 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import get_args
 
-from lessons.engine.programs import program_session
-from lessons.engine.programs.first_difference import lead_to_first
-from lessons.engine.programs.program_session import ProgramRun, ProgramSession
-from lessons.engine.programs.tensor_file_session import TensorFileSession
 from lessons.format.lesson import Lesson, RunStep, Step
 from lessons.play.step import StepModel
 from lessons.results.tensor_questions import Refusal
 from lessons.texts.wording import Wording
 from tui.plain.command_table import Handlers, PlainCommand
-from tui.plain.console import Console
-from tui.plain.course_dialogue import CourseDialogue
-from tui.plain.dialogue import Dialogue
 from tui.plain.plain_state import PlainState
 from tui.plain.refused import Refused
 from tui.plain.step_dialogue import StepDialogue
-from tui.state import program_calls, program_rows, program_words
+from tui.plain.way import Way
+from tui.sources.pages import Pages
+from tui.sources.source import StepPosition
 from tui.state.program_calls import Which
-from tui.state.program_course import course_of
-from tui.state.program_results import NoProgress
-from tui.state.saved_program import SavedProgram
 from tui.state.tensor_rows import TensorRow
 from tui.state.typed_names import listed, meant
 from tui.state.word_search import has_words
 
 say = Wording("plain/program")
-
-OF_COURSE = (
-    *("steps", "progress", "review", "challenge", "glossary", "term", "side", "return", "export"),
-    *("courses", "course"),
-)
-"""The commands that need a course."""
 
 OF_TENSORS = ("show", "read", "row", "overview", "explain", "set", "compare")
 """The commands that name a tensor, which may be one of another page."""
@@ -46,32 +32,28 @@ LONG_LIST = 20
 """Tensors from which on the list of them says how to see fewer."""
 
 
-class ProgramDialogue(Dialogue):
-    """The dialogue about one program or file."""
+class PagesDialogue(Way):
+    """The way through the pages."""
 
-    has_course = False
-
-    def __init__(self, session: ProgramSession, console: Console, name: str = "") -> None:
-        """Initialize at the tensor of a name, or where the program has failed, or at the beginning."""
-        self._program_session, self._first = session, name
-        super().__init__(course_of(session), NoProgress(), session, console)
-
-    def _course_dialogue(self) -> CourseDialogue:
-        return PagesDialogue(self.state, self._program_session, self._first)
+    def __init__(self, state: PlainState, pages: Pages) -> None:
+        """Initialize at the page that is opened first."""
+        self._pages = pages
+        self._code_printed: set[str] = set()
+        self._announced = ""
+        start = pages.start or StepPosition(pages.lessons[0], 0)
+        super().__init__(state, start.lesson, start.index)
 
     @property
     def handlers(self) -> Handlers:
-        """The commands that apply now: none that needs a course."""
-        return {word: handler for word, handler in super().handlers.items() if word not in OF_COURSE} | {
-            "keep": self._keep
-        }
+        """The commands that apply now, those of the page included."""
+        found: Handlers = {"next": self.next, "back": self.back} | self.current.handlers
+        found |= {"map": self.map, "go": self.go, "run": self.run_again}
+        if self._pages.computes:
+            found["call"] = self.call
+        return found | {word: partial(self._of_tensor, word) for word in OF_TENSORS if word in found}
 
-    def _keep(self, text: str) -> Iterator[str]:
-        assert isinstance(self.course, PagesDialogue)
-        yield from self.course.turn_to(text)
-        yield from self._keeping.keep(text)
-
-    def _form_of(self, command: PlainCommand) -> str:
+    def form_of(self, command: PlainCommand) -> str:
+        """Return what may follow the word of a command."""
         match command.word:
             case "go":
                 return say("go-form", "PAGE or TENSOR")
@@ -79,9 +61,10 @@ class ProgramDialogue(Dialogue):
                 return say("map-form", "[WORDS]")
             case "knob":
                 return say("knob-form", "[NAME VALUE] or [WORDS]")
-        return super()._form_of(command)
+        return super().form_of(command)
 
-    def _help_of(self, command: PlainCommand) -> str:
+    def help_of(self, command: PlainCommand) -> str:
+        """Return the sentence for the help on a command."""
         match command.word:
             case "next":
                 return say("next", "go to the next page")
@@ -113,50 +96,12 @@ class ProgramDialogue(Dialogue):
                     "change a literal of the program: knob line-5-12 7, or knob lr 0.1 for the only lr = 0.2; alone: "
                     "list them, those of this page first; knob lr: list those with lr in their name or line of code",
                 )
-        return super()._help_of(command)
-
-    def _bye(self) -> Iterator[str]:
-        """Say nothing: there is nothing to be saved."""
-        yield from ()
-
-
-class PagesDialogue(CourseDialogue):
-    """The way through the pages."""
-
-    def __init__(self, state: PlainState, session: ProgramSession, name: str) -> None:
-        self._session, self._saved = session, SavedProgram(session.program)
-        self._shown, self._named = self._opened, name
-        self._code_printed: set[str] = set()
-        self._announced = ""
-        super().__init__(state)
-        if name:
-            lesson, index = self._step_named(name)
-        else:
-            lesson, index = self._opened.lesson, program_session.first_page(self._opened)
-        self._come_to(lesson, index)
-
-    @property
-    def _opened(self) -> ProgramRun:
-        opened = self._session.opened
-        assert opened is not None
-        return opened
-
-    @property
-    def _is_file(self) -> bool:
-        """Whether the pages are those of a file of tensors."""
-        return isinstance(self._session, TensorFileSession)
-
-    @property
-    def handlers(self) -> Handlers:
-        """The commands that apply now, those of the page included."""
-        found = super().handlers | {"run": self.run_again}
-        if not self._is_file:
-            found["call"] = self.call
-        return found | {word: partial(self._of_tensor, word) for word in OF_TENSORS if word in found}
+        return super().help_of(command)
 
     def _dialogue(self, model: StepModel) -> StepDialogue:
-        code = self._opened.code_beside(model.step) if isinstance(model.step, RunStep) else ""
-        printed = set[str]() if self._is_file else self._code_printed
+        code = self._pages.opened.code_beside(model.step) if isinstance(model.step, RunStep) else ""
+        # Each page of a file is a program of its own.
+        printed = self._code_printed if self._pages.computes else set[str]()
         return PageDialogue(self._state, model, code, printed)
 
     def _title(self, lesson: Lesson) -> Iterator[str]:
@@ -184,7 +129,7 @@ class PagesDialogue(CourseDialogue):
 
     def map(self, words: str) -> Iterator[str]:
         """Yield the tensors, a line for each; with words, those that have them in their names."""
-        rows = self._rows()
+        rows = self._pages.rows
         found = [row for row in rows if has_words(words, row.label)]
         if not found:
             raise Refused(say("no-name-has", "No name has {words}. Type map to list all tensors.", words=words))
@@ -202,11 +147,6 @@ class PagesDialogue(CourseDialogue):
                     all=len(rows))
             )  # fmt: skip
 
-    def _rows(self) -> tuple[TensorRow, ...]:
-        if isinstance(self._session, TensorFileSession):
-            return tuple(program_rows.rows_of_file(self._session))
-        return tuple(program_rows.rows_of(self._opened))
-
     def _page_of(self, row: TensorRow) -> str:
         if not row.page:
             return ""
@@ -221,12 +161,12 @@ class PagesDialogue(CourseDialogue):
 
     def _step_named(self, text: str) -> tuple[Lesson, int]:
         """Return the page of a number, or of a tensor by its name or the end of that. Raises `Refused`."""
-        lesson = self._opened.lesson
+        lesson = self._pages.lessons[0]
         if text.isdecimal():
             if not 1 <= int(text) <= len(lesson.steps):
                 raise Refused(say("no-page", "There are the pages 1 to {last}.", last=len(lesson.steps)))
             return lesson, int(text) - 1
-        pages = {row.label: row.page for row in self._rows() if row.page}
+        pages = {row.label: row.page for row in self._pages.rows if row.page}
         names, inner = meant(text, *self._near(pages))
         if inner or not names:
             raise Refused(self._no_tensor(text, list(pages)))
@@ -236,7 +176,7 @@ class PagesDialogue(CourseDialogue):
         """Yield the names of the page, then those of its function, then all; `pages` has the page of each."""
         yield [label for label, page in pages.items() if page == self.step.id]
         index = self.lesson.index(self.step.id)
-        scope = self._opened.groups[index].scope if index < len(self._opened.groups) else ""
+        scope = self._pages.opened.groups[index].scope if index < len(self._pages.opened.groups) else ""
         if scope:
             yield [label for label in pages if label.startswith(f"{scope}.")]
         yield list(pages)
@@ -276,7 +216,7 @@ class PagesDialogue(CourseDialogue):
         texts = list(dict.fromkeys((text, text.partition("=")[0].strip(), text.rpartition(" ")[0].strip())))
         if not text or any(self.current.shows(each) for each in filter(None, texts)):
             return
-        pages = {row.label: row.page for row in self._rows() if row.page}
+        pages = {row.label: row.page for row in self._pages.rows if row.page}
         for each in filter(None, texts):
             names, _ = meant(each, *self._near(pages))
             if not names:
@@ -293,7 +233,7 @@ class PagesDialogue(CourseDialogue):
 
     def begin(self) -> Iterator[str]:
         """Yield the page where the learner starts; of a file with several tensors, their list."""
-        if self._is_file and not self._named and len(self._rows()) > 1:
+        if self._pages.start is None and len(self._pages.rows) > 1:
             yield from self._title(self.lesson)
             yield from self.map("")
             return
@@ -305,40 +245,32 @@ class PagesDialogue(CourseDialogue):
         if found is None and not text.isdecimal():
             raise Refused(say("which-call", "Say which call: call 3, or call before, after, first or last."))
         which: Which | int = int(text) if found is None else found
-        groups = self._opened.groups
-        choose = partial(program_calls.choose, self._session, self.step.id, which)
-        index = self._state.session.call(choose)
+        groups = self._pages.opened.groups
+        index = self._state.session.call(partial(self._pages.choose, self.step.id, which))
         if isinstance(index, Refusal):
             raise Refused(index.reason)
-        same = program_calls.are_alike(groups, self._opened.groups)
-        history = self._journey.history if same else None
-        yield from self.open(self._opened.lesson, index, history=history)
+        found_call = self._pages.show_call(index, groups)
+        history = self._journey.history if found_call.keeps_changes else None
+        yield from self.open(found_call.place.lesson, found_call.place.index, history=history)
 
     # Running it again ------------------------------------------------------------------------------------------------
 
     def run_again(self, _: str) -> Iterator[str]:
         """Read the file and run it again; yield what that has changed, and the page where it begins to differ."""
-        program = self._saved.read(self._session.program)
+        pages, before, index = self._pages, self._pages.shown, self.lesson.index(self.step.id)
+        program = pages.program_now()
         if program is None:
-            raise Refused(say("unreadable", "{file} cannot be read.", file=self._saved.name))
-        before, index = self._shown, self.lesson.index(self.step.id)
-        failure = self._state.session.call(partial(self._session.open_again, program, before))
+            raise Refused(pages.unreadable)
+        failure, changed = self._state.session.call(partial(pages.run_again, program, before))
         if failure is not None:
-            raise Refused(program_words.unrun(self._saved.name, failure))
-        run = self._opened
-        changed = self._state.session.call(partial(lead_to_first, self._session, before))
+            raise Refused(pages.unrun(failure))
         before.release()
-        self._shown = run
         self._code_printed.clear()
-        if not self._is_file:
-            yield from self._console.wrapped(program_words.difference(run, changed))
+        place = pages.show_new(changed, index)
+        if pages.computes:
+            yield from self._console.wrapped(pages.said_after(changed))
             yield ""
-        lesson = run.lesson
-        if run.whole.error is not None:
-            index = program_session.first_page(run)
-        elif changed:
-            index = self._step_named(changed)[1]
-        yield from self.open(lesson, min(index, len(lesson.steps) - 1))
+        yield from self.open(place.lesson, place.index)
 
 
 class PageDialogue(StepDialogue):

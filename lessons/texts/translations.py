@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,8 +88,6 @@ def _of(folder: Path | None) -> Translations:
     return Translations(folder)
 
 
-ENGLISH = Translations(None)
-
 _fixed: list[Translations] = []
 """What this process has been told to use from now on, the last one first; nothing if it asks its environment."""
 
@@ -107,13 +104,3 @@ def fix(*groups: str) -> None:
         for group in groups:
             found.load(group)
     _fixed.append(found)
-
-
-@contextmanager
-def in_english() -> Iterator[None]:
-    """Say everything in English for a while."""
-    _fixed.append(ENGLISH)
-    try:
-        yield
-    finally:
-        _fixed.pop()

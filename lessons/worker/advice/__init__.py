@@ -97,17 +97,17 @@ def _advice(error: BaseException, filename: str, source: str) -> Advice | None:
 def _advice_of(scene: Scene, parts: tuple[str | Offer | None, ...]) -> Advice | None:
     """Return what the parts of an advice say; None if it is too long."""
 
-    def told(offer: Offer | None) -> str:
+    def advised(offer: Offer | None) -> str:
         """Return the advice with this offer in place of its own."""
         sentences = ((offer and offer.sentence) if isinstance(part, Offer) else part for part in parts)
         return _in_one_line(" ".join(one for one in sentences if one))
 
     offer = next((part for part in parts if isinstance(part, Offer)), None)
-    text = told(offer)
+    text = advised(offer)
     if len(text) > LONGEST:
         return None
-    found = suggestions(scene, offer, told) if offer else ()
-    return Advice(text, told(None) if found else text, found)
+    found = suggestions(scene, offer, advised) if offer else ()
+    return Advice(text, advised(None) if found else text, found)
 
 
 def _in_one_line(sentence: str) -> str:

@@ -389,12 +389,17 @@ def no_such_import(scene: Scene, match: Match) -> Said | None:
     for other, module in list(_loaded.items()):
         if other.startswith("attention.") and other != path and is_class(fields(module).get(name)):
             where = say("import-from", "It is in `{other}`.", other=other)
-            return where, write(scene.statement, f"from {other} import {name}")
+            return where, write(scene.statement, import_of(other, name))
     for prefix, held in (("torch", _torch), ("torch.nn", _nn), ("torch.nn.functional", _functional)):
         if prefix != path and path.startswith("torch") and name in held and is_public(held[name]):
-            return elsewhere_as(scene.statement, f"from {prefix} import {name}")
+            return elsewhere_as(scene.statement, import_of(prefix, name))
     near = nearest(name, fields(_loaded.get(path)), 0.6)
-    return did_you_mean(scene.statement, f"from {path} import {near}") if near else None
+    return did_you_mean(scene.statement, import_of(path, near)) if near else None
+
+
+def import_of(path: str, name: str) -> str:
+    """Return the line that imports a name from a module."""
+    return ast.unparse(ast.ImportFrom(path, [ast.alias(name)], 0))
 
 
 @rule(ModuleNotFoundError, r"^No module named '([\w.]+)'")

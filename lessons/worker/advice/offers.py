@@ -65,19 +65,19 @@ def try_out(node: ast.AST | None, code: str) -> Offer:
     return Offer(node, code, say("try", "Try `{code}`.", code=code))
 
 
-def suggestions(scene: Scene, offer: Offer, told: Callable[[Offer], str]) -> tuple[SuggestionReport, ...]:
-    """Return the edits that an offer proposes, likeliest first, each with the advice that makes it (`told`).
+def suggestions(scene: Scene, offer: Offer, advised: Callable[[Offer], str]) -> tuple[SuggestionReport, ...]:
+    """Return the edits that an offer proposes, likeliest first, each with the advice that makes it (`advised`).
 
     An offer that leaves something to the learner, or is not known to go in place of anything, proposes none.
     """
     return tuple(
-        SuggestionReport(told(one), one.code, place, bool(SEMANTIC.search(one.code)))
+        SuggestionReport(advised(one), one.code, span, bool(SEMANTIC.search(one.code)))
         for one in (offer, *offer.otherwise)[:MOST]
-        if GAP not in one.code and scene.code(one.node) != one.code and (place := _place(one.node))
+        if GAP not in one.code and scene.code(one.node) != one.code and (span := _span(one.node))
     )
 
 
-def _place(node: ast.AST | None) -> tuple[int, int, int, int] | None:
+def _span(node: ast.AST | None) -> tuple[int, int, int, int] | None:
     match node:
         case ast.expr() | ast.stmt() | ast.keyword() | ast.alias():
             return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0

@@ -69,7 +69,7 @@ def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     return course
 
 
-def told(course: Course, lines: tuple[str, ...], session: Session | None = None) -> list[str]:
+def said_to(course: Course, lines: tuple[str, ...], session: Session | None = None) -> list[str]:
     """Return what a dialogue says to each of these lines, in which nothing has to be wrapped."""
     learner = Conversation(session, course, Progress(None), width=2000)
     said = [learner.begin(), *(learner.type(line) for line in lines)]
@@ -80,13 +80,13 @@ def told(course: Course, lines: tuple[str, ...], session: Session | None = None)
 @pytest.fixture(scope="module")
 def english() -> dict[str, list[str]]:
     """Return what is said in English on each journey."""
-    return {name: told(COURSE, lines) for name, lines in JOURNEYS.items()}
+    return {name: said_to(COURSE, lines) for name, lines in JOURNEYS.items()}
 
 
 @pytest.mark.parametrize("name", JOURNEYS)
 def test_nothing_but_the_words_is_different(name: str, english: dict[str, list[str]], translated: Course) -> None:
     lines = ("", *JOURNEYS[name])
-    for line, before, after in zip(lines, english[name], told(translated, JOURNEYS[name]), strict=True):
+    for line, before, after in zip(lines, english[name], said_to(translated, JOURNEYS[name]), strict=True):
         assert plain(after) == plain(before), line
 
 

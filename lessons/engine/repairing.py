@@ -335,9 +335,18 @@ class _Together:
             self._try(each for each in fewer if each not in self._tried)
             without = {(): self._before} | self._tried
             helps = [judged.first_more(without.get(each, judged)) for each in fewer]
-            if all(helps):
+            if all(helps) and all(map(self._is_certain, edits, helps)):
                 return Found(self._repairs_of(edits), tuple(helps))
         return Found()
+
+    def _is_certain(self, index: int, check: str) -> bool:
+        """Return whether no edit of another line comes nearer and has a check pass: it may be the one that is right."""
+        others = (
+            self._own.repairs[edits[0]].lines
+            for edits, judged in self._tried.items()
+            if len(edits) == 1 and judged.right > self._before.right and check in judged.checks
+        )
+        return all(lines == self._own.repairs[index].lines for lines in others)
 
     def _repairs_of(self, edits: tuple[int, ...]) -> tuple[Repair, ...]:
         return (self._own.repairs[edits[0]],) if len(edits) == 1 else self._own.together([edits])[0][1]

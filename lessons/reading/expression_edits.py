@@ -153,6 +153,8 @@ def changes_of(node: ast.expr, parent: ast.AST) -> Iterator[Change]:
 def _of_operation(node: ast.BinOp) -> Iterator[Change]:
     if isinstance(node.op, ORDERED):
         yield Change(0, "sides-exchanged", node, ast.BinOp(node.right, node.op, node.left))
+    if isinstance(node.op, ast.MatMult):
+        yield from _of_transposed(node)
     for other in OPERATORS.get(type(node.op), ()):
         kind = "place-by-place" if isinstance(node.op, ast.Mult) and isinstance(other, ast.MatMult) else "operator"
         yield Change(1, kind, node, ast.BinOp(node.left, other, node.right))
@@ -208,6 +210,34 @@ def _of_operation(node: ast.BinOp) -> Iterator[Change]:
                 yield Change(3, "brackets", node, ast.BinOp(one, first, ast.BinOp(two, last, three)))
         case ast.BinOp(one, first, ast.BinOp(two, last, three)) if isinstance(first, ast.Add | ast.Sub):
             yield Change(3, "brackets", node, ast.BinOp(ast.BinOp(one, first, two), last, three))
+
+
+def _of_transposed(node: ast.BinOp) -> Iterator[Change]:
+    """Yield a product in which the other side is transposed."""
+    left, right = _not_transposed(node.left), _not_transposed(node.right)
+    if left is not None and (other := _transposed_as(node.left, node.right)) is not None:
+        yield Change(0, "other-side-transposed", node, ast.BinOp(left, node.op, other))
+    if right is not None and (other := _transposed_as(node.right, node.left)) is not None:
+        yield Change(0, "other-side-transposed", node, ast.BinOp(other, node.op, right))
+
+
+def _not_transposed(node: ast.expr) -> ast.expr | None:
+    """Return what a transposition turns, None if a node is none."""
+    match node:
+        case ast.Attribute(value=inner, attr=name) if name in TURNING:
+            return inner
+        case ast.Call() if name_of(node.func) in TURNING:
+            return inner_of(node)
+    return None
+
+
+def _transposed_as(turning: ast.expr, other: ast.expr) -> ast.expr | None:
+    """Return another expression transposed in the way of a transposition, None if it is transposed already."""
+    if _not_transposed(other) is not None:
+        return None
+    if isinstance(turning, ast.Attribute):
+        return attribute(other, turning.attr)
+    return with_inner(turning, other) if isinstance(turning, ast.Call) else None
 
 
 def _in_product(node: ast.expr, parent: ast.AST) -> Iterator[Change]:

@@ -18,7 +18,9 @@ SEED = 7
 def chosen(name: str, *, right: bool) -> Answer:
     """Choose an answer to an exercise; a wrong one makes a known mistake if there is one."""
     found = [answer for answer in answers(name) if answer.right == right]
-    named = [answer for answer in found if not kind_texts().keys() >= set(answer.names)]
+    named = [
+        answer for answer in found if not kind_texts().keys() >= {id for ids in answer.names for id in ids.split("+")}
+    ]
     return random.Random(name).choice(named or found)
 
 

@@ -16,17 +16,14 @@ SPELLED_ALIKE = 0.5
 """The part of an answer's statements that the model answer has as well, from which on its spelling tells something."""
 
 
-KINDS = tuple(
-    frozenset(names.split())
-    for names in (
-        "mm bmm matmul dot mv addmm baddbmm linear einsum",
-        "mul div",
-        "add sub rsub",
-        "softmax log_softmax",
-        "sum mean prod amax amin max min median",
-        "tril triu",
-        "cat stack",
-    )
+KINDS = (
+    frozenset(("mm", "bmm", "matmul", "dot", "mv", "addmm", "baddbmm", "linear", "einsum")),
+    frozenset(("mul", "div")),
+    frozenset(("add", "sub", "rsub")),
+    frozenset(("softmax", "log_softmax")),
+    frozenset(("sum", "mean", "prod", "amax", "amin", "max", "min", "median")),
+    frozenset(("tril", "triu")),
+    frozenset(("cat", "stack")),
 )
 """Operations of PyTorch that may be taken for one another."""
 

@@ -618,7 +618,7 @@ def test_cancel_before_the_child_has_started(worker: Session, monkeypatch: pytes
 
     monkeypatch.setattr(worker.launcher, "launch", launch_late)
     (outcome,) = run_steps(worker, lesson_of(code_step("one", "while True:\n    pass")))
-    assert outcome.error == Failure("stopped", "Stopped by you.", None)
+    assert outcome.error == Failure("stopped", "Stopped by you.", None, names_line=True)
 
 
 def test_crash_of_one_run_does_not_end_another(worker: Session) -> None:

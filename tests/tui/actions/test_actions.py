@@ -165,12 +165,13 @@ def bound_classes() -> list[type[DOMNode]]:
 def test_all_keys_are_bound_by_the_table() -> None:
     contexts: list[str] = []
     for kind in bound_classes():
-        ids = {binding.id or "" for binding in kind.BINDINGS if isinstance(binding, Binding)}
-        assert len(ids) == len(kind.BINDINGS)
-        (context,) = {id.partition(".")[0] for id in ids}
-        assert [binding.id for binding in bindings(context)] == [b.id for b in kind.BINDINGS if isinstance(b, Binding)]
-        contexts.append(context)
-        for binding in bindings(context):
+        found = [binding.id or "" for binding in kind.BINDINGS if isinstance(binding, Binding)]
+        assert len(set(found)) == len(kind.BINDINGS)
+        own = list(dict.fromkeys(id.partition(".")[0] for id in found))
+        table = [binding for context in own for binding in bindings(context)]
+        assert [binding.id for binding in table] == found
+        contexts += own
+        for binding in table:
             name = binding.action.partition("(")[0].removeprefix("app.")
             owner = App if binding.action.startswith("app.") else kind
             assert owner is App or hasattr(kind, f"action_{name}"), (kind, binding)

@@ -60,7 +60,11 @@ def prompt_result(number: int = 1, **fields: Any) -> PromptResult:
         ("x", prompt_result(tensors=(tensor("x"),)), ">>> x\nx  2×3 float32\n"),
         ("1/0", prompt_result(error=Failure("error", "Z: by zero", 1)), ">>> 1/0\nZ: by zero\n"),
         ("a\n1/0", prompt_result(error=Failure("error", "Z: by zero", 2)), ">>> a\n... 1/0\nline 2: Z: by zero\n"),
-        ("a\nb", prompt_result(error=Failure("timeout", "It was at line 2.", 2)), ">>> a\n... b\nIt was at line 2.\n"),
+        (
+            "a\nb",
+            prompt_result(error=Failure("timeout", "It was at line 2.", 2, names_line=True)),
+            ">>> a\n... b\nIt was at line 2.\n",
+        ),
         ("b", prompt_result(stdout="no end", value="4"), ">>> b\nno end\n4\n"),
         ("b", prompt_result(stdout="\x1b[2J"), ">>> b\n\ufffd[2J\n"),
         ("pass", prompt_result(), ">>> pass\n"),

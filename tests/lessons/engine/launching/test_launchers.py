@@ -140,7 +140,7 @@ def test_spare_reports_a_failure(spare: Session, code: str, kind: Any, message: 
         return run.steps[0]
 
     outcome, wall = with_enough_time(result, lambda outcome: outcome.stdout, 0.5)
-    assert outcome.error == Failure(kind, message.format(wall=wall), line)
+    assert outcome.error == Failure(kind, message.format(wall=wall), line, names_line=True)
     assert outcome.stdout == "here\n"
 
 

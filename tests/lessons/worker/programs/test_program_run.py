@@ -202,7 +202,8 @@ total = sum(net.parameters()).sum()
     with ran(worker, folder, code) as (run, result):
         assert result.error is None
         assert result.notes == (f"601 tensors have names; the first {len(result.named)} are listed.",)
-        assert 100 < len(result.named) < 600
+        # Each goes by a label and a name.
+        assert 50 < len(result.named) < 600
         assert tensor_of(run, "total").values == (600.0,)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -47,6 +48,9 @@ MOST_PARTNERS = 30
 
 SURPLUS = ("too-much", "statement-extra", "condition-extra", "argument-extra", "values-extra", "block-extra")
 """Kinds of edits that take something away."""
+
+REPLACING = ("other-value", "other-name")
+"""Kinds of edits that put something else in the place of a variable."""
 
 CPU, WALL = 5.0, 15.0
 """Limits in seconds for the copies with one edit that run in one process."""
@@ -221,7 +225,7 @@ def find(source: str, copies: Copies, blamed: int | None) -> Found:
         return Found((last,), is_later=last is not every[0])
     if copies.named:
         return Found(left={name: left[name] for name in left.keys() & copies.named})
-    found = _Together(own, steps, alone, copies).find()
+    found = _Together(source, own, steps, alone, copies).find()
     # If all of it is one expression, this one says where, and a part of it no more.
     part = bool(found.helps or found.leaves) or not found.repairs
     return Found((last,)) if last is not None and part else found
@@ -236,9 +240,14 @@ class _Together:
     """The search for edits with which an answer passes together, led by what becomes right with them."""
 
     def __init__(
-        self, own: OwnEdits, steps: Mapping[int, Judged], alone: Mapping[tuple[int, ...], Judged], copies: Copies
+        self,
+        source: str,
+        own: OwnEdits,
+        steps: Mapping[int, Judged],
+        alone: Mapping[tuple[int, ...], Judged],
+        copies: Copies,
     ) -> None:
-        self._own, self._steps, self._copies = own, steps, copies
+        self._source, self._own, self._steps, self._copies = source, own, steps, copies
         self._before = Judged(False) if copies.values is None else copies.judge(copies.values)
         self._tried = dict(alone)
 
@@ -250,7 +259,8 @@ class _Together:
             fewer = itertools.chain.from_iterable(itertools.combinations(found, n) for n in range(2, len(found)))
             found = self._try(fewer) or found
         if found:
-            return Found(self._repairs_of(found))
+            repairs = self._repairs_of(found)
+            return Found() if makes_up(self._source, repairs) else Found(repairs)
         return self._leaving() or (self._running() if self._copies.values is None else self._helping())
 
     def _passing(self) -> tuple[int, ...]:
@@ -370,6 +380,27 @@ class _Together:
                 continue
             self._tried |= judged
         return ()
+
+
+def makes_up(source: str, repairs: Sequence[Repair]) -> bool:
+    """Return whether one of the edits only makes up for another: it replaces a variable that the other has changed.
+
+    Then the first one is in the wrong place, and what is said of the second blames right code.
+    """
+    assigned = {
+        (line, name.id)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    return any(
+        one.kind in REPLACING and (line, one.about) in assigned
+        for one, other in itertools.permutations(repairs, 2)
+        for line in other.lines
+    )
 
 
 def _one_more(leading: Sequence[tuple[int, ...]], others: Sequence[int]) -> Iterator[tuple[int, ...]]:

@@ -9,6 +9,7 @@ import pytest
 from lessons.engine import repairing
 from lessons.engine.session import Session
 from lessons.format.exercises import Variant
+from lessons.reading.repairs import Repair
 from tests.lessons.lesson_builders import ATTENTION, DOUBLED, attention_exercise, doubling_exercise
 
 TIMES = ATTENTION.replace("weights @ values", "weights * values")
@@ -207,3 +208,12 @@ def test_nothing_is_tried_for_a_program_that_does_not_give_numbers(
 def test_a_proof_tries_no_repairs(worker: Session) -> None:
     assert not worker.check(attention_exercise(), TIMES, seed=1, diagnosis="mistakes").mistakes
     assert worker.check(doubling_exercise(), DOUBLED, seed=1).passed
+
+
+def test_an_edit_that_only_makes_up_for_another_is_no_mistake() -> None:
+    source = "size = k.shape[-1]\nscores = q @ k.T / size\nmask = ones(size, size)\n"
+    index = Repair("index", "k.shape[-1]", (1,), None, False, "")
+    assert repairing.makes_up(source, (index, Repair("other-value", "size", (2,), None, False, "")))
+    # Something more may be missing there, whatever the variable is.
+    assert not repairing.makes_up(source, (index, Repair("too-little", "size", (2,), None, False, "")))
+    assert not repairing.makes_up(source, (index, Repair("other-value", "0.5", (2,), None, False, "")))

@@ -12,6 +12,7 @@ from lessons.play.learner_changes import LearnerChanges
 from lessons.play.learning import Learning
 from lessons.play.purpose import Purpose
 from lessons.play.runner import Runner
+from lessons.play.step import StepModel
 from lessons.play.step_content import StepContent
 from lessons.play.task import TaskModel
 from lessons.results.result import Judgement, StepResult
@@ -40,6 +41,11 @@ class ExperimentModel(TaskModel):
         super().__init__(learning, lesson, step, learner_changes, purpose)
         self.judgement: Judgement | None = None
         self._judged: Changes | None = None
+
+    def resume(self, earlier: StepModel) -> None:
+        """Keep the judgement of the changes that still hold: they are no new attempt."""
+        assert isinstance(earlier, ExperimentModel)
+        self.judgement, self._judged = earlier.judgement, earlier._judged
 
     @property
     def before(self) -> StepResult:

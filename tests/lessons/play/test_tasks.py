@@ -72,3 +72,15 @@ def test_without_changes_there_is_nothing_to_judge(model: ExperimentModel, progr
     model.take(replace(DONE, changes=UNCHANGED))
     assert model.judgement is None
     assert len(progress.attempts(STEP.exercise)) == 1
+
+
+def test_changes_that_hold_when_the_experiment_is_opened_again_are_no_new_attempt(
+    model: ExperimentModel, progress: Progress
+) -> None:
+    model.take(DONE)
+    again = model_of(Learning.begin(Course(lessons=(LESSON,)), progress), LESSON, STEP)
+    assert isinstance(again, ExperimentModel)
+    again.resume(model)
+    again.take(DONE)
+    assert len(progress.attempts(STEP.exercise)) == 1
+    assert (again.judgement, again.state.answered_before) == (model.judgement, True)

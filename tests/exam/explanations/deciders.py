@@ -26,6 +26,10 @@ DECIDERS: dict[str, Decide] = {}
 """The functions that decide sentences, by the name that the table has for them."""
 
 
+FORWARD = re.compile(r"\b(jvp|jacfwd|hessian)\(")
+"""Transformations that take derivatives forward."""
+
+
 def decider(function: Decide) -> Decide:
     """Register a function that decides sentences."""
     DECIDERS[function.__name__] = function
@@ -83,8 +87,15 @@ def is_changed_by_others(case: Case) -> bool:
 
 @decider
 def is_of_sparse(case: Case) -> bool:
-    """There is no formula, and some part of the code gives a sparse tensor; the whole program, if none can be run."""
-    if case.has_formula or case.plain is None or "to_sparse()" not in case.code:
+    """There is no formula, and some part of the code gives a sparse tensor; the whole program, if none can be run.
+
+    Or the program takes derivatives forward, in which PyTorch has zeros without memory.
+    """
+    if case.has_formula or case.plain is None:
+        return False
+    if FORWARD.search(case.code):
+        return True
+    if "to_sparse()" not in case.code:
         return False
     parts = _parts(str(case.item["code"]), case.plain)
     return not parts or any(part.layout != torch.strided for part in parts)

@@ -160,7 +160,7 @@ def test_numbers_that_count_are_all_below() -> None:
 def test_sparse_tensors_are_in_the_code_of_the_number() -> None:
     code = "import torch\na = torch.ones(2)\nb = a.to_sparse().sum()\nc = a.sum()\n"
     plain = PlainRun(code)
-    note = "It took a tensor whose numbers are not recorded, such as a sparse one."
+    note = "It took a tensor whose numbers are not recorded, such as a sparse one or zeros that take no memory."
     assert sentences.problem(note, _item(2.0, "2.0", code="a.to_sparse().sum()"), code, plain) == ""
     assert sentences.problem(note, _item(2.0, "2.0", code="a.sum()"), code, plain)
 

@@ -190,7 +190,9 @@ def without_storage(derivation: Derivation, index: Index, value: float) -> RuleR
             op=result.op,
         )
         return make(result.op, None, note)
-    note = say("sparse", "It took a tensor whose numbers are not recorded, such as a sparse one.")
+    note = say(
+        "sparse", "It took a tensor whose numbers are not recorded, such as a sparse one or zeros that take no memory."
+    )
     return make(result.op, None, note, *(result.notes if derivation.elements else ()))
 
 

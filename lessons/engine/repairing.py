@@ -383,9 +383,10 @@ class _Together:
 
 
 def makes_up(source: str, repairs: Sequence[Repair]) -> bool:
-    """Return whether one of the edits only makes up for another: it replaces a variable that the other has changed.
+    """Return whether one of the edits only makes up for another.
 
-    Then the first one is in the wrong place, and what is said of the second blames right code.
+    It replaces a variable that the other has changed, or puts something onto it where the other takes something away.
+    Then the two are another way to a right answer, and what is said of them blames right code.
     """
     assigned = {
         (line, name.id)
@@ -397,8 +398,9 @@ def makes_up(source: str, repairs: Sequence[Repair]) -> bool:
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
     return any(
-        one.kind in REPLACING and (line, one.about) in assigned
+        (line, one.about) in assigned
         for one, other in itertools.permutations(repairs, 2)
+        if one.kind in REPLACING or (one.kind == "too-little" and other.kind in SURPLUS)
         for line in other.lines
     )
 

@@ -214,6 +214,8 @@ def test_an_edit_that_only_makes_up_for_another_is_no_mistake() -> None:
     source = "size = k.shape[-1]\nscores = q @ k.T / size\nmask = ones(size, size)\n"
     index = Repair("index", "k.shape[-1]", (1,), None, False, "")
     assert repairing.makes_up(source, (index, Repair("other-value", "size", (2,), None, False, "")))
+    extra = Repair("too-much", "….shape[-1]", (1,), None, False, "")
+    assert repairing.makes_up(source, (extra, Repair("too-little", "size", (2,), None, False, "")))
     # Something more may be missing there, whatever the variable is.
     assert not repairing.makes_up(source, (index, Repair("too-little", "size", (2,), None, False, "")))
     assert not repairing.makes_up(source, (index, Repair("other-value", "0.5", (2,), None, False, "")))

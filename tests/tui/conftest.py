@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import textual.app
 import textual.pilot
 from textual._styles_cache import StylesCache
 
+from lessons.format.lesson import Course
+from lessons.reading import translating
+from lessons.texts.translations import Translations
+from tests import pseudo_language
 from tests.course import COURSE, use_course
 from tui.controllers import startup
 from tui.tty import screen_gate
@@ -28,6 +33,17 @@ SOON = 0.02
 def course_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the tutor the course that was read once for all tests, and no other."""
     use_course(monkeypatch, COURSE)
+
+
+@pytest.fixture
+def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """Translate course and tutor into the pseudo-language."""
+    folder = tmp_path / "translations"
+    language = pseudo_language.write(folder, {**pseudo_language.catalog(), **pseudo_language.interface()})
+    pseudo_language.speak(monkeypatch, folder)
+    course = translating.translate_course(COURSE, Translations(language))
+    use_course(monkeypatch, course)
+    return course
     monkeypatch.setattr(startup, "other_courses", lambda _: ())
 
 

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-
-import pytest
 
 from lessons.format.lesson import ChoiceStep, Course
-from lessons.reading import translating
-from lessons.texts.translations import Translations
-from tests import pseudo_language
-from tests.course import COURSE, use_course
+from tests.course import COURSE
 from tests.tui.learner import Learner, tutor
 from tui.actions.hints import GAP
 
 LETTERS = re.compile(r"a-[a-h]")
-
-
-@pytest.fixture
-def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    """Translate course and tutor into the pseudo-language."""
-    folder = tmp_path / "translations"
-    language = pseudo_language.write(folder, {**pseudo_language.catalog(), **pseudo_language.interface()})
-    pseudo_language.speak(monkeypatch, folder)
-    course = translating.translate_course(COURSE, Translations(language))
-    use_course(monkeypatch, course)
-    return course
 
 
 async def shows(learner: Learner, title: str) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from lessons.engine.session import Session
 from lessons.format.lesson import ChoiceStep, Course
 from lessons.learner.progress import Progress
-from lessons.reading import translating
-from lessons.texts.translations import Translations
 from tests import pseudo_language
-from tests.course import COURSE, use_course
+from tests.course import COURSE
 from tests.tui.plain.conversation import Conversation
 
 CHOICE = next((lesson, step) for lesson in COURSE.lessons for step in lesson.steps if isinstance(step, ChoiceStep))
@@ -56,17 +52,6 @@ JOURNEYS = {
     "an exercise": ("go 0 translate", "line 2", "line 2 english = 1", "line 9 x", "line", "hint", "hint", "draft"),
     "words of the field": ("glossary nothing", "references"),
 }
-
-
-@pytest.fixture
-def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    """Translate course and tutor into the pseudo-language."""
-    folder = tmp_path / "translations"
-    language = pseudo_language.write(folder, {**pseudo_language.catalog(), **pseudo_language.interface()})
-    pseudo_language.speak(monkeypatch, folder)
-    course = translating.translate_course(COURSE, Translations(language))
-    use_course(monkeypatch, course)
-    return course
 
 
 def said_to(course: Course, lines: tuple[str, ...], session: Session | None = None) -> list[str]:

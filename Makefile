@@ -64,7 +64,7 @@ INCOMPLETE := 4
 test lint: export PYTHONDONTWRITEBYTECODE =
 
 # Folders that are checked; bench is part of the checkout, not of the package.
-CODE := attention lessons tui tests $(if $(wildcard bench/*.py),bench)
+CODE := src tests $(if $(wildcard bench/*.py),bench)
 
 .PHONY: help learn reinstall test check lint static course format lowest claims bench exam exam-answers exam-explanations exam-walk exam-keys exam-sessions exam-plain exam-environments exam-imports record screens tour clean
 .NOTPARALLEL:
@@ -73,8 +73,8 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
 learn: $(READY) ## open the tutor (the first time: install it into .venv)
-	@$(PY) -m tui $(ARGS) || { code=$$?; test $$code -eq $(INCOMPLETE) || exit $$code; \
-		$(MAKE) --no-print-directory reinstall && $(PY) -m tui $(ARGS); }
+	@$(PY) -m attn_tutor $(ARGS) || { code=$$?; test $$code -eq $(INCOMPLETE) || exit $$code; \
+		$(MAKE) --no-print-directory reinstall && $(PY) -m attn_tutor $(ARGS); }
 
 reinstall: ## install again what is missing or damaged in .venv
 	@rm -f $(READY) $(READY_DEV)
@@ -94,8 +94,8 @@ lint: $(READY_DEV) ## check style, types, imports and the courses
 	@printf 'static course' | xargs -n 1 -P 2 $(MAKE) --no-print-directory
 
 course: $(READY_DEV)
-	$(PY) -m tui lint
-	$(PY) -m tui --course tensors lint
+	$(PY) -m attn_tutor lint
+	$(PY) -m attn_tutor --course tensors lint
 
 static: $(READY_DEV)
 	$(PY) -m ruff check .
@@ -117,8 +117,8 @@ build/lowest.txt: pyproject.toml constraints.txt
 		sed "/^sympy==/d; s/^torch==.*/torch==$$oldest/" constraints.txt > $@
 
 claims: $(READY)
-	$(PY) -m tui lint --claims
-	$(PY) -m tui --course tensors lint --claims
+	$(PY) -m attn_tutor lint --claims
+	$(PY) -m attn_tutor --course tensors lint --claims
 
 bench: $(READY) ## measure how fast the tutor is here
 	@test -f bench/__main__.py || { echo "There is no bench/ in this checkout."; exit 1; }
@@ -159,7 +159,7 @@ exam-imports: $(READY_DEV)
 	$(PY) -m tests.exam.large_imports $(ARGS)
 
 record: $(READY) ## run the course and write its recorded outputs
-	$(PY) -m lessons.authoring.recordings $(ARGS)
+	$(PY) -m attn_tutor.lessons.authoring.recordings $(ARGS)
 
 screens: $(READY) ## take the pictures in docs/screens
 	$(PY) -m bench.screens $(ARGS)
@@ -168,8 +168,8 @@ tour: $(READY) ## walk through the first minutes and write docs/tour.md
 	$(PY) -m bench.tour
 
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) .venv-lowest build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mypy_worker.*
-	find attention lessons tui tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -rf $(VENV) .venv-lowest build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mypy_worker.*
+	find attention lessons tui src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(READY):
 	$(INSTALL)

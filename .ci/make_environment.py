@@ -161,7 +161,7 @@ def explain(words: str, folder: Path, again: str, variables: Mapping[str, str] =
             f"{DOWNLOAD_SIZE} in {temporary} (TMPDIR names another folder). Make room, then type: {again}"
         )
     # Somebody else may also have installed it here for once, such as root.
-    written = [ROOT, folder.parent, *filter(Path.exists, [folder]), *ROOT.glob("*.egg-info")]
+    written = [ROOT, folder.parent, *filter(Path.exists, [folder]), *ROOT.glob("src/*.egg-info")]
     if re.search(NOT_WRITABLE, words) and not all(os.access(path, os.W_OK) for path in written):
         return f"Files cannot be written here (in {ROOT}). With a copy of your own it works: {copy_command(again)}"
     if "--no-index" in variables.get("PIP_ARGS", "").split() and (build := re.search(NO_BUILD, words)):

@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention import MultiHeadAttention, MultiHeadAttentionSDPA
+from attn_tutor.attention import MultiHeadAttention, MultiHeadAttentionSDPA
 
 SIZE, HEADS, ROUNDS = 768, 12, 7
 

@@ -12,9 +12,9 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.reading.loader import load_course
 from bench import screen
-from lessons.format.lesson import ExerciseStep
-from lessons.reading.loader import load_course
 
 LEARNERS = 30
 EXERCISE = "scaled-attention"
@@ -80,7 +80,7 @@ def screens(learners: int = LEARNERS) -> Iterator[tuple[str, str, list[float]]]:
 
 
 def _start(answer: Path, state: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tui", "check", EXERCISE, str(answer), "--json"]
+    command = [sys.executable, "-m", "attn_tutor", "check", EXERCISE, str(answer), "--json"]
     home = {"XDG_STATE_HOME": str(state), "PATH": "/usr/bin:/bin"}
     return subprocess.Popen(command, stdout=subprocess.PIPE, env=home)
 

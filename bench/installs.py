@@ -133,7 +133,7 @@ def copy_checkout(folder: Path, address: str) -> None:
     for name in filter(None, names.split("\0")):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, target)
+        shutil.copy2(ROOT / name, target, follow_symlinks=False)
     for name in ("pyproject.toml", "README.md", ".ci/torch_index.py"):
         text = (folder / name).read_text(encoding="utf-8")
         (folder / name).write_text(text.replace(INDEX, address), encoding="utf-8")

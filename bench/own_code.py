@@ -16,17 +16,17 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from attn_tutor.lessons.engine.programs import stored_tensors
+from attn_tutor.lessons.engine.programs.program_session import ProgramSession
+from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.render import tensor_file_text
+from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.sources.program_source import ProgramSource
+from attn_tutor.tui.sources.tensor_file_source import TensorFileSource
+from attn_tutor.tui.tty.terminal import Terminal
 from bench.screens import PATIENCE, text_of
-from lessons.engine.programs import stored_tensors
-from lessons.engine.programs.program_session import ProgramSession
-from lessons.engine.programs.tensor_file_session import TensorFileSession
-from lessons.engine.running_program import OwnProgram
-from lessons.render import tensor_file_text
-from tui.app import TutorApp
-from tui.commands.open_session import open_session
-from tui.sources.program_source import ProgramSource
-from tui.sources.tensor_file_source import TensorFileSource
-from tui.tty.terminal import Terminal
 
 FILE = Path(__file__).parents[1] / "docs" / "own-code.md"
 END = "<!-- end of screens -->\n"

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from attn_tutor.lessons.trace import record
 from bench.recorder_cost import measure
-from lessons.trace import record
 
 
 class Attention(nn.Module):

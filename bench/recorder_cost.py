@@ -99,13 +99,13 @@ def main(name: str, mode: str) -> None:
 
     import torch
 
-    from lessons.format.lesson import RunningStep
-    from lessons.reading.loader import load_course
-    from lessons.results import code_unit
-    from lessons.results.code_unit import CodeUnit
-    from lessons.worker.jobs.execute import execute
-    from lessons.worker.jobs.lesson_run import seed
-    from lessons.worker.jobs.run_state import RunState
+    from attn_tutor.lessons.format.lesson import RunningStep
+    from attn_tutor.lessons.reading.loader import load_course
+    from attn_tutor.lessons.results import code_unit
+    from attn_tutor.lessons.results.code_unit import CodeUnit
+    from attn_tutor.lessons.worker.jobs.execute import execute
+    from attn_tutor.lessons.worker.jobs.lesson_run import seed
+    from attn_tutor.lessons.worker.jobs.run_state import RunState
 
     if name in PROGRAMS:
         # What PyTorch imports when an optimizer is first used is no cost of the program.

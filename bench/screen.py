@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-from lessons.format.lesson import RunningStep
-from lessons.learner.progress import Progress
-from lessons.reading.loader import load_course
+from attn_tutor.lessons.format.lesson import RunningStep
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.reading.loader import load_course
 from tests.tui.pty_harness import Pty
 
-TUTOR = [sys.executable, "-m", "tui"]
+TUTOR = [sys.executable, "-m", "attn_tutor"]
 MINIMAL = """
 from textual.app import App, ComposeResult
 from textual.widgets import Static

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from tui.app import TutorApp
-from tui.sources.course_source import CourseSource
-from tui.tty.terminal import Terminal
+from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.sources.course_source import CourseSource
+from attn_tutor.tui.tty.terminal import Terminal
 
 FOLDER = Path(__file__).parents[1] / "docs" / "screens"
 SIZES = ((80, 24), (120, 40), (160, 50), (200, 60))

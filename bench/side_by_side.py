@@ -21,14 +21,14 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep, RunningStep
+from attn_tutor.lessons.reading.loader import load_course
+from attn_tutor.lessons.results.tensor_questions import ExplainQuestion
+from attn_tutor.lessons.what_if.changes import UNCHANGED
 from bench import screen
 from bench.__main__ import scratch_home
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep, RunningStep
-from lessons.reading.loader import load_course
-from lessons.results.tensor_questions import ExplainQuestion
-from lessons.what_if.changes import UNCHANGED
 
 LESSON, STEP = "all-queries", "product"
 CELL = 1, 1
@@ -177,7 +177,7 @@ def cold_check(options: argparse.Namespace) -> Rows:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "answer.py")
         file.write_text(exercise.solution, encoding="utf-8")
-        check = [sys.executable, "-m", "tui", "check", EXERCISE, str(file)]
+        check = [sys.executable, "-m", "attn_tutor", "check", EXERCISE, str(file)]
         return in_turn(
             {
                 "import torch, in a fresh process": lambda: python("import torch"),

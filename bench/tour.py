@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from textual.pilot import Pilot
 
+from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.sources.course_source import CourseSource
+from attn_tutor.tui.tty.terminal import Terminal
 from bench.screens import PATIENCE, text_of
-from tui.app import TutorApp
-from tui.sources.course_source import CourseSource
-from tui.tty.terminal import Terminal
 
 FILE = Path(__file__).parents[1] / "docs" / "tour.md"
 SIZE = (80, 24)

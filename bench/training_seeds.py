@@ -12,13 +12,13 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lessons.engine.session import Session
-from lessons.format.knobs.seed import SeedKnob
-from lessons.format.lesson import Lesson, TrainStep
-from lessons.reading.loader import load_course
-from lessons.results.result import TrainingSnapshot
-from lessons.what_if import knobs
-from lessons.what_if.changes import UNCHANGED
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.knobs.seed import SeedKnob
+from attn_tutor.lessons.format.lesson import Lesson, TrainStep
+from attn_tutor.lessons.reading.loader import load_course
+from attn_tutor.lessons.results.result import TrainingSnapshot
+from attn_tutor.lessons.what_if import knobs
+from attn_tutor.lessons.what_if.changes import UNCHANGED
 
 SEEDS = (0, 1, 2, 3, 4)
 MOST_OF_THE_WAY = 0.8

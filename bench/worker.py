@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep
-from lessons.reading.loader import load_course
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.reading.loader import load_course
 
 ENDLESS = "while True:\n    pass\n"
 

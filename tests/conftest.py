@@ -17,7 +17,7 @@ import hypothesis
 import pytest
 
 if TYPE_CHECKING:
-    from lessons.engine.session import Session
+    from attn_tutor.lessons.engine.session import Session
     from tests.lessons.course_runs import CourseRuns
 
 FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
@@ -148,7 +148,7 @@ def home(tmp_path: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture(scope="session")
 def session() -> Iterator[Session]:
     """Start one worker for all tests, because loading PyTorch takes longer than most of them."""
-    from lessons.engine.session import Session
+    from attn_tutor.lessons.engine.session import Session
 
     session = Session()
     session.start()

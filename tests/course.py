@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lessons.format.lesson import Course
-from lessons.reading import folders, kept_course, outlining
-from lessons.reading.course_outline import CourseOutline
-from lessons.reading.folders import FIRST, CourseFolder
-from lessons.reading.loader import load_course
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.reading import folders, kept_course, outlining
+from attn_tutor.lessons.reading.course_outline import CourseOutline
+from attn_tutor.lessons.reading.folders import FIRST, CourseFolder
+from attn_tutor.lessons.reading.loader import load_course
 
 ROOT = Path(__file__).parent.parent
 COURSE = load_course()

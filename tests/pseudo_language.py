@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from lessons.authoring.translation_files import header_of
-from lessons.format.text_walk import CourseText
-from lessons.reading import glossary, mistake_library, text_catalog
-from lessons.reading.text_catalog import Catalog
-from lessons.texts import po_file
-from lessons.texts.po_file import Entry
+from attn_tutor.lessons.authoring.translation_files import header_of
+from attn_tutor.lessons.format.text_walk import CourseText
+from attn_tutor.lessons.reading import glossary, mistake_library, text_catalog
+from attn_tutor.lessons.reading.text_catalog import Catalog
+from attn_tutor.lessons.texts import po_file
+from attn_tutor.lessons.texts.po_file import Entry
+from attn_tutor.tui.commands import text_groups
 from tests.course import COURSE
-from tui.commands import text_groups
 
 CODE = "xx"
 OPEN, CLOSE = "⟦⟧"

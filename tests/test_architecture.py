@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.worker.messages import MESSAGES
+from attn_tutor.lessons.worker.messages import MESSAGES
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")

@@ -14,29 +14,30 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("attention", "lessons", "tui")
+OURS = "attn_tutor"
 
 # Every module of the screen process keeps torch out; some have to keep out more, because they run before the first
 # paint or on machines and terminals where Textual has no place.
 SCREEN = {
-    "lessons.format.lesson": {"textual"},
-    "lessons.format.template": {"textual", "pydantic", "sqlite3"},
-    "lessons.results.result": {"textual", "pydantic", "sqlite3"},
-    "lessons.reading.loader": {"textual", "sqlite3"},
-    "lessons.reading.kept_course": {"textual", "pydantic", "sqlite3", "yaml"},
-    "lessons.engine.session": {"textual", "sqlite3"},
-    "lessons.learner.progress": {"textual", "pydantic", "yaml", "platformdirs"},
-    "lessons.engine.launching.launchers": {"textual", "sqlite3"},
-    "lessons.results.json_numbers": {"textual"},
-    "lessons.worker.wire": {"textual", "pydantic", "sqlite3", "yaml"},
-    "lessons.worker.messages": {"textual", "pydantic", "sqlite3", "yaml"},
-    "tui": {"textual", "pydantic", "sqlite3"},
-    "tui.cli": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
-    "tui.tty.terminal": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
-    "tui.render.linear_text": {"textual"},
-    "tui.plain.open_dialogue": {"textual"},
-    "lessons.play.recorded_results": {"textual", "sqlite3", "yaml"},
-    "tui.commands.course_lookup": {"textual", "yaml"},
-    "tui.app": {"xml", "http", "email"},
+    "attn_tutor.lessons.format.lesson": {"textual"},
+    "attn_tutor.lessons.format.template": {"textual", "pydantic", "sqlite3"},
+    "attn_tutor.lessons.results.result": {"textual", "pydantic", "sqlite3"},
+    "attn_tutor.lessons.reading.loader": {"textual", "sqlite3"},
+    "attn_tutor.lessons.reading.kept_course": {"textual", "pydantic", "sqlite3", "yaml"},
+    "attn_tutor.lessons.engine.session": {"textual", "sqlite3"},
+    "attn_tutor.lessons.learner.progress": {"textual", "pydantic", "yaml", "platformdirs"},
+    "attn_tutor.lessons.engine.launching.launchers": {"textual", "sqlite3"},
+    "attn_tutor.lessons.results.json_numbers": {"textual"},
+    "attn_tutor.lessons.worker.wire": {"textual", "pydantic", "sqlite3", "yaml"},
+    "attn_tutor.lessons.worker.messages": {"textual", "pydantic", "sqlite3", "yaml"},
+    "attn_tutor.tui": {"textual", "pydantic", "sqlite3"},
+    "attn_tutor.tui.cli": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
+    "attn_tutor.tui.tty.terminal": {"textual", "pydantic", "sqlite3", "yaml", "rich"},
+    "attn_tutor.tui.render.linear_text": {"textual"},
+    "attn_tutor.tui.plain.open_dialogue": {"textual"},
+    "attn_tutor.lessons.play.recorded_results": {"textual", "sqlite3", "yaml"},
+    "attn_tutor.tui.commands.course_lookup": {"textual", "yaml"},
+    "attn_tutor.tui.app": {"xml", "http", "email"},
 }
 
 LOOK = """
@@ -45,7 +46,7 @@ found = {}
 for name in json.loads(sys.argv[1]):
     before = set(sys.modules)
     importlib.import_module(name)
-    found[name] = sorted({module.partition(".")[0] for module in set(sys.modules) - before})
+    found[name] = sorted({module.removeprefix("attn_tutor.").partition(".")[0] for module in set(sys.modules) - before})
 print(json.dumps(found))
 """
 
@@ -63,7 +64,7 @@ def modules_of(package: str) -> list[str]:
     """Every module of a package that can be imported without running a program."""
     paths = sorted((ROOT / package).rglob("*.py"))
     names = (path.relative_to(ROOT).with_suffix("").parts for path in paths)
-    return [".".join(parts).removesuffix(".__init__") for parts in names if parts[-1] != "__main__"]
+    return [".".join((OURS, *parts)).removesuffix(".__init__") for parts in names if parts[-1] != "__main__"]
 
 
 @pytest.mark.parametrize("module", SCREEN)
@@ -73,9 +74,9 @@ def test_module_of_the_screen_process_stays_light(module: str) -> None:
 
 
 def test_nothing_in_the_screen_process_imports_torch() -> None:
-    own = ("lessons.worker.", "lessons.trace")
+    own = ("attn_tutor.lessons.worker.", "attn_tutor.lessons.trace")
     lessons = [name for name in modules_of("lessons") if not name.startswith(own)]
-    for module, found in imported_by(*lessons, "lessons.worker.messages", *modules_of("tui")).items():
+    for module, found in imported_by(*lessons, "attn_tutor.lessons.worker.messages", *modules_of("tui")).items():
         assert "torch" not in found, module
         assert "attention" not in found, module
 
@@ -85,16 +86,24 @@ def test_the_map_needs_neither_the_models_of_the_course_nor_the_session(
 ) -> None:
     """Once the course is kept, that is; results of runs take a while to import, too."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    read = "from tui.sources.course_source import CourseSource; CourseSource().read()"
-    code = f"import sys; import tui.app; {read}; print(*sys.modules)"
+    read = "from attn_tutor.tui.sources.course_source import CourseSource; CourseSource().read()"
+    code = f"import sys; import attn_tutor.tui.app; {read}; print(*sys.modules)"
     for is_kept in (False, True):
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
-        assert "lessons.reading.kept_course" in done.stdout.split()
+        assert "attn_tutor.lessons.reading.kept_course" in done.stdout.split()
         assert ("pydantic" not in done.stdout.split()) == is_kept
         kept_out = (
-            "lessons.engine",
-            "lessons.worker",
-            *(["lessons.format.base_steps", "lessons.format.lesson", "lessons.results.result"] if is_kept else []),
+            "attn_tutor.lessons.engine",
+            "attn_tutor.lessons.worker",
+            *(
+                [
+                    "attn_tutor.lessons.format.base_steps",
+                    "attn_tutor.lessons.format.lesson",
+                    "attn_tutor.lessons.results.result",
+                ]
+                if is_kept
+                else []
+            ),
         )
         assert not [name for name in done.stdout.split() if name.startswith(kept_out)]
 
@@ -105,8 +114,8 @@ def test_nothing_but_tui_imports_textual() -> None:
 
 
 def test_messages_of_the_worker_need_only_the_standard_library() -> None:
-    found = imported_by("lessons.worker.messages")["lessons.worker.messages"]
-    assert found - sys.stdlib_module_names <= {"lessons"}
+    found = imported_by("attn_tutor.lessons.worker.messages")["attn_tutor.lessons.worker.messages"]
+    assert found - sys.stdlib_module_names <= {"attn_tutor", "lessons"}
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -16,8 +16,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from attn_tutor.tui.commands.print_version import VERSION
 from tests.tui.commands.command_line import task
-from tui.commands.print_version import VERSION
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("attention", "lessons", "tui")
@@ -39,6 +39,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = tmp_path_factory.mktemp("source")
     for name in PACKAGES:
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "src", source / "src", symlinks=True, ignore=shutil.ignore_patterns("*.egg-info"))
     for name in PROJECT_FILES:
         shutil.copy(ROOT / name, source)
     run(sys.executable, "-m", "build", "--no-isolation", folder=source)
@@ -84,10 +85,11 @@ def clean_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def files_of_the_tutor() -> Iterator[str]:
-    for package in PACKAGES:
-        for path in (ROOT / package).rglob("*"):
+    top = ROOT / "src" / "attn_tutor"
+    for folder in (top, *(top / package for package in PACKAGES)):
+        for path in folder.glob("*") if folder == top else folder.rglob("*"):
             if path.is_file() and path.suffix != ".pyc":
-                yield path.relative_to(ROOT).as_posix()
+                yield path.relative_to(top.parent).as_posix()
 
 
 def test_the_wheel_holds_every_file_and_no_other(wheel: Path) -> None:

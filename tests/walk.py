@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
-from lessons.format import main_path
-from lessons.format.lesson import ExerciseStep, Lesson, PredictStep, Question, RunningStep, Step, TrainStep
-from lessons.reading.folders import BUILT_IN, FIRST
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson, PredictStep, Question, RunningStep, Step, TrainStep
+from attn_tutor.lessons.reading.folders import BUILT_IN, FIRST
 from tests.course import COURSES
 
 PATIENCE = 60.0
@@ -43,7 +43,7 @@ class Walker:
         self._home = tempfile.mkdtemp(prefix="attn-tutor-walk-")
         self._socket = f"attn-tutor-walk-{os.getpid()}"
         given = {"HOME": self._home, "XDG_STATE_HOME": self._home, **(environ or {})}
-        command = [sys.executable, "-P", "-m", "tui", "--course", course]
+        command = [sys.executable, "-P", "-m", "attn_tutor", "--course", course]
         pairs = [f"{name}={value}" for name, value in given.items()]
         size = ("-x", str(columns), "-y", str(lines))
         self._run("new-session", "-d", *size, "env", *pairs, f"PYTHONPATH={os.getcwd()}", *command)

@@ -16,41 +16,41 @@ from textual.binding import BindingType
 from textual.events import Event, Key
 from textual.screen import Screen
 
-from lessons.play.purpose import Purpose
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.key_names import full_keys, short_keys
-from tui.controllers import progress_export, startup
-from tui.controllers.frame import MAP, Frame
-from tui.controllers.map_controller import MapController, make_map
-from tui.render.step_layout import WIDE
-from tui.screens.tutor_screen import TutorScreen
-from tui.sources.source import Call, StepPosition
-from tui.state.unsaved_progress import Farewell, farewell
-from tui.tty import hangup_guard
-from tui.tty.exit_codes import ExitCode, ended_by
-from tui.tty.input_queue import INTERRUPT, OrderedInputApp
-from tui.tty.signal_handlers import ENDING, handled
-from tui.tty.terminal import Terminal, theme
-from tui.widgets.help_pane import HelpPane
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.key_names import full_keys, short_keys
+from attn_tutor.tui.controllers import progress_export, startup
+from attn_tutor.tui.controllers.frame import MAP, Frame
+from attn_tutor.tui.controllers.map_controller import MapController, make_map
+from attn_tutor.tui.render.step_layout import WIDE
+from attn_tutor.tui.screens.tutor_screen import TutorScreen
+from attn_tutor.tui.sources.source import Call, StepPosition
+from attn_tutor.tui.state.unsaved_progress import Farewell, farewell
+from attn_tutor.tui.tty import hangup_guard
+from attn_tutor.tui.tty.exit_codes import ExitCode, ended_by
+from attn_tutor.tui.tty.input_queue import INTERRUPT, OrderedInputApp
+from attn_tutor.tui.tty.signal_handlers import ENDING, handled
+from attn_tutor.tui.tty.terminal import Terminal, theme
+from attn_tutor.tui.widgets.help_pane import HelpPane
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     # Imported after the first paint, when they are needed: importing them takes longer than painting.
-    from lessons.learner.progress import Progress
-    from lessons.reading.folders import CourseFolder
-    from tui.controllers.assembly import Assembly
-    from tui.controllers.learning_state import LearningState
-    from tui.screens.explaining_view import ExplainingView
-    from tui.screens.flow_view import FlowView
-    from tui.screens.glossary_view import GlossaryView
-    from tui.screens.lesson_view import LessonView
-    from tui.screens.map_view import MapView
-    from tui.screens.prompt_view import PromptView
-    from tui.screens.training_view import TrainingView
-    from tui.sources.source import Again, Notice, Source
-    from tui.state.program_calls import Which
+    from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.lessons.reading.folders import CourseFolder
+    from attn_tutor.tui.controllers.assembly import Assembly
+    from attn_tutor.tui.controllers.learning_state import LearningState
+    from attn_tutor.tui.screens.explaining_view import ExplainingView
+    from attn_tutor.tui.screens.flow_view import FlowView
+    from attn_tutor.tui.screens.glossary_view import GlossaryView
+    from attn_tutor.tui.screens.lesson_view import LessonView
+    from attn_tutor.tui.screens.map_view import MapView
+    from attn_tutor.tui.screens.prompt_view import PromptView
+    from attn_tutor.tui.screens.training_view import TrainingView
+    from attn_tutor.tui.sources.source import Again, Notice, Source
+    from attn_tutor.tui.state.program_calls import Which
 
 say = Wording("screen/app")
 
@@ -192,7 +192,7 @@ class TutorApp(OrderedInputApp):
 
         # Also in a thread: importing the views takes a while, and keys must not wait for it.
         await asyncio.to_thread(startup.import_views)
-        from tui.controllers.assembly import assemble
+        from attn_tutor.tui.controllers.assembly import assemble
 
         code_theme = "ansi_dark" if self.theme == "ansi-dark" else "monokai"
         self.parts = assemble(self.frame, self.source, state, self.terminal, code_theme, self._show_map)
@@ -226,7 +226,7 @@ class TutorApp(OrderedInputApp):
     @work(exclusive=True, group="warm", exit_on_error=False)
     async def warm_up(self) -> None:
         """Have the worker load PyTorch; recorded results are shown until it is ready."""
-        from lessons.results.result import WorkerError
+        from attn_tutor.lessons.results.result import WorkerError
 
         self.frame.show_title()
         try:
@@ -361,14 +361,14 @@ class TutorApp(OrderedInputApp):
     @work(group="tensor-parts", exit_on_error=False)
     async def on_explaining_view_missing(self, event: ExplainingView.Missing) -> None:
         """Fetch the part of a large tensor that a matrix needs from the worker."""
-        from tui.controllers import tensor_answers
+        from attn_tutor.tui.controllers import tensor_answers
 
         await tensor_answers.fetch(self.state.async_session, event)
 
     @work(exclusive=True, group="explain", exit_on_error=False)
     async def on_explaining_view_asked(self, event: ExplainingView.Asked) -> None:
         """Have the worker explain how it computed a number."""
-        from tui.controllers import tensor_answers
+        from attn_tutor.tui.controllers import tensor_answers
 
         if why_not := await tensor_answers.explain(self.state.async_session, event):
             self.frame.notify(why_not, timeout=6)

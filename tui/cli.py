@@ -8,12 +8,12 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lessons.texts.wording import Wording
-from tui.commands import open_tutor
-from tui.commands.errors import CommandError, UsageError
-from tui.commands.output import discard_output, print_error, use_given_encoding
-from tui.tty import clean_output
-from tui.tty.exit_codes import ExitCode, ended_by
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import open_tutor
+from attn_tutor.tui.commands.errors import CommandError, UsageError
+from attn_tutor.tui.commands.output import discard_output, print_error, use_given_encoding
+from attn_tutor.tui.tty import clean_output
+from attn_tutor.tui.tty.exit_codes import ExitCode, ended_by
 
 if TYPE_CHECKING:
     import argparse
@@ -97,7 +97,7 @@ def own_arguments(given: Sequence[str]) -> tuple[Sequence[str], list[str]]:
 
 def _incomplete(error: ImportError) -> str:
     """Say how to install a package that could not be imported, "" if it is one of our own."""
-    from lessons.engine.launching.reinstalling import missing_package, reinstall_command
+    from attn_tutor.lessons.engine.launching.reinstalling import missing_package, reinstall_command
 
     package = missing_package(error)
     if not package:
@@ -116,7 +116,7 @@ def _incomplete(error: ImportError) -> str:
 
 def _changed(error: Exception) -> str:
     """Say how to install a package that is not what was installed, which any error may come from; "" if all are."""
-    from lessons.engine.launching.reinstalling import changed_package, reinstall_command
+    from attn_tutor.lessons.engine.launching.reinstalling import changed_package, reinstall_command
 
     package, file = changed_package()
     if not package:
@@ -131,8 +131,8 @@ def _changed(error: Exception) -> str:
 def _parser() -> argparse.ArgumentParser:
     import argparse
 
-    from tui.commands.print_version import PrintVersion
-    from tui.commands.verbs import VERBS
+    from attn_tutor.tui.commands.print_version import PrintVersion
+    from attn_tutor.tui.commands.verbs import VERBS
 
     parser = argparse.ArgumentParser(
         prog="attn-tutor",

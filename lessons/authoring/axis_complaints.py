@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lessons.engine.run import Run
-from lessons.format.lesson import Lesson, ShownTensor
-from lessons.reading import loader
-from lessons.reading.findings import Finding
-from lessons.reading.yaml_nodes import locate, position_of
-from lessons.results.result import Tensor
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.format.lesson import Lesson, ShownTensor
+from attn_tutor.lessons.reading import loader
+from attn_tutor.lessons.reading.findings import Finding
+from attn_tutor.lessons.reading.yaml_nodes import locate, position_of
+from attn_tutor.lessons.results.result import Tensor
 
 Complaint = tuple[tuple[int | str, ...], str, str]
 """Path, problem and remedy."""

@@ -5,16 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format import template
-from lessons.format.base_steps import Complaint
-from lessons.format.learner_texts import Path
-from lessons.format.lesson import SETUP, FindStep, Lesson, PointStep, PredictStep, ReadStep, RunningStep, Step
-from lessons.reading import loader
-from lessons.reading.findings import Finding
-from lessons.reading.yaml_nodes import place_of
-from lessons.results.result import Failure
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.base_steps import Complaint
+from attn_tutor.lessons.format.learner_texts import Path
+from attn_tutor.lessons.format.lesson import (
+    SETUP,
+    FindStep,
+    Lesson,
+    PointStep,
+    PredictStep,
+    ReadStep,
+    RunningStep,
+    Step,
+)
+from attn_tutor.lessons.reading import loader
+from attn_tutor.lessons.reading.findings import Finding
+from attn_tutor.lessons.reading.yaml_nodes import place_of
+from attn_tutor.lessons.results.result import Failure
 
 BEFORE = "before-the-steps"
 """The id of an empty step with which a run begins, so that a setup that fails is not taken for the first step."""

@@ -12,12 +12,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lessons.format.fields import Model, OptionalName, Text, Whole
-from lessons.format.lesson import Lesson
-from lessons.reading import loader
-from lessons.reading.findings import Finding, LessonError
-from lessons.reading.yaml_models import read_model
-from lessons.reading.yaml_nodes import locate, parse, position_of, read
+from attn_tutor.lessons.format.fields import Model, OptionalName, Text, Whole
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.reading import loader
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.yaml_models import read_model
+from attn_tutor.lessons.reading.yaml_nodes import locate, parse, position_of, read
 
 FILE = "coverage.yaml"
 

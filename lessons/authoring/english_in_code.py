@@ -10,10 +10,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from lessons.format import template
-from lessons.format.exercises import ExerciseStep
-from lessons.format.learner_texts import Path
-from lessons.format.lesson import Step
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.exercises import ExerciseStep
+from attn_tutor.lessons.format.learner_texts import Path
+from attn_tutor.lessons.format.lesson import Step
 
 PHRASE = re.compile(r"[^\W\d_]{2,}[,;:.]?\s+[^\W\d_]{2,}")
 """Two words with white space between them."""

@@ -10,7 +10,7 @@ import functools
 import inspect
 import textwrap
 
-from lessons.format.fields import Model
+from attn_tutor.lessons.format.fields import Model
 
 
 @functools.cache

@@ -1,4 +1,7 @@
-"""The tables of fields in the page for authors, made from the models: `python -m lessons.authoring.field_tables`."""
+"""The tables of fields in the page for authors, made from the models.
+
+`python -m attn_tutor.lessons.authoring.field_tables` writes them.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from lessons.authoring.field_help import help_of, summary_of
-from lessons.files.whole_file import rewrite
-from lessons.format import fields
-from lessons.format.base_steps import BaseStep, Limits, RunningStep, ShownTensor
-from lessons.format.course_file import CourseFile
-from lessons.format.exercises import BaseExercise, Check, Edit, ExerciseStep, MessageCase, Mistake, Variant
-from lessons.format.experiments import ExperimentStep, Way
-from lessons.format.fields import IS_TEMPLATE, Model
-from lessons.format.knobs.choice import ChoiceKnob
-from lessons.format.knobs.knob import Knob
-from lessons.format.knobs.number import NumberKnob
-from lessons.format.knobs.seed import SeedKnob
-from lessons.format.knobs.words import WordsKnob
-from lessons.format.lesson import LessonFile
-from lessons.format.questions import (
+from attn_tutor.lessons.authoring.field_help import help_of, summary_of
+from attn_tutor.lessons.files.whole_file import rewrite
+from attn_tutor.lessons.format import fields
+from attn_tutor.lessons.format.base_steps import BaseStep, Limits, RunningStep, ShownTensor
+from attn_tutor.lessons.format.course_file import CourseFile
+from attn_tutor.lessons.format.exercises import BaseExercise, Check, Edit, ExerciseStep, MessageCase, Mistake, Variant
+from attn_tutor.lessons.format.experiments import ExperimentStep, Way
+from attn_tutor.lessons.format.fields import IS_TEMPLATE, Model
+from attn_tutor.lessons.format.knobs.choice import ChoiceKnob
+from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.knobs.number import NumberKnob
+from attn_tutor.lessons.format.knobs.seed import SeedKnob
+from attn_tutor.lessons.format.knobs.words import WordsKnob
+from attn_tutor.lessons.format.lesson import LessonFile
+from attn_tutor.lessons.format.questions import (
     BaseQuestion,
     ChoiceStep,
     FindStep,
@@ -32,12 +35,12 @@ from lessons.format.questions import (
     PredictStep,
     Wrong,
 )
-from lessons.format.steps import Curve, Level, ReadStep, RunStep, TrainStep
-from lessons.reading.folders import LESSONS
-from lessons.reading.glossary import Reference, Term
+from attn_tutor.lessons.format.steps import Curve, Level, ReadStep, RunStep, TrainStep
+from attn_tutor.lessons.reading.folders import LESSONS
+from attn_tutor.lessons.reading.glossary import Reference, Term
 
-PAGE = LESSONS.parent / "docs" / "authoring.md"
-BEGIN, END = "<!-- made by python -m lessons.authoring.field_tables -->\n", "<!-- end of what is made -->\n"
+PAGE = LESSONS.resolve().parent / "docs" / "authoring.md"
+BEGIN, END = "<!-- made by python -m attn_tutor.lessons.authoring.field_tables -->\n", "<!-- end of what is made -->\n"
 
 TOOLS = LESSONS / "worker" / "jobs" / "exercise_tools.py"
 """The functions that the code of an exercise may call. They are read, not imported, since they bring PyTorch along."""

@@ -10,14 +10,14 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, TypeAdapter
 
-from lessons.authoring.field_help import help_of, summary_of
-from lessons.format.base_steps import KNOWN_AXES
-from lessons.format.course_file import CourseFile
-from lessons.format.exercises import Mistake
-from lessons.format.fields import Model
-from lessons.format.knobs.kinds import AnyKnob
-from lessons.format.lesson import LessonFile, Step
-from lessons.reading.glossary import ReferencesFile, TermsFile
+from attn_tutor.lessons.authoring.field_help import help_of, summary_of
+from attn_tutor.lessons.format.base_steps import KNOWN_AXES
+from attn_tutor.lessons.format.course_file import CourseFile
+from attn_tutor.lessons.format.exercises import Mistake
+from attn_tutor.lessons.format.fields import Model
+from attn_tutor.lessons.format.knobs.kinds import AnyKnob
+from attn_tutor.lessons.format.lesson import LessonFile, Step
+from attn_tutor.lessons.reading.glossary import ReferencesFile, TermsFile
 
 Schema = dict[str, Any]
 

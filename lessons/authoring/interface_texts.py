@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from lessons.format.text_walk import CourseText
-from lessons.reading.text_catalog import Catalog
+from attn_tutor.lessons.format.text_walk import CourseText
+from attn_tutor.lessons.reading.text_catalog import Catalog
 
 ROOT = Path(__file__).parent.parent.parent
 ROOMS = ("lessons", "tui")

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lessons.authoring import skeleton, writing
-from lessons.courses import course_list
-from lessons.files.regular_file import read_text
-from lessons.format.course_file import FORMAT
-from lessons.format.lesson import Course, Lesson
-from lessons.format.steps import ReadStep
-from lessons.reading import course_description, folders, loader, yaml_nodes
-from lessons.reading.findings import Finding, LessonError
-from lessons.reading.yaml_nodes import locate, position_of
+from attn_tutor.lessons.authoring import skeleton, writing
+from attn_tutor.lessons.courses import course_list
+from attn_tutor.lessons.files.regular_file import read_text
+from attn_tutor.lessons.format.course_file import FORMAT
+from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.format.steps import ReadStep
+from attn_tutor.lessons.reading import course_description, folders, loader, yaml_nodes
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.yaml_nodes import locate, position_of
 
 MOST_LEVELS = 4
 """How many folders below that of a course its files may lie in."""

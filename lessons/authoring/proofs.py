@@ -11,23 +11,23 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from lessons.authoring import claims
-from lessons.authoring.question_complaints import complaints
-from lessons.engine import explanation_tree, scratch_run
-from lessons.engine.judging import JudgeAnswer
-from lessons.engine.questions import answering, experiment_judging, question_facts
-from lessons.engine.questions.question_facts import Index, names_of
-from lessons.engine.questions.question_judging import judge
-from lessons.engine.questions.question_words import right_answer
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format.lesson import Exercise, ExerciseStep, ExperimentStep, FindStep, Lesson, Question
-from lessons.reading import line_exercises, loader, mistake_edits, yaml_nodes
-from lessons.reading.findings import Finding
-from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import Flow
-from lessons.results.result import Judgement, StepResult, WorkerError
-from lessons.results.tensor_questions import FlowQuestion
+from attn_tutor.lessons.authoring import claims
+from attn_tutor.lessons.authoring.question_complaints import complaints
+from attn_tutor.lessons.engine import explanation_tree, scratch_run
+from attn_tutor.lessons.engine.judging import JudgeAnswer
+from attn_tutor.lessons.engine.questions import answering, experiment_judging, question_facts
+from attn_tutor.lessons.engine.questions.question_facts import Index, names_of
+from attn_tutor.lessons.engine.questions.question_judging import judge
+from attn_tutor.lessons.engine.questions.question_words import right_answer
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Exercise, ExerciseStep, ExperimentStep, FindStep, Lesson, Question
+from attn_tutor.lessons.reading import line_exercises, loader, mistake_edits, yaml_nodes
+from attn_tutor.lessons.reading.findings import Finding
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.result import Judgement, StepResult, WorkerError
+from attn_tutor.lessons.results.tensor_questions import FlowQuestion
 
 SEED, ROUNDS = 1, 10
 """The first seed of the hidden inputs, which is fixed so that failures can be reproduced, and the number of seeds."""
@@ -54,7 +54,7 @@ print("All checks pass.")
     "deleting the checker": """
 import gc, sys
 
-for name in [name for name in sys.modules if name.partition(".")[0] == "lessons"]:
+for name in [name for name in sys.modules if name.partition(".")[0] == "attn_tutor"]:
     vars(sys.modules.pop(name)).clear()
 gc.collect()
 

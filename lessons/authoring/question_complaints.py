@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lessons.engine.questions.question_facts import (
+from attn_tutor.lessons.engine.questions.question_facts import (
     Pointing,
     as_number,
     as_whole_numbers,
@@ -18,10 +18,10 @@ from lessons.engine.questions.question_facts import (
     pointed_shape,
     read_facts,
 )
-from lessons.engine.questions.question_words import choices
-from lessons.format.learner_texts import Path
-from lessons.format.lesson import ChoiceStep, FindStep, PointStep, Question
-from lessons.results.result import WHOLE, StepResult, WorkerError
+from attn_tutor.lessons.engine.questions.question_words import choices
+from attn_tutor.lessons.format.learner_texts import Path
+from attn_tutor.lessons.format.lesson import ChoiceStep, FindStep, PointStep, Question
+from attn_tutor.lessons.results.result import WHOLE, StepResult, WorkerError
 
 ASKED = {
     "number": "a single number",

@@ -1,8 +1,8 @@
 """The recorded outputs of the courses that ship: the results of every step, shown until live results arrive.
 
-`python -m lessons.authoring.recordings [LESSON ...]` runs these courses, or some of their lessons, and writes
-`recorded.json` beside each; a test proves that live runs still give the same. With `--train` it first repeats the
-trainings that ship with these lessons.
+`python -m attn_tutor.lessons.authoring.recordings [LESSON ...]` runs these courses, or some of their lessons, and
+writes `recorded.json` beside each; a test proves that live runs still give the same. With `--train` it first repeats
+the trainings that ship with these lessons.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lessons.engine import training
-from lessons.engine.session import Session
-from lessons.files.regular_file import read_text
-from lessons.files.whole_file import rewrite
-from lessons.format.lesson import Lesson, TrainStep
-from lessons.learner import trained_models
-from lessons.reading.findings import LessonError
-from lessons.reading.folders import BUILT_IN
-from lessons.reading.loader import load_course
-from lessons.reading.recorded_outputs import FILE, SINGLE_PRECISION
-from lessons.results import line_shapes
-from lessons.results.clean_text import clean_json
-from lessons.results.json_numbers import number
-from lessons.results.result import StepResult, Tensor, Training
-from lessons.what_if import knobs
-from lessons.what_if.changes import UNCHANGED, Changes, apply, describe
+from attn_tutor.lessons.engine import training
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.files.regular_file import read_text
+from attn_tutor.lessons.files.whole_file import rewrite
+from attn_tutor.lessons.format.lesson import Lesson, TrainStep
+from attn_tutor.lessons.learner import trained_models
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.folders import BUILT_IN
+from attn_tutor.lessons.reading.loader import load_course
+from attn_tutor.lessons.reading.recorded_outputs import FILE, SINGLE_PRECISION
+from attn_tutor.lessons.results import line_shapes
+from attn_tutor.lessons.results.clean_text import clean_json
+from attn_tutor.lessons.results.json_numbers import number
+from attn_tutor.lessons.results.result import StepResult, Tensor, Training
+from attn_tutor.lessons.what_if import knobs
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes, apply, describe
 
 TRAIN = "--train"
 

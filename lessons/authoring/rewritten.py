@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons.format.lesson import Lesson
+from attn_tutor.lessons.format.lesson import Lesson
 
 IDS: frozenset[str] = frozenset(
     {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lessons.authoring.rewritten import is_short
-from lessons.format.base_steps import RunningStep
-from lessons.format.learner_texts import Path, count_words
-from lessons.format.lesson import ExerciseStep, ExperimentStep, FindStep, Lesson, Question, Step
+from attn_tutor.lessons.authoring.rewritten import is_short
+from attn_tutor.lessons.format.base_steps import RunningStep
+from attn_tutor.lessons.format.learner_texts import Path, count_words
+from attn_tutor.lessons.format.lesson import ExerciseStep, ExperimentStep, FindStep, Lesson, Question, Step
 
 FEWEST_STEPS, MOST_STEPS = 15, 20
 """How many steps the main path of a lesson has."""

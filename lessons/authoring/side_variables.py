@@ -10,11 +10,11 @@ from collections.abc import Iterator, Set
 from contextlib import suppress
 from dataclasses import replace
 
-from lessons.format import template
-from lessons.format.learner_texts import Path
-from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep, Step, TrainStep
-from lessons.what_if import name_use
-from lessons.what_if.name_use import NameUse
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.learner_texts import Path
+from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep, Step, TrainStep
+from attn_tutor.lessons.what_if import name_use
+from attn_tutor.lessons.what_if.name_use import NameUse
 
 REMEDY = "Let a main step make it, or give the variable of the side step another name."
 

@@ -9,10 +9,10 @@ import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
-from lessons.authoring import format_schema
-from lessons.format.course_file import FORMAT
-from lessons.reading import course_description
-from lessons.reading.loader import FOLDER
+from attn_tutor.lessons.authoring import format_schema
+from attn_tutor.lessons.format.course_file import FORMAT
+from attn_tutor.lessons.reading import course_description
+from attn_tutor.lessons.reading.loader import FOLDER
 
 SKELETONS = Path(__file__).parent / "skeletons"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lessons.authoring import translation_findings
-from lessons.files.whole_file import rewrite
-from lessons.format.text_walk import CourseText
-from lessons.reading.text_catalog import Catalog
-from lessons.texts import po_file, translations
-from lessons.texts.po_file import Entry, PoFile
+from attn_tutor.lessons.authoring import translation_findings
+from attn_tutor.lessons.files.whole_file import rewrite
+from attn_tutor.lessons.format.text_walk import CourseText
+from attn_tutor.lessons.reading.text_catalog import Catalog
+from attn_tutor.lessons.texts import po_file, translations
+from attn_tutor.lessons.texts.po_file import Entry, PoFile
 
 FORMS = {
     "id": "nplurals=1; plural=0;",

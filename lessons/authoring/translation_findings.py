@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lessons.format import template
-from lessons.format.text_walk import CourseText, names_of_fields
-from lessons.reading.findings import Finding, LessonError
-from lessons.reading.text_catalog import Catalog
-from lessons.reading.yaml_nodes import read
-from lessons.texts import po_file, translations
-from lessons.texts.language import CODE
-from lessons.texts.po_file import Entry, PoFile
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.text_walk import CourseText, names_of_fields
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.text_catalog import Catalog
+from attn_tutor.lessons.reading.yaml_nodes import read
+from attn_tutor.lessons.texts import po_file, translations
+from attn_tutor.lessons.texts.language import CODE
+from attn_tutor.lessons.texts.po_file import Entry, PoFile
 
 UPDATE = "Run 'attn-tutor texts --update' with the folder."
 COUNT = "count"

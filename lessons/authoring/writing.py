@@ -9,19 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lessons.authoring import english_in_code, rhythm, side_variables, voice
-from lessons.authoring.rewritten import is_rewritten
-from lessons.format import template
-from lessons.format.learner_texts import FIELDS, LearnerText, Path, count_words
-from lessons.format.lesson import (
+from attn_tutor.lessons.authoring import english_in_code, rhythm, side_variables, voice
+from attn_tutor.lessons.authoring.rewritten import is_rewritten
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.learner_texts import FIELDS, LearnerText, Path, count_words
+from attn_tutor.lessons.format.lesson import (
     ExerciseStep,
     Lesson,
     Question,
     Step,
 )
-from lessons.reading import loader
-from lessons.reading.findings import Finding
-from lessons.reading.yaml_nodes import locate, position_of
+from attn_tutor.lessons.reading import loader
+from attn_tutor.lessons.reading.findings import Finding
+from attn_tutor.lessons.reading.yaml_nodes import locate, position_of
 
 MOST_WORDS = 95
 """The largest number of words in a text that is read beside matrices. Whether it fits there, `screen_fit` measures."""

@@ -12,14 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons.courses import course_archive, course_content
-from lessons.courses.course_content import RefusedCourse
-from lessons.files.regular_file import open_regular
-from lessons.format.lesson import Course
-from lessons.reading import course_description, loader
-from lessons.reading.findings import Finding, LessonError
-from lessons.reading.folders import BUILT_IN, CourseFolder, state_folder_of
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.courses import course_archive, course_content
+from attn_tutor.lessons.courses.course_content import RefusedCourse
+from attn_tutor.lessons.files.regular_file import open_regular
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.reading import course_description, loader
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.folders import BUILT_IN, CourseFolder, state_folder_of
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("courses/added")
 

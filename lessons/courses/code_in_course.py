@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 from pydantic import AfterValidator
 
-from lessons.format import template, text_walk
-from lessons.format.fields import Model, python_code
-from lessons.format.lesson import Course, ExerciseStep, Lesson
-from lessons.format.template import Field
+from attn_tutor.lessons.format import template, text_walk
+from attn_tutor.lessons.format.fields import Model, python_code
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep, Lesson
+from attn_tutor.lessons.format.template import Field
 
 PROSE = "prose"
 EDITS = "edits"

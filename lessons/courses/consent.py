@@ -11,13 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons.courses import course_content
-from lessons.courses.course_content import RefusedCourse
-from lessons.files.regular_file import read_regular
-from lessons.files.whole_file import write_whole
-from lessons.learner import progress_file
-from lessons.reading.folders import CourseFolder
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.courses import course_content
+from attn_tutor.lessons.courses.course_content import RefusedCourse
+from attn_tutor.lessons.files.regular_file import read_regular
+from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.learner import progress_file
+from attn_tutor.lessons.reading.folders import CourseFolder
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("courses/consent")
 

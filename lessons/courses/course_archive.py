@@ -14,10 +14,10 @@ import zlib
 from pathlib import Path
 from typing import IO
 
-from lessons.courses import course_content
-from lessons.courses.course_content import DifferentNames, RefusedCourse
-from lessons.files.regular_file import NotRegular, open_regular
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.courses import course_content
+from attn_tutor.lessons.courses.course_content import DifferentNames, RefusedCourse
+from attn_tutor.lessons.files.regular_file import NotRegular, open_regular
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("courses/archive")
 

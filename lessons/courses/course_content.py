@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons.files.regular_file import read_regular
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.files.regular_file import read_regular
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("courses/content")
 

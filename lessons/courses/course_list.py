@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from lessons.courses import added_courses, installed_courses
-from lessons.reading import course_description
-from lessons.reading.folders import BUILT_IN, OPENED, CourseFolder
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.courses import added_courses, installed_courses
+from attn_tutor.lessons.reading import course_description
+from attn_tutor.lessons.reading.folders import BUILT_IN, OPENED, CourseFolder
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("courses/list")
 

@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons.reading import course_description
-from lessons.reading.folders import CourseFolder, state_folder_of
+from attn_tutor.lessons.reading import course_description
+from attn_tutor.lessons.reading.folders import CourseFolder, state_folder_of
 
 GROUP = "attn_tutor.courses"
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lessons.format.lesson import Course, ExerciseStep, Lesson, Limits, TrainStep
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep, Lesson, Limits, TrainStep
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from lessons.engine import child_failures, replies
-from lessons.engine.launching.launchers import ChildProcess
-from lessons.format import axis_labels
-from lessons.format.lesson import Lesson, Limits
-from lessons.results.clean_text import clean
-from lessons.results.result import Failure, Tensor
-from lessons.texts.wording import Wording
-from lessons.worker import channel, wire
-from lessons.worker.message_parts import TensorReport
-from lessons.worker.messages import RunInput, RunScratch
+from attn_tutor.lessons.engine import child_failures, replies
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess
+from attn_tutor.lessons.format import axis_labels
+from attn_tutor.lessons.format.lesson import Lesson, Limits
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.result import Failure, Tensor
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel, wire
+from attn_tutor.lessons.worker.message_parts import TensorReport
+from attn_tutor.lessons.worker.messages import RunInput, RunScratch
 
 say = Wording("engine/child-code")
 

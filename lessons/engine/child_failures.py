@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 
-from lessons.engine.launching.launchers import ChildProcess, line_of
-from lessons.engine.launching.tasks import TooFewTasks
-from lessons.format.lesson import Limits
-from lessons.results.result import Failure
-from lessons.texts.wording import Wording
-from lessons.worker import child_exit_codes, wire
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess, line_of
+from attn_tutor.lessons.engine.launching.tasks import TooFewTasks
+from attn_tutor.lessons.format.lesson import Limits
+from attn_tutor.lessons.results.result import Failure
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import child_exit_codes, wire
 
 say = Wording("engine/child-failures")
 

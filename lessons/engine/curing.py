@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from lessons.engine import judge_children, repairing
-from lessons.engine.judge_children import Answer, Child, Request
-from lessons.engine.launching.launchers import ChildProcess
-from lessons.reading import mistake_edits
-from lessons.reading.giving_away import gives_away, is_a_name
-from lessons.reading.operations import may_make, words_of
-from lessons.reading.repair_kinds import ADDING, outcome_of
-from lessons.reading.statements import Statement, statements_of
-from lessons.results.result import Judgement, NamedMistake, WorkerError
-from lessons.worker.judging_messages import (
+from attn_tutor.lessons.engine import judge_children, repairing
+from attn_tutor.lessons.engine.judge_children import Answer, Child, Request
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess
+from attn_tutor.lessons.reading import mistake_edits
+from attn_tutor.lessons.reading.giving_away import gives_away, is_a_name
+from attn_tutor.lessons.reading.operations import may_make, words_of
+from attn_tutor.lessons.reading.repair_kinds import ADDING, outcome_of
+from attn_tutor.lessons.reading.statements import Statement, statements_of
+from attn_tutor.lessons.results.result import Judgement, NamedMistake, WorkerError
+from attn_tutor.lessons.worker.judging_messages import (
     CompareResults,
     ComparisonReport,
     HiddenInputs,

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from lessons.format.lesson import Lesson, RunningStep, ShownTensor
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion, Refusal, TensorQuestion
+from attn_tutor.lessons.format.lesson import Lesson, RunningStep, ShownTensor
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion, Refusal, TensorQuestion
 
 MOST_NODES = 20_000
 MOST_TOLD = 1000

@@ -13,16 +13,23 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from lessons.engine import child_failures, verdict_words
-from lessons.engine.launching.launchers import ChildProcess, output
-from lessons.engine.replies import failure_of
-from lessons.format.lesson import ExerciseStep, Limits
-from lessons.results.result import CheckResult, Failure, Judgement, WorkerError
-from lessons.results.tensor_questions import Refusal
-from lessons.results.verdict import Verdict
-from lessons.worker import channel, wire
-from lessons.worker.judging_messages import AnswerLoaded, AnswerReport, Decide, Decision, HiddenInputs, RunAnswer
-from lessons.worker.message_parts import ErrorReport, SuggestionReport
+from attn_tutor.lessons.engine import child_failures, verdict_words
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
+from attn_tutor.lessons.engine.replies import failure_of
+from attn_tutor.lessons.format.lesson import ExerciseStep, Limits
+from attn_tutor.lessons.results.result import CheckResult, Failure, Judgement, WorkerError
+from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.results.verdict import Verdict
+from attn_tutor.lessons.worker import channel, wire
+from attn_tutor.lessons.worker.judging_messages import (
+    AnswerLoaded,
+    AnswerReport,
+    Decide,
+    Decision,
+    HiddenInputs,
+    RunAnswer,
+)
+from attn_tutor.lessons.worker.message_parts import ErrorReport, SuggestionReport
 
 T = TypeVar("T")
 

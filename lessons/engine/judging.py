@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal, Protocol
 
-from lessons.engine import curing, judge_children, replies, verdict_words
-from lessons.engine.judge_children import JUDGE_LIMITS, Answer, Child, Request, unjudged
-from lessons.engine.launching.launchers import ChildProcess
-from lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
-from lessons.reading import line_exercises, mistake_edits
-from lessons.reading.operations import words_of
-from lessons.results.result import (
+from attn_tutor.lessons.engine import curing, judge_children, replies, verdict_words
+from attn_tutor.lessons.engine.judge_children import JUDGE_LIMITS, Answer, Child, Request, unjudged
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess
+from attn_tutor.lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
+from attn_tutor.lessons.reading import line_exercises, mistake_edits
+from attn_tutor.lessons.reading.operations import words_of
+from attn_tutor.lessons.results.result import (
     AnswerComparison,
     AnswerDifference,
     Judgement,
@@ -28,7 +28,7 @@ from lessons.results.result import (
     Tensor,
     WorkerError,
 )
-from lessons.worker.judging_messages import (
+from attn_tutor.lessons.worker.judging_messages import (
     CheckRequest,
     CompareResults,
     ComparisonReport,
@@ -40,7 +40,7 @@ from lessons.worker.judging_messages import (
     Judge,
     MistakeRequest,
 )
-from lessons.worker.message_parts import TensorReport
+from attn_tutor.lessons.worker.message_parts import TensorReport
 
 MANY_ANSWERS = JUDGE_LIMITS.model_copy(update={"cpu": 300})
 """Limits of a judge of many answers, whose processor time adds up."""

@@ -6,19 +6,19 @@ import threading
 from dataclasses import dataclass, replace
 from functools import partial
 
-from lessons.engine import replies
-from lessons.engine.child_code import CodeRequest, Names, gone, tensors_of
-from lessons.engine.launching.launchers import ChildProcess, output
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format import axis_labels
-from lessons.format.lesson import Lesson
-from lessons.results import line_shapes
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import Failure, StepResult
-from lessons.texts.wording import Wording
-from lessons.what_if.changes import UNCHANGED, Changes, apply
-from lessons.worker.messages import InputReport, RunInput
+from attn_tutor.lessons.engine import replies
+from attn_tutor.lessons.engine.child_code import CodeRequest, Names, gone, tensors_of
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format import axis_labels
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.results import line_shapes
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import Failure, StepResult
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes, apply
+from attn_tutor.lessons.worker.messages import InputReport, RunInput
 
 say = Wording("engine/prompt")
 

@@ -9,14 +9,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 
-from lessons.engine.launching.launchers import ChildProcess
-from lessons.format.lesson import ExerciseStep, Limits
-from lessons.reading.mistake_edits import right_answers
-from lessons.reading.own_edits import LAST_RANK, OwnEdits
-from lessons.reading.repair_kinds import LAST, LEAVING
-from lessons.reading.repairs import Repair, choose, repairs
-from lessons.worker import channel, wire
-from lessons.worker.judging_messages import (
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess
+from attn_tutor.lessons.format.lesson import ExerciseStep, Limits
+from attn_tutor.lessons.reading.mistake_edits import right_answers
+from attn_tutor.lessons.reading.own_edits import LAST_RANK, OwnEdits
+from attn_tutor.lessons.reading.repair_kinds import LAST, LEAVING
+from attn_tutor.lessons.reading.repairs import Repair, choose, repairs
+from attn_tutor.lessons.worker import channel, wire
+from attn_tutor.lessons.worker.judging_messages import (
     HiddenInputs,
     RepairReport,
     RunRepairs,

@@ -8,17 +8,17 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from lessons.engine.launching.launchers import ChildProcess, output
-from lessons.format import axis_labels
-from lessons.format.lesson import FilledStep, Lesson, RunningStep, ShownTensor, TrainStep
-from lessons.learner import trained_models
-from lessons.learner.trained_models import TrainedModel
-from lessons.results import flow, line_shapes
-from lessons.results.clean_text import clean
-from lessons.results.code_unit import PROGRAM, CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.flow import Flow
-from lessons.results.result import (
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
+from attn_tutor.lessons.format import axis_labels
+from attn_tutor.lessons.format.lesson import FilledStep, Lesson, RunningStep, ShownTensor, TrainStep
+from attn_tutor.lessons.learner import trained_models
+from attn_tutor.lessons.learner.trained_models import TrainedModel
+from attn_tutor.lessons.results import flow, line_shapes
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.result import (
     LONGEST_AXIS,
     WHOLE,
     Failure,
@@ -28,8 +28,8 @@ from lessons.results.result import (
     TrainingSnapshot,
     Window,
 )
-from lessons.results.summaries import Blocks, RowStats
-from lessons.results.tensor_questions import (
+from attn_tutor.lessons.results.summaries import Blocks, RowStats
+from attn_tutor.lessons.results.tensor_questions import (
     BlocksQuestion,
     BoxQuestion,
     ExplainQuestion,
@@ -41,9 +41,9 @@ from lessons.results.tensor_questions import (
     TensorQuestion,
     WindowQuestion,
 )
-from lessons.what_if.changes import Changes, statements_before_cells
-from lessons.worker import wire
-from lessons.worker.message_parts import (
+from attn_tutor.lessons.what_if.changes import Changes, statements_before_cells
+from attn_tutor.lessons.worker import wire
+from attn_tutor.lessons.worker.message_parts import (
     CellWrite,
     ErrorReport,
     LayoutReport,
@@ -53,8 +53,8 @@ from lessons.worker.message_parts import (
     TemplateField,
     TensorReport,
 )
-from lessons.worker.messages import Snapshot, StepReport, Train, TrainingRequest
-from lessons.worker.tensor_reports import (
+from attn_tutor.lessons.worker.messages import Snapshot, StepReport, Train, TrainingRequest
+from attn_tutor.lessons.worker.tensor_reports import (
     LARGEST_WINDOW,
     BlocksReport,
     ExplanationReport,

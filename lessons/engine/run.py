@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from lessons.engine import replies
-from lessons.engine.child_code import Names
-from lessons.engine.launching.launchers import ChildProcess
-from lessons.results.nonfinite import NonfiniteReport
-from lessons.results.result import StepResult
-from lessons.results.tensor_questions import Refusal, TensorQuestion
-from lessons.worker import channel, messages, wire
-from lessons.worker.messages import ListNames, NamesReport
-from lessons.worker.program_messages import FindNonfinite, NonfiniteFound, TracePart, TraceProgram
+from attn_tutor.lessons.engine import replies
+from attn_tutor.lessons.engine.child_code import Names
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess
+from attn_tutor.lessons.results.nonfinite import NonfiniteReport
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.results.tensor_questions import Refusal, TensorQuestion
+from attn_tutor.lessons.worker import channel, messages, wire
+from attn_tutor.lessons.worker.messages import ListNames, NamesReport
+from attn_tutor.lessons.worker.program_messages import FindNonfinite, NonfiniteFound, TracePart, TraceProgram
 
 QUESTION_LIMIT = 10.0
 """Seconds that the child may take to answer a question."""

@@ -10,19 +10,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, TypedDict
 
-from lessons.engine import child_failures, replies
-from lessons.engine.launching.launchers import ChildProcess, output
-from lessons.engine.launching.reinstalling import install_command
-from lessons.format.lesson import Limits
-from lessons.results import line_shapes
-from lessons.results.clean_text import clean, printable
-from lessons.results.code_unit import PROGRAM, with_file, without_frames
-from lessons.results.program_result import FailedAt, Named, ProgramResult
-from lessons.results.result import Failure
-from lessons.texts.wording import Wording
-from lessons.worker import channel, wire
-from lessons.worker.message_parts import CellWrite
-from lessons.worker.program_messages import CallReport, Inner, NamedReport, ProgramReport, Purpose, RunProgram
+from attn_tutor.lessons.engine import child_failures, replies
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
+from attn_tutor.lessons.engine.launching.reinstalling import install_command
+from attn_tutor.lessons.format.lesson import Limits
+from attn_tutor.lessons.results import line_shapes
+from attn_tutor.lessons.results.clean_text import clean, printable
+from attn_tutor.lessons.results.code_unit import PROGRAM, with_file, without_frames
+from attn_tutor.lessons.results.program_result import FailedAt, Named, ProgramResult
+from attn_tutor.lessons.results.result import Failure
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel, wire
+from attn_tutor.lessons.worker.message_parts import CellWrite
+from attn_tutor.lessons.worker.program_messages import (
+    CallReport,
+    Inner,
+    NamedReport,
+    ProgramReport,
+    Purpose,
+    RunProgram,
+)
 
 say = Wording("engine/running-program")
 
@@ -161,8 +168,11 @@ def _failure(report: ProgramReport) -> Failure | None:
     failure = replies.failure_of(report.error)
     if failure is None or not report.missing:
         return failure
-    command = install_command(clean(report.missing))
-    said = say("install", "To add it to the tutor's environment: {command}", command=command)
+    if report.missing == "attention":
+        said = say("course-layers", "In a program of your own, the layers of the course are in `attn_tutor.attention`.")
+    else:
+        command = install_command(clean(report.missing))
+        said = say("install", "To add it to the tutor's environment: {command}", command=command)
     return replace(failure, message=f"{failure.message.rstrip('.')}. {said}")
 
 

@@ -9,21 +9,21 @@ import ast
 from dataclasses import replace
 from functools import partial
 
-from lessons.engine import replies
-from lessons.engine.child_code import CodeRequest, gone, tensors_of
-from lessons.engine.launching.launchers import ChildProcess, output
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format import axis_labels
-from lessons.format.lesson import ExerciseStep, Lesson, RunStep
-from lessons.reading import mistake_edits
-from lessons.reading.giving_away import gives_away
-from lessons.results import line_shapes
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import Failure, StepResult
-from lessons.texts.wording import Wording
-from lessons.worker.message_parts import ErrorReport
-from lessons.worker.messages import RunScratch, ScratchReport
+from attn_tutor.lessons.engine import replies
+from attn_tutor.lessons.engine.child_code import CodeRequest, gone, tensors_of
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format import axis_labels
+from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson, RunStep
+from attn_tutor.lessons.reading import mistake_edits
+from attn_tutor.lessons.reading.giving_away import gives_away
+from attn_tutor.lessons.results import line_shapes
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import Failure, StepResult
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.message_parts import ErrorReport
+from attn_tutor.lessons.worker.messages import RunScratch, ScratchReport
 
 say = Wording("engine/scratch-run")
 

@@ -6,13 +6,11 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.files.import_folder import IMPORT_FOLDER
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("engine/self-test")
-
-ROOT = Path(__file__).resolve().parents[2]
 
 SECONDS = 180.0
 """How long PyTorch may take to load."""
@@ -20,7 +18,7 @@ SECONDS = 180.0
 SELF_TEST = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from lessons.worker.process import self_test
+from attn_tutor.lessons.worker.process import self_test
 self_test.main()
 """
 
@@ -53,7 +51,7 @@ class WorkerFacts:
 def worker_facts(seconds: float = SECONDS) -> WorkerFacts:
     """Run the self-test in a process of its own, which may take so many seconds, and return what it found."""
     # `-P` and the folder keep a file called torch.py from being found in the current folder.
-    command = [sys.executable, "-P", "-c", SELF_TEST, str(ROOT)]
+    command = [sys.executable, "-P", "-c", SELF_TEST, IMPORT_FOLDER]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, cwd="/")
         return WorkerFacts(**json.loads(done.stdout))

@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons.engine import child_failures, judging, replies, running_program, training
-from lessons.engine.child_code import CodeRequest, run_in_child
-from lessons.engine.judging import Diagnosis, JudgeAnswer
-from lessons.engine.launching.launchers import (
+from attn_tutor.lessons.engine import child_failures, judging, replies, running_program, training
+from attn_tutor.lessons.engine.child_code import CodeRequest, run_in_child
+from attn_tutor.lessons.engine.judging import Diagnosis, JudgeAnswer
+from attn_tutor.lessons.engine.launching.launchers import (
     ChildProcess,
     ForkUnsafe,
     Launcher,
@@ -26,13 +26,13 @@ from lessons.engine.launching.launchers import (
     make_launcher,
     output,
 )
-from lessons.engine.run import Run
-from lessons.engine.running_program import OwnProgram
-from lessons.engine.training import Control
-from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits, TrainStep
-from lessons.learner import trained_models
-from lessons.results import run_comparison
-from lessons.results.result import (
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.engine.training import Control
+from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits, TrainStep
+from attn_tutor.lessons.learner import trained_models
+from attn_tutor.lessons.results import run_comparison
+from attn_tutor.lessons.results.result import (
     AnswerComparison,
     Failure,
     Judgement,
@@ -41,14 +41,14 @@ from lessons.results.result import (
     TrainingSnapshot,
     WorkerError,
 )
-from lessons.results.run_comparison import RunComparison
-from lessons.results.tensor_questions import Refusal
-from lessons.texts.wording import Wording
-from lessons.what_if.changes import UNCHANGED, Changes, apply
-from lessons.worker import channel, wire
-from lessons.worker.message_parts import CellWrite
-from lessons.worker.messages import LessonDone, RunLesson, StepReport
-from lessons.worker.program_messages import CompareTraces, Purpose, TraceComparison, TracePart
+from attn_tutor.lessons.results.run_comparison import RunComparison
+from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes, apply
+from attn_tutor.lessons.worker import channel, wire
+from attn_tutor.lessons.worker.message_parts import CellWrite
+from attn_tutor.lessons.worker.messages import LessonDone, RunLesson, StepReport
+from attn_tutor.lessons.worker.program_messages import CompareTraces, Purpose, TraceComparison, TracePart
 
 say = Wording("engine/session")
 

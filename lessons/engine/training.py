@@ -13,16 +13,16 @@ from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
-from lessons.engine import child_failures, replies
-from lessons.engine.launching.launchers import ChildProcess
-from lessons.files.regular_file import read_text
-from lessons.files.whole_file import rewrite
-from lessons.format import axis_labels
-from lessons.format.lesson import Lesson, ShownTensor, TrainStep
-from lessons.learner.trained_models import key
-from lessons.results.result import MOST_SNAPSHOTS, WHOLE, Failure, Tensor, Training, TrainingSnapshot
-from lessons.worker import channel, wire
-from lessons.worker.messages import (
+from attn_tutor.lessons.engine import child_failures, replies
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess
+from attn_tutor.lessons.files.regular_file import read_text
+from attn_tutor.lessons.files.whole_file import rewrite
+from attn_tutor.lessons.format import axis_labels
+from attn_tutor.lessons.format.lesson import Lesson, ShownTensor, TrainStep
+from attn_tutor.lessons.learner.trained_models import key
+from attn_tutor.lessons.results.result import MOST_SNAPSHOTS, WHOLE, Failure, Tensor, Training, TrainingSnapshot
+from attn_tutor.lessons.worker import channel, wire
+from attn_tutor.lessons.worker.messages import (
     Pause,
     Paused,
     Resume,

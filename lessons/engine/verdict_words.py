@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("engine/verdict")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from lessons.format import template
-from lessons.format.base_steps import KNOWN_AXES
-from lessons.format.lesson import Lesson, RunningStep, ShownTensor
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.base_steps import KNOWN_AXES
+from attn_tutor.lessons.format.lesson import Lesson, RunningStep, ShownTensor
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("tensor/axis-labels")
 

@@ -10,8 +10,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from lessons.format import template
-from lessons.format.fields import (
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.fields import (
     CHECKED,
     Alias,
     Expression,
@@ -26,7 +26,7 @@ from lessons.format.fields import (
     Text,
     Whole,
 )
-from lessons.format.learner_texts import LearnerText, Path
+from attn_tutor.lessons.format.learner_texts import LearnerText, Path
 
 Kind = Literal["score", "weight", "mask", "vector"]
 """The meaning of the numbers of a tensor, which decides how they are colored."""

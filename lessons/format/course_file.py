@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from lessons.format.fields import Model, Name, OptionalName, ReadBy, Slug, Text, Whole
+from attn_tutor.lessons.format.fields import Model, Name, OptionalName, ReadBy, Slug, Text, Whole
 
 FORMAT = 1
 """The version of the lesson format that this tutor writes and reads; older ones it reads too."""

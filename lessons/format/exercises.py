@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from lessons.format.base_steps import BaseStep, Complaint, Limits
-from lessons.format.fields import (
+from attn_tutor.lessons.format.base_steps import BaseStep, Complaint, Limits
+from attn_tutor.lessons.format.fields import (
     Code,
     Expression,
     Model,
@@ -23,7 +23,7 @@ from lessons.format.fields import (
     Template,
     Text,
 )
-from lessons.format.learner_texts import LearnerText
+from attn_tutor.lessons.format.learner_texts import LearnerText
 
 
 def _together(value: Any) -> Any:

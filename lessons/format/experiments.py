@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from lessons.format import template
-from lessons.format.base_steps import Complaint, RunningStep
-from lessons.format.exercises import BaseExercise
-from lessons.format.fields import Model, Name, OptionalExpression, Slug, Template, Text
-from lessons.format.learner_texts import LearnerText
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.base_steps import Complaint, RunningStep
+from attn_tutor.lessons.format.exercises import BaseExercise
+from attn_tutor.lessons.format.fields import Model, Name, OptionalExpression, Slug, Template, Text
+from attn_tutor.lessons.format.learner_texts import LearnerText
 
 
 class Way(Model):

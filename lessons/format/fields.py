@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from lessons.format import code_depth, template
+from attn_tutor.lessons.format import code_depth, template
 
 CHECKED = object()
 """The context of a validation of what was validated before: code and templates are not parsed again."""

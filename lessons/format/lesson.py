@@ -11,17 +11,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lessons.format import main_path
-from lessons.format.base_steps import AxisName, FilledStep, Kind, Limits, RunningStep, ShownTensor
-from lessons.format.course_file import CourseFile
-from lessons.format.exercises import Check, Edit, ExerciseStep, MessageCase, Mistake, Variant
-from lessons.format.experiments import ExperimentStep, Way
-from lessons.format.fields import Model, Name, OptionalCode, OptionalName, Slug, Text, Whole
-from lessons.format.knobs.kinds import AnyKnob
-from lessons.format.knobs.knob import Knob
-from lessons.format.questions import ChoiceStep, FindStep, Option, PointStep, PredictStep, Question, Wrong
-from lessons.format.steps import Curve, Exercise, Level, ReadStep, RunStep, Step, TrainStep
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.base_steps import AxisName, FilledStep, Kind, Limits, RunningStep, ShownTensor
+from attn_tutor.lessons.format.course_file import CourseFile
+from attn_tutor.lessons.format.exercises import Check, Edit, ExerciseStep, MessageCase, Mistake, Variant
+from attn_tutor.lessons.format.experiments import ExperimentStep, Way
+from attn_tutor.lessons.format.fields import Model, Name, OptionalCode, OptionalName, Slug, Text, Whole
+from attn_tutor.lessons.format.knobs.kinds import AnyKnob
+from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.questions import ChoiceStep, FindStep, Option, PointStep, PredictStep, Question, Wrong
+from attn_tutor.lessons.format.steps import Curve, Exercise, Level, ReadStep, RunStep, Step, TrainStep
+from attn_tutor.lessons.texts.wording import Wording
 
 __all__ = [
     "SETUP",

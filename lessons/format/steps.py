@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lessons.format.base_steps import (
+from attn_tutor.lessons.format.base_steps import (
     Complaint,
     FilledStep,
     Limits,
@@ -17,10 +17,10 @@ from lessons.format.base_steps import (
     tensor_complaints,
     with_paths,
 )
-from lessons.format.exercises import ExerciseStep
-from lessons.format.experiments import ExperimentStep
-from lessons.format.fields import Code, Expression, Model, Name, Text
-from lessons.format.questions import Question
+from attn_tutor.lessons.format.exercises import ExerciseStep
+from attn_tutor.lessons.format.experiments import ExperimentStep
+from attn_tutor.lessons.format.fields import Code, Expression, Model, Name, Text
+from attn_tutor.lessons.format.questions import Question
 
 
 class ReadStep(FilledStep):

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Formatter
 
-from lessons.format import code_depth, keys
+from attn_tutor.lessons.format import code_depth, keys
 
 FORMATTER = Formatter()
 LONGEST_SHOWN = 60

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from lessons.format import template
-from lessons.format.fields import IS_TEMPLATE, Model, ReadBy
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.fields import IS_TEMPLATE, Model, ReadBy
 
 SEPARATOR = "/"
 UNNAMED = frozenset({"steps", "terms", "references"})

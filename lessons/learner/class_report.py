@@ -9,10 +9,10 @@ from pathlib import PurePath
 from statistics import median
 from typing import TYPE_CHECKING
 
-from lessons.learner.learner_report import ExerciseReport, LearnerReport
+from attn_tutor.lessons.learner.learner_report import ExerciseReport, LearnerReport
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Course
+    from attn_tutor.lessons.format.lesson import Course
 
 
 @dataclass(frozen=True, slots=True)

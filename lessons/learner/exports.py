@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from lessons.files.whole_file import write_whole
-from lessons.learner.tables import COLUMNS, DEFAULTS, FORMAT, VERSION, Rows, is_allowed, with_version
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.learner.tables import COLUMNS, DEFAULTS, FORMAT, VERSION, Rows, is_allowed, with_version
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("progress/exports")
 

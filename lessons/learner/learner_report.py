@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lessons.learner import milestones
-from lessons.learner.records import GAVE_UP, HINT, RANK, SOLUTION, TOOK_BACK
-from lessons.learner.renames import renames_of
-from lessons.learner.tables import Row
+from attn_tutor.lessons.learner import milestones
+from attn_tutor.lessons.learner.records import GAVE_UP, HINT, RANK, SOLUTION, TOOK_BACK
+from attn_tutor.lessons.learner.renames import renames_of
+from attn_tutor.lessons.learner.tables import Row
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Course, Exercise, Lesson
+    from attn_tutor.lessons.format.lesson import Course, Exercise, Lesson
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from lessons.learner import review
+from attn_tutor.lessons.learner import review
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Exercise, Lesson, Step
-    from lessons.learner.progress import Progress
-    from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
-from lessons.texts.wording import Wording
+    from attn_tutor.lessons.format.lesson import Exercise, Lesson, Step
+    from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("progress/milestones")
 

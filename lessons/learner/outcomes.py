@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lessons.learner import milestones
+from attn_tutor.lessons.learner import milestones
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Exercise, Lesson
-    from lessons.learner.progress import Progress
-    from lessons.results.result import Judgement
+    from attn_tutor.lessons.format.lesson import Exercise, Lesson
+    from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.lessons.results.result import Judgement
 
 
 def record(

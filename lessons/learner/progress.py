@@ -22,9 +22,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Self, cast
 
-from lessons.learner import exports, tables
-from lessons.learner.progress_file import TROUBLE, Exchange, ProgressFile, default_path, make_private
-from lessons.learner.records import (
+from attn_tutor.lessons.learner import exports, tables
+from attn_tutor.lessons.learner.progress_file import TROUBLE, Exchange, ProgressFile, default_path, make_private
+from attn_tutor.lessons.learner.records import (
     GAVE_UP,
     HINT,
     RANK,
@@ -37,11 +37,11 @@ from lessons.learner.records import (
     Help,
     State,
 )
-from lessons.learner.renames import UNCHANGED, Renames
-from lessons.learner.tables import session_of
-from lessons.learner.unsaved_rows import QueuedRows, UnsavedRows, queue
-from lessons.results.verdict import Verdict
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.learner.renames import UNCHANGED, Renames
+from attn_tutor.lessons.learner.tables import session_of
+from attn_tutor.lessons.learner.unsaved_rows import QueuedRows, UnsavedRows, queue
+from attn_tutor.lessons.results.verdict import Verdict
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("progress/kept")
 

@@ -15,12 +15,12 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lessons.files.regular_file import open_regular
-from lessons.learner import tables
-from lessons.learner.renames import UNCHANGED, Renames
-from lessons.learner.tables import COLUMNS, VERSION, Row, Rows
-from lessons.results.clean_text import clean, printable
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.files.regular_file import open_regular
+from attn_tutor.lessons.learner import tables
+from attn_tutor.lessons.learner.renames import UNCHANGED, Renames
+from attn_tutor.lessons.learner.tables import COLUMNS, VERSION, Row, Rows
+from attn_tutor.lessons.results.clean_text import clean, printable
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("progress/file")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lessons.results.verdict import Verdict
+from attn_tutor.lessons.results.verdict import Verdict
 
 State = Literal["new", "seen", "skipped", "done"]
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Course
-    from lessons.reading.course_outline import CourseOutline
+    from attn_tutor.lessons.format.lesson import Course
+    from attn_tutor.lessons.reading.course_outline import CourseOutline
 
 StepKey = tuple[str, str]
 """The ids of a lesson and of one of its steps."""

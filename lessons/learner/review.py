@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 
-from lessons.learner.records import Attempt
+from attn_tutor.lessons.learner.records import Attempt
 
 INTERVALS = tuple(timedelta(days=days) for days in (1, 3, 7, 21))
 """The times from a pass to the next review."""

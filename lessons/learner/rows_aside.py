@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from lessons.files.regular_file import open_regular, read_most
-from lessons.files.whole_file import write_whole
-from lessons.learner import exports
-from lessons.learner.tables import Rows
+from attn_tutor.lessons.files.regular_file import open_regular, read_most
+from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.learner import exports
+from attn_tutor.lessons.learner.tables import Rows
 
 PREFIX, SUFFIX = "unsaved-", ".json"
 

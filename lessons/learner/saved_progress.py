@@ -9,9 +9,9 @@ import sqlite3
 from contextlib import closing
 from itertools import islice
 
-from lessons.learner import exports, tables
-from lessons.learner.tables import COLUMNS, VERSION
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.learner import exports, tables
+from attn_tutor.lessons.learner.tables import COLUMNS, VERSION
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("progress/saved")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Exercise
-    from lessons.learner.progress import Progress
-    from lessons.results.result import Judgement, StepResult
+    from attn_tutor.lessons.format.lesson import Exercise
+    from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.lessons.results.result import Judgement, StepResult
 
 say = Wording("progress/symptoms")
 

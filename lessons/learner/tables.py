@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import get_args
 
-from lessons.learner.records import DAMAGED, GAVE_UP, HINT, OTHER_SESSION, SOLUTION, TOOK_BACK
-from lessons.learner.renames import Renames
-from lessons.results.verdict import Verdict
+from attn_tutor.lessons.learner.records import DAMAGED, GAVE_UP, HINT, OTHER_SESSION, SOLUTION, TOOK_BACK
+from attn_tutor.lessons.learner.renames import Renames
+from attn_tutor.lessons.results.verdict import Verdict
 
 FORMAT = "attn-tutor progress"
 """What an export says that it is."""

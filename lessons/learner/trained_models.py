@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lessons.files.regular_file import read_regular
-from lessons.files.whole_file import write_whole
-from lessons.format.lesson import SETUP, Lesson, RunningStep, TrainStep
-from lessons.results.result import MOST_KEPT, Origin
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.files.regular_file import read_regular
+from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.format.lesson import SETUP, Lesson, RunningStep, TrainStep
+from attn_tutor.lessons.results.result import MOST_KEPT, Origin
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("training/models")
 
@@ -93,7 +93,7 @@ def save(folder: Path | None, lesson: Lesson, step: TrainStep, cells: Cells, dat
 def own_folder(lesson: Lesson) -> Path | None:
     """Return the folder of the learner's own trainings of a lesson's course; None if there is no home directory."""
     # Imported here: only lessons that train need to know where the learner's files are.
-    from lessons.learner import progress_file
+    from attn_tutor.lessons.learner import progress_file
 
     try:
         return progress_file.state_root() / lesson.state_folder / FOLDER

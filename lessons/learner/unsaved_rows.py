@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from lessons.learner.rows_aside import RowsAside
-from lessons.results.clean_text import printable
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.learner.rows_aside import RowsAside
+from attn_tutor.lessons.results.clean_text import printable
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("progress/unsaved")
 

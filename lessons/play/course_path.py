@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from lessons.format import main_path
-from lessons.play.purpose import Purpose
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.play.purpose import Purpose
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Lesson, Step
-    from lessons.learner.progress import Progress
-    from lessons.what_if.changes import ChangeHistory
+    from attn_tutor.lessons.format.lesson import Lesson, Step
+    from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.lessons.what_if.changes import ChangeHistory
 
 Position = tuple["Lesson", int]
 """A step: its lesson, and its position there from 0."""

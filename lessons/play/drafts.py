@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lessons.learner.records import DAMAGED, OTHER_SESSION
+from attn_tutor.lessons.learner.records import DAMAGED, OTHER_SESSION
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import ExerciseStep
-    from lessons.learner.progress import Progress
-    from lessons.learner.records import ArchivedCode
+    from attn_tutor.lessons.format.lesson import ExerciseStep
+    from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.lessons.learner.records import ArchivedCode
 
 
 def is_cut_short(before: str, code: str) -> bool:

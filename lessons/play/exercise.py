@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from lessons.engine.run import Run
-from lessons.engine.scratch_run import STEP
-from lessons.format.lesson import ExerciseStep, Lesson
-from lessons.learner import milestones, outcomes, symptoms
-from lessons.learner.records import ArchivedCode
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.learning import Learning
-from lessons.play.purpose import Purpose
-from lessons.play.runner import Runner
-from lessons.play.step import StepModel
-from lessons.results.result import Judgement, StepResult
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.scratch_run import STEP
+from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
+from attn_tutor.lessons.learner import milestones, outcomes, symptoms
+from attn_tutor.lessons.learner.records import ArchivedCode
+from attn_tutor.lessons.play.learner_changes import LearnerChanges
+from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.runner import Runner
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.results.result import Judgement, StepResult
 
 
 class ExerciseModel(StepModel):

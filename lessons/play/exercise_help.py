@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import ExerciseStep
-    from lessons.learner.progress import Progress
+    from attn_tutor.lessons.format.lesson import ExerciseStep
+    from attn_tutor.lessons.learner.progress import Progress
 
 say = Wording("exercise/help")
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from lessons.engine.questions import experiment_judging
-from lessons.format.lesson import ExperimentStep, Lesson
-from lessons.learner import outcomes
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.learning import Learning
-from lessons.play.purpose import Purpose
-from lessons.play.runner import Runner
-from lessons.play.step import StepModel
-from lessons.play.step_content import StepContent
-from lessons.play.task import TaskModel
-from lessons.results.result import Judgement, StepResult
-from lessons.what_if import changes
-from lessons.what_if.changes import Changes
+from attn_tutor.lessons.engine.questions import experiment_judging
+from attn_tutor.lessons.format.lesson import ExperimentStep, Lesson
+from attn_tutor.lessons.learner import outcomes
+from attn_tutor.lessons.play.learner_changes import LearnerChanges
+from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.runner import Runner
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.task import TaskModel
+from attn_tutor.lessons.results.result import Judgement, StepResult
+from attn_tutor.lessons.what_if import changes
+from attn_tutor.lessons.what_if.changes import Changes
 
 
 class ExperimentModel(TaskModel):

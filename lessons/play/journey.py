@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from lessons.format.lesson import Lesson, Step
-from lessons.learner import milestones
-from lessons.play import course_path
-from lessons.play.course_path import Origin, Position
-from lessons.play.kinds import model_of
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.learning import Learning
-from lessons.play.purpose import Purpose
-from lessons.play.step import StepModel
-from lessons.what_if.changes import ChangeHistory
+from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.learner import milestones
+from attn_tutor.lessons.play import course_path
+from attn_tutor.lessons.play.course_path import Origin, Position
+from attn_tutor.lessons.play.kinds import model_of
+from attn_tutor.lessons.play.learner_changes import LearnerChanges
+from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.what_if.changes import ChangeHistory
 
 
 class Journey:

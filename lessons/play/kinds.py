@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lessons.format.lesson import Lesson, Step
-from lessons.play.exercise import ExerciseModel
-from lessons.play.experiment import ExperimentModel
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.learning import Learning
-from lessons.play.purpose import Purpose
-from lessons.play.question import FindModel, QuestionModel
-from lessons.play.step import StepModel
-from lessons.play.training import TrainingModel
+from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.play.exercise import ExerciseModel
+from attn_tutor.lessons.play.experiment import ExperimentModel
+from attn_tutor.lessons.play.learner_changes import LearnerChanges
+from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.question import FindModel, QuestionModel
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.training import TrainingModel
 
 # Each model is made with steps of its own kind, which no type can say of a table.
 MODELS: Mapping[str, Any] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lessons.what_if.changes import ChangeHistory
+from attn_tutor.lessons.what_if.changes import ChangeHistory
 
 
 @dataclass(slots=True)

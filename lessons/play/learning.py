@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lessons.learner.progress import Progress
-from lessons.play.course_path import HasLessons
-from lessons.play.drafts import Drafts
-from lessons.play.exercise_help import ExerciseHelp
-from lessons.play.step_results import StepResults, TrainingReplays
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.course_path import HasLessons
+from attn_tutor.lessons.play.drafts import Drafts
+from attn_tutor.lessons.play.exercise_help import ExerciseHelp
+from attn_tutor.lessons.play.step_results import StepResults, TrainingReplays
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from lessons.engine.questions import question_facts, question_words
-from lessons.engine.questions.question_judging import judge
-from lessons.format.lesson import FindStep, PointStep, Question
-from lessons.learner import outcomes
-from lessons.play.runner import Runner
-from lessons.play.step import StepModel
-from lessons.play.task import TaskModel
-from lessons.results.result import Judgement, Tensor
+from attn_tutor.lessons.engine.questions import question_facts, question_words
+from attn_tutor.lessons.engine.questions.question_judging import judge
+from attn_tutor.lessons.format.lesson import FindStep, PointStep, Question
+from attn_tutor.lessons.learner import outcomes
+from attn_tutor.lessons.play.runner import Runner
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.task import TaskModel
+from attn_tutor.lessons.results.result import Judgement, Tensor
 
 
 class QuestionModel(TaskModel):

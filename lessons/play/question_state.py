@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from lessons.engine.questions import answer_reading, question_facts
-from lessons.engine.questions.question_facts import Index, Pointing
-from lessons.format.lesson import ExperimentStep, Question
-from lessons.results.explanation import Explanation
-from lessons.results.result import Judgement, StepResult, WorkerError
+from attn_tutor.lessons.engine.questions import answer_reading, question_facts
+from attn_tutor.lessons.engine.questions.question_facts import Index, Pointing
+from attn_tutor.lessons.format.lesson import ExperimentStep, Question
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.result import Judgement, StepResult, WorkerError
 
 if TYPE_CHECKING:
-    from lessons.learner.progress import Progress
+    from attn_tutor.lessons.learner.progress import Progress
 
 Phase = Literal["open", "passed", "gave-up"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from lessons.format.lesson import Lesson
-from lessons.reading import recorded_outputs
-from lessons.results.result import StepResult
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.results.result import StepResult
 
 
 class Recorded(Protocol):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from lessons.format.lesson import Lesson, Step
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.learning import Learning
-from lessons.play.purpose import Purpose
-from lessons.play.runner import CHANGING, Runner
-from lessons.play.step_content import StepContent
-from lessons.play.step_results import Runs
-from lessons.what_if.changes import UNCHANGED, ChangeHistory, Changes
+from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.play.learner_changes import LearnerChanges
+from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.runner import CHANGING, Runner
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.step_results import Runs
+from attn_tutor.lessons.what_if.changes import UNCHANGED, ChangeHistory, Changes
 
 
 class StepModel:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lessons.format.lesson import Step
-from lessons.results.result import StepResult
-from lessons.texts.wording import Wording
-from lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.format.lesson import Step
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
 
 say = Wording("screen/results")
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TypeVar
 
-from lessons.engine import training
-from lessons.engine.run import Run
-from lessons.format.lesson import Lesson, Step, TrainStep
-from lessons.play import step_content
-from lessons.play.recorded_results import Recorded, RecordedResults
-from lessons.play.step_content import StepContent
-from lessons.play.training_replay import TrainingReplay
-from lessons.results.result import StepResult, Training
-from lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.engine import training
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.format.lesson import Lesson, Step, TrainStep
+from attn_tutor.lessons.play import step_content
+from attn_tutor.lessons.play.recorded_results import Recorded, RecordedResults
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.training_replay import TrainingReplay
+from attn_tutor.lessons.results.result import StepResult, Training
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
 
 T = TypeVar("T")
 

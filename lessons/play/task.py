@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lessons.format.lesson import ExperimentStep, Lesson, Question
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.learning import Learning
-from lessons.play.purpose import Purpose
-from lessons.play.question_state import QuestionState, state_at_opening
-from lessons.play.step import StepModel
+from attn_tutor.lessons.format.lesson import ExperimentStep, Lesson, Question
+from attn_tutor.lessons.play.learner_changes import LearnerChanges
+from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.question_state import QuestionState, state_at_opening
+from attn_tutor.lessons.play.step import StepModel
 
 
 class TaskModel(StepModel):

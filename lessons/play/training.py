@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lessons.format.lesson import Lesson, TrainStep
-from lessons.play.learner_changes import LearnerChanges
-from lessons.play.learning import Learning
-from lessons.play.purpose import Purpose
-from lessons.play.step import StepModel
-from lessons.play.training_replay import TrainingReplay
-from lessons.results.result import Training
+from attn_tutor.lessons.format.lesson import Lesson, TrainStep
+from attn_tutor.lessons.play.learner_changes import LearnerChanges
+from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.training_replay import TrainingReplay
+from attn_tutor.lessons.results.result import Training
 
 
 class TrainingModel(StepModel):

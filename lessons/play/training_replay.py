@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from lessons.results.result import Failure, Training, TrainingSnapshot
-from lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.results.result import Failure, Training, TrainingSnapshot
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
 
 State = Literal["recorded", "starting", "running", "paused", "stopping", "trained", "stopped", "failed"]
 """The state of a training; `recorded` if its snapshots ship with the course."""

@@ -6,7 +6,7 @@ import ast
 import itertools
 from collections.abc import Iterator, Sequence
 
-from lessons.reading.edit_nodes import (
+from attn_tutor.lessons.reading.edit_nodes import (
     Change,
     attribute,
     exchanged,
@@ -21,7 +21,7 @@ from lessons.reading.edit_nodes import (
     shares_of,
     with_inner,
 )
-from lessons.reading.repair_kinds import AXES, ELSEWHERE, ON_AXES, TURNING
+from attn_tutor.lessons.reading.repair_kinds import AXES, ELSEWHERE, ON_AXES, TURNING
 
 REDUCING = frozenset(
     (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lessons.format.course_file import CourseFile
-from lessons.reading import course_versions
-from lessons.reading.findings import Finding, LessonError
-from lessons.reading.yaml_models import read_model
+from attn_tutor.lessons.format.course_file import CourseFile
+from attn_tutor.lessons.reading import course_versions
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.yaml_models import read_model
 
 FILE = "course.yaml"
 

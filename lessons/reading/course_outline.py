@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from lessons.format import main_path
+from attn_tutor.lessons.format import main_path
 
 
 class Corner(NamedTuple):

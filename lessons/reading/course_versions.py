@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from lessons.format import course_file
-from lessons.reading.findings import Finding, LessonError
-from lessons.reading.yaml_nodes import locate, position_of
+from attn_tutor.lessons.format import course_file
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.yaml_nodes import locate, position_of
 
 Rewrite = Callable[[dict[str, Any]], None]
 """Changes the data of a file, which may be anything that YAML can say. What it does not know, it leaves alone."""

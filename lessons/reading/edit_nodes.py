@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lessons.reading.repair_kinds import BUILTINS, LIBRARIES
+from attn_tutor.lessons.reading.repair_kinds import BUILTINS, LIBRARIES
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lessons.reading.call_edits import RIVALS, changes_of_call
-from lessons.reading.edit_nodes import (
+from attn_tutor.lessons.reading.call_edits import RIVALS, changes_of_call
+from attn_tutor.lessons.reading.edit_nodes import (
     Change,
     attribute,
     exchanged,
@@ -27,7 +27,7 @@ from lessons.reading.edit_nodes import (
     shares_of,
     with_inner,
 )
-from lessons.reading.repair_kinds import ELSEWHERE, LIBRARIES, TURNING
+from attn_tutor.lessons.reading.repair_kinds import ELSEWHERE, LIBRARIES, TURNING
 
 LAST_TWO = "transpose(-2, -1)"
 

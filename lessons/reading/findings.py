@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lessons.results.clean_text import clean
+from attn_tutor.lessons.results.clean_text import clean
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Course, Lesson
+    from attn_tutor.lessons.format.lesson import Course, Lesson
 
 LESSONS = Path(__file__).parent.parent
 COURSE = LESSONS / "course"

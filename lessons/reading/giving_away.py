@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from lessons.reading.repairs import renamed_model
+from attn_tutor.lessons.reading.repairs import renamed_model
 
 FAILURES = (SyntaxError, ValueError, RecursionError, MemoryError)
 

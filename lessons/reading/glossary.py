@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from lessons.format.fields import Model, Name, Text, Whole
-from lessons.format.lesson import Lesson, RunningStep, Step
-from lessons.reading import loader
-from lessons.reading.findings import Finding, LessonError
-from lessons.reading.loader import COURSE
-from lessons.reading.yaml_models import read_model
-from lessons.reading.yaml_nodes import locate, parse, position_of, read
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format.fields import Model, Name, Text, Whole
+from attn_tutor.lessons.format.lesson import Lesson, RunningStep, Step
+from attn_tutor.lessons.reading import loader
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.loader import COURSE
+from attn_tutor.lessons.reading.yaml_models import read_model
+from attn_tutor.lessons.reading.yaml_nodes import locate, parse, position_of, read
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("screen/references")
 

@@ -23,15 +23,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lessons.files.regular_file import MOST, open_regular, read_most, read_regular
-from lessons.files.whole_file import write_whole
-from lessons.reading import course_outline
-from lessons.reading.folders import FIRST, MISTAKES, CourseFolder, of_state_folder
-from lessons.texts import language, translations
+from attn_tutor.lessons.files.regular_file import MOST, open_regular, read_most, read_regular
+from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.reading import course_outline
+from attn_tutor.lessons.reading.folders import FIRST, MISTAKES, CourseFolder, of_state_folder
+from attn_tutor.lessons.texts import language, translations
 
 if TYPE_CHECKING:  # it brings pydantic along
-    from lessons.format.lesson import Course
-    from lessons.reading.course_outline import CourseOutline
+    from attn_tutor.lessons.format.lesson import Course
+    from attn_tutor.lessons.reading.course_outline import CourseOutline
 
 ROOT = Path(__file__).parent.parent.parent
 CODE = (
@@ -65,7 +65,7 @@ def load_outline(of: CourseFolder = FIRST) -> tuple[CourseOutline, Callable[[], 
     if kept is not None:
         outline, text = kept
         return course_outline.from_json(outline), _Unread(text)
-    from lessons.reading import loader, outlining, translating  # they bring YAML and pydantic along
+    from attn_tutor.lessons.reading import loader, outlining, translating  # they bring YAML and pydantic along
 
     read = of_state_folder(loader.load_course(of.path), of.state_folder)
     course = translating.translate_course(read, translations.current())
@@ -85,8 +85,8 @@ class _Unread:
 
     def __call__(self) -> Course:
         if self._course is None:
-            from lessons.format.fields import CHECKED
-            from lessons.format.lesson import Course
+            from attn_tutor.lessons.format.fields import CHECKED
+            from attn_tutor.lessons.format.lesson import Course
 
             self._course = Course.model_validate_json(self._text, context=CHECKED)
             self._text = b""

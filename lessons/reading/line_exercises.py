@@ -6,9 +6,9 @@ import ast
 import functools
 from typing import Any
 
-from lessons.format.exercises import ExerciseStep
-from lessons.reading import yaml_nodes
-from lessons.reading.folders import MISTAKES
+from attn_tutor.lessons.format.exercises import ExerciseStep
+from attn_tutor.lessons.reading import yaml_nodes
+from attn_tutor.lessons.reading.folders import MISTAKES
 
 FILE = MISTAKES / "checks" / "line.yaml"
 FUNCTION, ARGUMENTS = "FUNCTION", "ARGUMENTS"

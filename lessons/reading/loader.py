@@ -9,23 +9,29 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError
 
-from lessons.format import lesson as lesson_format
-from lessons.format.base_steps import Complaint
-from lessons.format.course_file import FORMAT
-from lessons.format.lesson import (
+from attn_tutor.lessons.format import lesson as lesson_format
+from attn_tutor.lessons.format.base_steps import Complaint
+from attn_tutor.lessons.format.course_file import FORMAT
+from attn_tutor.lessons.format.lesson import (
     Course,
     Exercise,
     FilledStep,
     Lesson,
     LessonFile,
 )
-from lessons.reading import course_description, course_versions, line_exercises, mistake_library, package_source
-from lessons.reading.findings import Finding, LessonError
-from lessons.reading.folders import COURSE, MISTAKES
-from lessons.reading.mistake_library import Library
-from lessons.reading.model_findings import finding_of, root_causes
-from lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
-from lessons.what_if import knobs
+from attn_tutor.lessons.reading import (
+    course_description,
+    course_versions,
+    line_exercises,
+    mistake_library,
+    package_source,
+)
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.folders import COURSE, MISTAKES
+from attn_tutor.lessons.reading.mistake_library import Library
+from attn_tutor.lessons.reading.model_findings import finding_of, root_causes
+from attn_tutor.lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
+from attn_tutor.lessons.what_if import knobs
 
 __all__ = ["COURSE", "load_course", "load_lesson", "parse_lesson"]
 

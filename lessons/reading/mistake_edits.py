@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lessons.format.exercises import ExerciseStep, Mistake, Variant
+    from attn_tutor.lessons.format.exercises import ExerciseStep, Mistake, Variant
 
 Edits = tuple[tuple[str, str], ...]
 """Pairs of a text to find and its replacement, which only together make a mistake."""

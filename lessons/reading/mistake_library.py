@@ -10,12 +10,12 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from lessons.format.course_file import FORMAT
-from lessons.format.exercises import Mistake
-from lessons.reading import course_versions, yaml_nodes
-from lessons.reading.findings import Finding, LessonError
-from lessons.reading.folders import MISTAKES
-from lessons.reading.model_findings import finding_of
+from attn_tutor.lessons.format.course_file import FORMAT
+from attn_tutor.lessons.format.exercises import Mistake
+from attn_tutor.lessons.reading import course_versions, yaml_nodes
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.folders import MISTAKES
+from attn_tutor.lessons.reading.model_findings import finding_of
 
 Library = Mapping[str, dict[str, Any]]
 """Maps each id to the fields of its mistake as the file has them: an exercise may replace some of them."""

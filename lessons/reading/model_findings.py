@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import yaml
 from pydantic import BaseModel
 
-from lessons.format import lesson as lesson_format
-from lessons.format.course_file import LANGUAGE
-from lessons.format.knobs.kinds import AnyKnob
-from lessons.reading.findings import Finding
-from lessons.reading.yaml_nodes import locate
+from attn_tutor.lessons.format import lesson as lesson_format
+from attn_tutor.lessons.format.course_file import LANGUAGE
+from attn_tutor.lessons.format.knobs.kinds import AnyKnob
+from attn_tutor.lessons.reading.findings import Finding
+from attn_tutor.lessons.reading.yaml_nodes import locate
 
 Path = tuple[int | str, ...]
 

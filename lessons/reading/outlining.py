@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lessons.format.lesson import Course, Lesson, Step
-from lessons.reading import recorded_outputs
-from lessons.reading.course_outline import SIDE, Corner, CourseOutline, LessonOutline, StepOutline
+from attn_tutor.lessons.format.lesson import Course, Lesson, Step
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.reading.course_outline import SIDE, Corner, CourseOutline, LessonOutline, StepOutline
 
 
 def outline(course: Course) -> CourseOutline:

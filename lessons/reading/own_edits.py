@@ -13,12 +13,12 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from lessons.reading.code_differences import parse
-from lessons.reading.edit_nodes import Change, name_of
-from lessons.reading.expression_edits import PRODUCTS, changes_of
-from lessons.reading.repair_kinds import BUILTINS, LIBRARIES, shortened
-from lessons.reading.repairs import Repair
-from lessons.reading.statements import NAME
+from attn_tutor.lessons.reading.code_differences import parse
+from attn_tutor.lessons.reading.edit_nodes import Change, name_of
+from attn_tutor.lessons.reading.expression_edits import PRODUCTS, changes_of
+from attn_tutor.lessons.reading.repair_kinds import BUILTINS, LIBRARIES, shortened
+from attn_tutor.lessons.reading.repairs import Repair
+from attn_tutor.lessons.reading.statements import NAME
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert)

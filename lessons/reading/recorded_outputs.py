@@ -8,11 +8,11 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from lessons.files.regular_file import read_text
-from lessons.format import axis_labels
-from lessons.format.lesson import Lesson, ShownTensor
-from lessons.results import line_shapes
-from lessons.results.result import MemoryLayout, StepResult, Tensor, Window
+from attn_tutor.lessons.files.regular_file import read_text
+from attn_tutor.lessons.format import axis_labels
+from attn_tutor.lessons.format.lesson import Lesson, ShownTensor
+from attn_tutor.lessons.results import line_shapes
+from attn_tutor.lessons.results.result import MemoryLayout, StepResult, Tensor, Window
 
 FILE = "recorded.json"
 SINGLE_PRECISION = ("float32", "float16", "bfloat16")

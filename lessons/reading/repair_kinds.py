@@ -14,9 +14,9 @@ from typing import Literal
 
 import yaml
 
-from lessons.reading.code_differences import Difference
-from lessons.texts import translations
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.reading.code_differences import Difference
+from attn_tutor.lessons.texts import translations
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("reading/repairs")
 

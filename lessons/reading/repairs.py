@@ -9,10 +9,10 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lessons.reading.code_differences import Difference, differences, parse, replaced, smallest
-from lessons.reading.repair_kinds import LAST, LEAVING, Outcome, kind_of, kind_text, outcome
-from lessons.reading.statements import argument_names, more_names, statements_of
-from lessons.results.result import NamedMistake
+from attn_tutor.lessons.reading.code_differences import Difference, differences, parse, replaced, smallest
+from attn_tutor.lessons.reading.repair_kinds import LAST, LEAVING, Outcome, kind_of, kind_text, outcome
+from attn_tutor.lessons.reading.statements import argument_names, more_names, statements_of
+from attn_tutor.lessons.results.result import NamedMistake
 
 LONGEST_SOURCE = 20_000
 MOST_MODELS = 2

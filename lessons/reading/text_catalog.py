@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from lessons.format.exercises import Check, Mistake
-from lessons.format.lesson import Course, Lesson, RunningStep, TrainStep
-from lessons.format.text_walk import SEPARATOR, CourseText, key_of, texts_of
-from lessons.reading import line_exercises, repair_kinds
-from lessons.reading.folders import FIRST
-from lessons.reading.glossary import Glossary
-from lessons.reading.mistake_library import Library
+from attn_tutor.lessons.format.exercises import Check, Mistake
+from attn_tutor.lessons.format.lesson import Course, Lesson, RunningStep, TrainStep
+from attn_tutor.lessons.format.text_walk import SEPARATOR, CourseText, key_of, texts_of
+from attn_tutor.lessons.reading import line_exercises, repair_kinds
+from attn_tutor.lessons.reading.folders import FIRST
+from attn_tutor.lessons.reading.glossary import Glossary
+from attn_tutor.lessons.reading.mistake_library import Library
 
 ABOUT, MISTAKES, LINE, GLOSSARY, REFERENCES = "about", "mistakes", "line", "glossary", "references"
 """The groups that are no lessons. A group of texts is also how their ids begin."""

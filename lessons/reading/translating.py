@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from lessons.format.course_file import CourseFile
-from lessons.format.exercises import ExerciseStep
-from lessons.format.fields import Model
-from lessons.format.lesson import Course, Lesson, RunningStep, ShownTensor, TrainStep
-from lessons.format.steps import Step
-from lessons.format.text_walk import SEPARATOR, Change, CourseText, change_texts, with_fields_of
-from lessons.reading import glossary, text_catalog
-from lessons.reading.glossary import Glossary, Term
-from lessons.reading.text_catalog import ABOUT, GLOSSARY, REFERENCES, shared_id
-from lessons.texts import translations
-from lessons.texts.translations import Translations
+from attn_tutor.lessons.format.course_file import CourseFile
+from attn_tutor.lessons.format.exercises import ExerciseStep
+from attn_tutor.lessons.format.fields import Model
+from attn_tutor.lessons.format.lesson import Course, Lesson, RunningStep, ShownTensor, TrainStep
+from attn_tutor.lessons.format.steps import Step
+from attn_tutor.lessons.format.text_walk import SEPARATOR, Change, CourseText, change_texts, with_fields_of
+from attn_tutor.lessons.reading import glossary, text_catalog
+from attn_tutor.lessons.reading.glossary import Glossary, Term
+from attn_tutor.lessons.reading.text_catalog import ABOUT, GLOSSARY, REFERENCES, shared_id
+from attn_tutor.lessons.texts import translations
+from attn_tutor.lessons.texts.translations import Translations
 
 M = TypeVar("M", bound=Model)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.findings import Finding, LessonError
 
 MOST_BYTES = 4 * 1024 * 1024
 """The largest file that is read; a device has no end."""

@@ -9,10 +9,10 @@ from typing import TypeVar
 import yaml
 from pydantic import ValidationError
 
-from lessons.format.fields import Model
-from lessons.reading.findings import LessonError
-from lessons.reading.model_findings import finding_of, root_causes
-from lessons.reading.yaml_nodes import data_of, parse, read, repeated_keys
+from attn_tutor.lessons.format.fields import Model
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.model_findings import finding_of, root_causes
+from attn_tutor.lessons.reading.yaml_nodes import data_of, parse, read, repeated_keys
 
 M = TypeVar("M", bound=Model)
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import yaml
 
-from lessons.files.regular_file import NotRegular, read_text
-from lessons.reading import yaml_limits
-from lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.files.regular_file import NotRegular, read_text
+from attn_tutor.lessons.reading import yaml_limits
+from attn_tutor.lessons.reading.findings import Finding, LessonError
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from lessons.engine import explanation_tree
-from lessons.render import explanation_text, operand_choice
-from lessons.render.source_text import NO_NAMES
-from lessons.results.explanation import counts_note
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine import explanation_tree
+from attn_tutor.lessons.render import explanation_text, operand_choice
+from attn_tutor.lessons.render.source_text import NO_NAMES
+from attn_tutor.lessons.results.explanation import counts_note
+from attn_tutor.lessons.texts.wording import Wording
 
 WIDTH = 80
 NARROWEST = 48

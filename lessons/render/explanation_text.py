@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from lessons.render import formula_digits
-from lessons.render.numbers import readable, written_out
-from lessons.render.source_text import NO_NAMES, source
-from lessons.results import formula as f
-from lessons.results.explanation import Explanation, Operand, primary
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.render import formula_digits
+from attn_tutor.lessons.render.numbers import readable, written_out
+from attn_tutor.lessons.render.source_text import NO_NAMES, source
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.explanation import Explanation, Operand, primary
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("explanation/text")
 

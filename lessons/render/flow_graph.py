@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from lessons.render.flow_text import box_facts
-from lessons.results.flow import Flow
+from attn_tutor.lessons.render.flow_text import box_facts
+from attn_tutor.lessons.results.flow import Flow
 
 
 def dot(flow: Flow) -> Iterator[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lessons.render.numbers import truncated
-from lessons.render.source_text import NO_NAMES, source
-from lessons.results.flow import Flow, FlowBox, OpenBox
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.render.numbers import truncated
+from attn_tutor.lessons.render.source_text import NO_NAMES, source
+from attn_tutor.lessons.results.flow import Flow, FlowBox, OpenBox
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("linear/flow")
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
-from lessons.render.numbers import exact, nonfinite, readable
-from lessons.results import exact_formula
-from lessons.results import formula as f
-from lessons.results.explanation import Explanation
-from lessons.results.floats import DECIMALS, exact_number, rounded
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.render.numbers import exact, nonfinite, readable
+from attn_tutor.lessons.results import exact_formula
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.floats import DECIMALS, exact_number, rounded
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("explanation/digits")
 

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import product
 
-from lessons.engine import explanation_tree
-from lessons.engine.explanation_tree import Node
-from lessons.render import explanation_text, flow_text, formula_digits, operand_choice
-from lessons.render.numbers import number_format
-from lessons.results.clean_text import clean
-from lessons.results.explanation import counts_note
-from lessons.results.flow import Flow, FlowBox
-from lessons.results.result import Tensor
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine import explanation_tree
+from attn_tutor.lessons.engine.explanation_tree import Node
+from attn_tutor.lessons.render import explanation_text, flow_text, formula_digits, operand_choice
+from attn_tutor.lessons.render.numbers import number_format
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.explanation import counts_note
+from attn_tutor.lessons.results.flow import Flow, FlowBox
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("trace/html")
 

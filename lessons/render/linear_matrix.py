@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from rich.cells import cell_len
 
-from lessons.render import memory_text
-from lessons.render.numbers import number_format, short, truncated, visible
-from lessons.render.ruler import Ruler
-from lessons.results.result import Tensor
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.render import memory_text
+from attn_tutor.lessons.render.numbers import number_format, short, truncated, visible
+from attn_tutor.lessons.render.ruler import Ruler
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.texts.wording import Wording
 
 WIDTH = 80
 MOST_ROWS = 24

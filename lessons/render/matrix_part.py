@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
-from lessons.render.numbers import number_format, visible
-from lessons.results.result import Tensor
+from attn_tutor.lessons.render.numbers import number_format, visible
+from attn_tutor.lessons.results.result import Tensor
 
 MOST_ROWS, MOST_COLUMNS, MOST_MATRICES = 16, 16, 4
 

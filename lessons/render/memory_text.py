@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from lessons.results.result import MemoryLayout, Tensor
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.results.result import MemoryLayout, Tensor
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("matrix/memory")
 

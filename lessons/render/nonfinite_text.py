@@ -6,12 +6,12 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
-from lessons.engine.explanation_tree import Node
-from lessons.render import explanation_lines, explanation_text
-from lessons.render.numbers import nonfinite, short
-from lessons.render.source_text import NO_NAMES, source
-from lessons.results.nonfinite import NonfiniteReport, NotableTensor, Origin
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine.explanation_tree import Node
+from attn_tutor.lessons.render import explanation_lines, explanation_text
+from attn_tutor.lessons.render.numbers import nonfinite, short
+from attn_tutor.lessons.render.source_text import NO_NAMES, source
+from attn_tutor.lessons.results.nonfinite import NonfiniteReport, NotableTensor, Origin
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("explanation/nonfinite")
 

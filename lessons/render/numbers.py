@@ -11,9 +11,9 @@ from typing import Literal
 
 from rich.cells import cell_len, set_cell_size
 
-from lessons.results.clean_text import clean
-from lessons.results.floats import DECIMALS, shortest
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.floats import DECIMALS, shortest
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("explanation/numbers")
 

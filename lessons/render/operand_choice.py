@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lessons.render.numbers import readable
-from lessons.results import formula as f
-from lessons.results.explanation import Explanation
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.render.numbers import readable
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("explanation/left-out")
 

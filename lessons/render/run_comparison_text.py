@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
-from lessons.render.flow_text import shape_text
-from lessons.render.numbers import readable, short, truncated
-from lessons.render.source_text import source
-from lessons.results import code_unit
-from lessons.results.run_comparison import ComparedResult, Gaps, RunComparison, RunDifference, Span
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.render.flow_text import shape_text
+from attn_tutor.lessons.render.numbers import readable, short, truncated
+from attn_tutor.lessons.render.source_text import source
+from attn_tutor.lessons.results import code_unit
+from attn_tutor.lessons.results.run_comparison import ComparedResult, Gaps, RunComparison, RunDifference, Span
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("explanation/comparison")
 

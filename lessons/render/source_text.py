@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from lessons.format import main_path
-from lessons.results import code_unit
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.results import code_unit
+from attn_tutor.lessons.texts.wording import Wording
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Lesson
+    from attn_tutor.lessons.format.lesson import Lesson
 
 say = Wording("explanation/source")
 

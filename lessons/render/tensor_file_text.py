@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from rich.cells import cell_len
 
-from lessons.render import linear_matrix
-from lessons.render.numbers import readable, truncated, visible
-from lessons.results.result import Tensor, Window
-from lessons.results.tensor_file import ListedTensor, TensorList, TensorStatistics
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.render import linear_matrix
+from attn_tutor.lessons.render.numbers import readable, truncated, visible
+from attn_tutor.lessons.results.result import Tensor, Window
+from attn_tutor.lessons.results.tensor_file import ListedTensor, TensorList, TensorStatistics
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("linear/tensor-file")
 

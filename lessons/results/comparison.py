@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lessons.results.result import Tensor, Window
+from attn_tutor.lessons.results.result import Tensor, Window
 
 
 @dataclass(frozen=True, slots=True)

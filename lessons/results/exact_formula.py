@@ -8,8 +8,8 @@ import statistics
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from lessons.results import formula as f
-from lessons.results.floats import rounded
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.floats import rounded
 
 STEPS = frozenset({"floor", "ceil", "round", "trunc", "//", "%", "fmod", "float16", "float32", "bfloat16"})
 """Functions that jump: a last digit more or less in their arguments may change their result by far more."""

@@ -6,13 +6,13 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-from lessons.results import code_unit
-from lessons.results import formula as f
-from lessons.results.clean_text import clean
-from lessons.results.code_unit import CodeUnit
-from lessons.results.field_bounds import LARGEST_LINE, LEAST_INTEGER, entries, items, real, text, whole
-from lessons.results.floats import exact_number, shortest
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.results import code_unit
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.field_bounds import LARGEST_LINE, LEAST_INTEGER, entries, items, real, text, whole
+from attn_tutor.lessons.results.floats import exact_number, shortest
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("explaining/labels")
 

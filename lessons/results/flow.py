@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from lessons.results.clean_text import clean
-from lessons.results.field_bounds import Count, Finite, Line, Longest, Name, Sizes, Type
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.field_bounds import Count, Finite, Line, Longest, Name, Sizes, Type
 
 LARGEST_THUMBNAIL = (6, 12)
 """The most rows and columns of the thumbnail of a tensor in its box."""

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lessons.results.clean_text import clean
-from lessons.results.field_bounds import text as text_of
-from lessons.results.floats import exact_number, rounded
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.field_bounds import text as text_of
+from attn_tutor.lessons.results.floats import exact_number, rounded
 
 Style = Literal["python", "people"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lessons.results.floats import shortest
+from attn_tutor.lessons.results.floats import shortest
 
 
 def number(value: float) -> float | str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from lessons.results.field_bounds import Between, Line, Longest, Name, Sizes
+from attn_tutor.lessons.results.field_bounds import Between, Line, Longest, Name, Sizes
 
 Joint = Literal["@", ","]
 """The sign between two tensors that a line took: `@` for a matrix product, a comma for anything else."""

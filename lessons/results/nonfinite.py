@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lessons.results import explanation as x
-from lessons.results.clean_text import clean
-from lessons.results.explanation import Explanation
-from lessons.results.field_bounds import items, real, text, whole
+from attn_tutor.lessons.results import explanation as x
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.field_bounds import items, real, text, whole
 
 Phase = Literal["forward", "backward", "optimizer"]
 PHASES: tuple[Phase, ...] = ("forward", "backward", "optimizer")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lessons.results.result import StepResult
+from attn_tutor.lessons.results.result import StepResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-from lessons.results.field_bounds import Line, Name, Sentence, Sizes
-from lessons.results.line_shapes import LineShapes, line_of
-from lessons.results.verdict import Verdict
+from attn_tutor.lessons.results.field_bounds import Line, Name, Sentence, Sizes
+from attn_tutor.lessons.results.line_shapes import LineShapes, line_of
+from attn_tutor.lessons.results.verdict import Verdict
 
 if TYPE_CHECKING:  # it brings pydantic along
-    from lessons.format.base_steps import Drawing
+    from attn_tutor.lessons.format.base_steps import Drawing
 
 WHOLE = 4096
 """Elements of a tensor up to which it travels whole; only windows of a larger one do."""

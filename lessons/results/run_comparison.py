@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from lessons.results.clean_text import clean
-from lessons.results.field_bounds import Count, Index, Line, Longest, Name, Sentence, Sizes, Type
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.field_bounds import Count, Index, Line, Longest, Name, Sentence, Sizes, Type
 
 Agreeing = Literal["same", "arranged"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from lessons.results.field_bounds import Count, Finite, Longest, Name, Sizes, Text
+from attn_tutor.lessons.results.field_bounds import Count, Finite, Longest, Name, Sizes, Text
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.field_bounds import Sentence
-from lessons.results.flow import Flow
-from lessons.results.result import Tensor, Window
-from lessons.results.summaries import Blocks, How, RowStats
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.field_bounds import Sentence
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.result import Tensor, Window
+from attn_tutor.lessons.results.summaries import Blocks, How, RowStats
 
 Reply = TypeVar("Reply", covariant=True)
 

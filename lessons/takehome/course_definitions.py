@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from lessons.reading import package_source
-from lessons.takehome import top_level
-from lessons.takehome.top_level import Import, Statement
+from attn_tutor.lessons.reading import package_source
+from attn_tutor.lessons.takehome import top_level
+from attn_tutor.lessons.takehome.top_level import Import, Statement
 
 PACKAGE = "attention"
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format import main_path
-from lessons.format.lesson import Course, Lesson, Step
-from lessons.learner import milestones
-from lessons.results.result import StepResult
-from lessons.takehome import step_blocks
-from lessons.takehome.explained_numbers import explained
-from lessons.takehome.learner_work import LearnerWork
-from lessons.takehome.taken_document import Block, Chapter, Code, Document, Matrix, Prose, Section
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import Course, Lesson, Step
+from attn_tutor.lessons.learner import milestones
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.takehome import step_blocks
+from attn_tutor.lessons.takehome.explained_numbers import explained
+from attn_tutor.lessons.takehome.learner_work import LearnerWork
+from attn_tutor.lessons.takehome.taken_document import Block, Chapter, Code, Document, Matrix, Prose, Section
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/document")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lessons.results.explanation import Explanation
-from lessons.takehome.taken_document import Chapter, Document, Matrix
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.takehome.taken_document import Chapter, Document, Matrix
 
 MOST_LINKS = 12
 """The most links of one explanation: a page has thousands of explanations."""

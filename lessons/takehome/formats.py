@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from lessons.takehome import html_page, markdown_file, notebook_file
-from lessons.takehome.taken_document import Document
+from attn_tutor.lessons.takehome import html_page, markdown_file, notebook_file
+from attn_tutor.lessons.takehome.taken_document import Document
 
 
 @dataclass(frozen=True, slots=True)

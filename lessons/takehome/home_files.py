@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Course, Lesson
-from lessons.results.clean_text import clean_code
-from lessons.takehome import course_document, module_file, passing_answers
-from lessons.takehome.formats import FORMATS, Format
-from lessons.takehome.learner_work import LearnerWork
-from lessons.takehome.module_file import ModuleFile
-from lessons.takehome.passing_answers import PassingAnswer
-from lessons.takehome.taken_document import Document
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.results.clean_text import clean_code
+from attn_tutor.lessons.takehome import course_document, module_file, passing_answers
+from attn_tutor.lessons.takehome.formats import FORMATS, Format
+from attn_tutor.lessons.takehome.learner_work import LearnerWork
+from attn_tutor.lessons.takehome.module_file import ModuleFile
+from attn_tutor.lessons.takehome.passing_answers import PassingAnswer
+from attn_tutor.lessons.takehome.taken_document import Document
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/files")
 

@@ -6,15 +6,22 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import NamedTuple
 
-from lessons.render import explanation_text, formula_digits, linear_matrix, matrix_part, memory_text, prose_markup
-from lessons.render.html_pieces import color
-from lessons.render.matrix_part import MatrixPart
-from lessons.results.clean_text import clean
-from lessons.results.explanation import Explanation
-from lessons.results.result import Tensor
-from lessons.takehome.explained_links import ExplainedLinks
-from lessons.takehome.html_style import POLICY, STYLE
-from lessons.takehome.taken_document import (
+from attn_tutor.lessons.render import (
+    explanation_text,
+    formula_digits,
+    linear_matrix,
+    matrix_part,
+    memory_text,
+    prose_markup,
+)
+from attn_tutor.lessons.render.html_pieces import color
+from attn_tutor.lessons.render.matrix_part import MatrixPart
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.takehome.explained_links import ExplainedLinks
+from attn_tutor.lessons.takehome.html_style import POLICY, STYLE
+from attn_tutor.lessons.takehome.taken_document import (
     Answer,
     Block,
     Chapter,
@@ -26,8 +33,8 @@ from lessons.takehome.taken_document import (
     Prose,
     Remark,
 )
-from lessons.texts import language
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts import language
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/html")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lessons.format.lesson import Course
-from lessons.learner.progress import Progress
-from lessons.learner.records import Attempt, Help
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.records import Attempt, Help
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from lessons.render import linear_matrix, matrix_part, prose_markup
-from lessons.results.result import Tensor
-from lessons.takehome.taken_document import (
+from attn_tutor.lessons.render import linear_matrix, matrix_part, prose_markup
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.takehome.taken_document import (
     Answer,
     Block,
     Chapter,
@@ -19,7 +19,7 @@ from lessons.takehome.taken_document import (
     Prose,
     Remark,
 )
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/markdown")
 

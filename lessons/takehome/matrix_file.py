@@ -10,12 +10,12 @@ from itertools import product
 
 from rich.cells import cell_len
 
-from lessons.render import linear_matrix, matrix_part
-from lessons.render.html_pieces import color
-from lessons.render.matrix_part import MatrixPart
-from lessons.render.numbers import exact
-from lessons.results.clean_text import clean
-from lessons.results.result import Tensor
+from attn_tutor.lessons.render import linear_matrix, matrix_part
+from attn_tutor.lessons.render.html_pieces import color
+from attn_tutor.lessons.render.matrix_part import MatrixPart
+from attn_tutor.lessons.render.numbers import exact
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.result import Tensor
 
 WIDTH = 10_000
 """Columns of text: no matrix is folded in a file, where lines have no end."""

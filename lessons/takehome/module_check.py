@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Lesson
-from lessons.results.result import Failure, StepResult
-from lessons.takehome.module_sections import Section
-from lessons.takehome.passing_answers import PassingAnswer
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.results.result import Failure, StepResult
+from attn_tutor.lessons.takehome.module_sections import Section
+from attn_tutor.lessons.takehome.passing_answers import PassingAnswer
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/check")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Course
-from lessons.results.clean_text import clean
-from lessons.takehome import module_check, module_sections
-from lessons.takehome.module_check import Outcome
-from lessons.takehome.module_sections import LeftOut, Section, Sections
-from lessons.takehome.passing_answers import PassingAnswer
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.takehome import module_check, module_sections
+from attn_tutor.lessons.takehome.module_check import Outcome
+from attn_tutor.lessons.takehome.module_sections import LeftOut, Section, Sections
+from attn_tutor.lessons.takehome.passing_answers import PassingAnswer
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/module")
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from lessons.takehome import course_definitions, global_names, top_level
-from lessons.takehome.global_names import NameNotFound
-from lessons.takehome.passing_answers import PassingAnswer
-from lessons.takehome.top_level import Import, Statement
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.takehome import course_definitions, global_names, top_level
+from attn_tutor.lessons.takehome.global_names import NameNotFound
+from attn_tutor.lessons.takehome.passing_answers import PassingAnswer
+from attn_tutor.lessons.takehome.top_level import Import, Statement
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/sections")
 

@@ -6,15 +6,15 @@ import ast
 import json
 from collections.abc import Sequence
 
-from lessons.engine import scratch_run
-from lessons.format.exercises import ExerciseStep
-from lessons.format.lesson import RunningStep, ShownTensor, TrainStep
-from lessons.results.clean_text import clean, clean_code
-from lessons.results.result import Tensor
-from lessons.takehome import global_names, markdown_file, notebook_tools
-from lessons.takehome.taken_document import Chapter, Code, Document, Matrix, Output, Section
-from lessons.takehome.without_package import NeedsPackage, PlacedDefinitions
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine import scratch_run
+from attn_tutor.lessons.format.exercises import ExerciseStep
+from attn_tutor.lessons.format.lesson import RunningStep, ShownTensor, TrainStep
+from attn_tutor.lessons.results.clean_text import clean, clean_code
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.takehome import global_names, markdown_file, notebook_tools
+from attn_tutor.lessons.takehome.taken_document import Chapter, Code, Document, Matrix, Output, Section
+from attn_tutor.lessons.takehome.without_package import NeedsPackage, PlacedDefinitions
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/notebook")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lessons.format.lesson import TrainStep
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format.lesson import TrainStep
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/notebook-tools")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lessons.format.lesson import Course, ExerciseStep, Lesson
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep, Lesson
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lessons.engine.questions import question_facts, question_words
-from lessons.format import template
-from lessons.format.exercises import ExerciseStep
-from lessons.format.lesson import (
+from attn_tutor.lessons.engine.questions import question_facts, question_words
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.exercises import ExerciseStep
+from attn_tutor.lessons.format.lesson import (
     ChoiceStep,
     ExperimentStep,
     FilledStep,
@@ -18,12 +18,12 @@ from lessons.format.lesson import (
     Step,
     TrainStep,
 )
-from lessons.learner.records import Attempt, Help
-from lessons.reading import package_source
-from lessons.results.result import Failure, StepResult, Tensor, WorkerError
-from lessons.takehome.learner_work import LearnerWork
-from lessons.takehome.taken_document import Answer, Block, Choices, Code, Matrix, Output, Prose, Remark
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.learner.records import Attempt, Help
+from attn_tutor.lessons.reading import package_source
+from attn_tutor.lessons.results.result import Failure, StepResult, Tensor, WorkerError
+from attn_tutor.lessons.takehome.learner_work import LearnerWork
+from attn_tutor.lessons.takehome.taken_document import Answer, Block, Choices, Code, Matrix, Output, Prose, Remark
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/blocks")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lessons.format.lesson import Lesson, Step
-from lessons.results.explanation import Explanation
-from lessons.results.result import Tensor
+from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.result import Tensor
 
 CodeRole = Literal["setup", "step", "training", "source", "starter", "answer", "draft", "solution", "changes"]
 """What a piece of code is: code that the lesson runs, or text of the course, or the learner's own."""

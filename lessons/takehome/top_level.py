@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lessons.takehome import global_names
+from attn_tutor.lessons.takehome import global_names
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from lessons.takehome import course_definitions, global_names, top_level
-from lessons.takehome.course_definitions import Definitions
-from lessons.takehome.top_level import Import
+from attn_tutor.lessons.takehome import course_definitions, global_names, top_level
+from attn_tutor.lessons.takehome.course_definitions import Definitions
+from attn_tutor.lessons.takehome.top_level import Import
 
 
 class NeedsPackage(ValueError):

@@ -7,11 +7,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lessons.files.regular_file import read_text
-from lessons.texts import language
+from attn_tutor.lessons.files.regular_file import read_text
+from attn_tutor.lessons.texts import language
 
 if TYPE_CHECKING:
-    from lessons.texts import po_file
+    from attn_tutor.lessons.texts import po_file
 
 ENDING = ".po"
 PLURAL_FORMS = "Plural-Forms"
@@ -61,7 +61,7 @@ class Translations:
     def _file(self, group: str) -> tuple[dict[str, po_file.Entry], Form]:
         assert self.folder is not None
         if group not in self._files:
-            from lessons.texts import po_file  # English needs none
+            from attn_tutor.lessons.texts import po_file  # English needs none
 
             try:
                 read = po_file.read(read_text(self.folder / (group + ENDING)))

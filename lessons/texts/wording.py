@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from lessons.texts import translations
+from attn_tutor.lessons.texts import translations
 
 
 class Wording:

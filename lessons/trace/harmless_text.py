@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar
 
-from lessons.results.clean_text import clean
+from attn_tutor.lessons.results.clean_text import clean
 
 K = TypeVar("K", bound=type)
 

@@ -8,21 +8,21 @@ from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
-from lessons.render import flow_text
-from lessons.render import html_pieces as html
-from lessons.texts.wording import Wording
-from lessons.trace.harmless_text import harmless
-from lessons.trace.trace_errors import NoTensor, TraceError
-from lessons.trace.traced_comparison import TracedComparison
-from lessons.trace.traced_flow import TracedFlow
-from lessons.trace.traced_nonfinite import TracedNonfinite
-from lessons.trace.traced_number import TracedNumber
-from lessons.trace.traced_tensors import TracedTensor, TracedTensors
-from lessons.worker.comparing import program_comparison
-from lessons.worker.programs.named_tensors import NamedTensor
-from lessons.worker.programs.record_questions import RecordQuestions, not_copied
-from lessons.worker.programs.recording_here import RecordingHere
-from lessons.worker.recording.recorder import KEEP
+from attn_tutor.lessons.render import flow_text
+from attn_tutor.lessons.render import html_pieces as html
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.trace.harmless_text import harmless
+from attn_tutor.lessons.trace.trace_errors import NoTensor, TraceError
+from attn_tutor.lessons.trace.traced_comparison import TracedComparison
+from attn_tutor.lessons.trace.traced_flow import TracedFlow
+from attn_tutor.lessons.trace.traced_nonfinite import TracedNonfinite
+from attn_tutor.lessons.trace.traced_number import TracedNumber
+from attn_tutor.lessons.trace.traced_tensors import TracedTensor, TracedTensors
+from attn_tutor.lessons.worker.comparing import program_comparison
+from attn_tutor.lessons.worker.programs.named_tensors import NamedTensor
+from attn_tutor.lessons.worker.programs.record_questions import RecordQuestions, not_copied
+from attn_tutor.lessons.worker.programs.recording_here import RecordingHere
+from attn_tutor.lessons.worker.recording.recorder import KEEP
 
 if TYPE_CHECKING:
     import torch
@@ -35,7 +35,7 @@ Watched = str | Path | ModuleType
 class record:
     """Record what a block of code computes with PyTorch, in this process, and ask about it afterwards.
 
-    >>> from lessons.trace import record
+    >>> from attn_tutor import record
     >>> with record() as trace:
     ...     scores = queries @ keys.T
     ...     weights = torch.softmax(scores, dim=-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons.results.clean_text import clean
+from attn_tutor.lessons.results.clean_text import clean
 
 
 class TraceError(Exception):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lessons.render import html_pieces as html
-from lessons.render import run_comparison_text
-from lessons.render.source_text import source
-from lessons.results.run_comparison import Agreement, ComparedResult, RunComparison, RunDifference
-from lessons.texts.wording import Wording
-from lessons.trace.harmless_text import harmless
-from lessons.trace.trace_errors import Incomplete
+from attn_tutor.lessons.render import html_pieces as html
+from attn_tutor.lessons.render import run_comparison_text
+from attn_tutor.lessons.render.source_text import source
+from attn_tutor.lessons.results.run_comparison import Agreement, ComparedResult, RunComparison, RunDifference
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.trace.harmless_text import harmless
+from attn_tutor.lessons.trace.trace_errors import Incomplete
 
 say = Wording("trace/comparison")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lessons.render import flow_graph, flow_text
-from lessons.render import html_pieces as html
-from lessons.results.flow import Flow, FlowBox
-from lessons.trace.harmless_text import harmless
+from attn_tutor.lessons.render import flow_graph, flow_text
+from attn_tutor.lessons.render import html_pieces as html
+from attn_tutor.lessons.results.flow import Flow, FlowBox
+from attn_tutor.lessons.trace.harmless_text import harmless
 
 WIDTH = 100
 

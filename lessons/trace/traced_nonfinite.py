@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lessons.engine.explanation_tree import Node
-from lessons.render import explanation_text, nonfinite_text
-from lessons.render import html_pieces as html
-from lessons.render.numbers import readable
-from lessons.results.nonfinite import NonfiniteReport, Origin
-from lessons.texts.wording import Wording
-from lessons.trace.harmless_text import harmless
-from lessons.trace.trace_errors import Incomplete
-from lessons.trace.traced_number import TracedNumber
+from attn_tutor.lessons.engine.explanation_tree import Node
+from attn_tutor.lessons.render import explanation_text, nonfinite_text
+from attn_tutor.lessons.render import html_pieces as html
+from attn_tutor.lessons.render.numbers import readable
+from attn_tutor.lessons.results.nonfinite import NonfiniteReport, Origin
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.trace.harmless_text import harmless
+from attn_tutor.lessons.trace.trace_errors import Incomplete
+from attn_tutor.lessons.trace.traced_number import TracedNumber
 
 if TYPE_CHECKING:
-    from lessons.worker.programs.record_questions import RecordQuestions
+    from attn_tutor.lessons.worker.programs.record_questions import RecordQuestions
 
 say = Wording("trace/nonfinite")
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lessons.engine import explanation_tree
-from lessons.engine.explanation_tree import Node
-from lessons.render import explanation_lines, explanation_text, operand_choice
-from lessons.render import html_pieces as html
-from lessons.render.numbers import readable
-from lessons.results import explanation as e
-from lessons.results.explanation import Explanation, Operand
-from lessons.trace.harmless_text import harmless
-from lessons.worker.programs.record_questions import UNIT
+from attn_tutor.lessons.engine import explanation_tree
+from attn_tutor.lessons.engine.explanation_tree import Node
+from attn_tutor.lessons.render import explanation_lines, explanation_text, operand_choice
+from attn_tutor.lessons.render import html_pieces as html
+from attn_tutor.lessons.render.numbers import readable
+from attn_tutor.lessons.results import explanation as e
+from attn_tutor.lessons.results.explanation import Explanation, Operand
+from attn_tutor.lessons.trace.harmless_text import harmless
+from attn_tutor.lessons.worker.programs.record_questions import UNIT
 
 if TYPE_CHECKING:
-    from lessons.worker.programs.record_questions import RecordQuestions
+    from attn_tutor.lessons.worker.programs.record_questions import RecordQuestions
 
 LEVELS = 2
 """Levels of numbers that the text of a number shows, as `attn-tutor explain` does."""

@@ -9,20 +9,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from lessons.render import cell_index, linear_matrix
-from lessons.render import html_pieces as html
-from lessons.texts.wording import Wording
-from lessons.trace.harmless_text import harmless
-from lessons.trace.trace_errors import NoCell, NoTensor, NotKept
-from lessons.trace.traced_number import TracedNumber
-from lessons.worker.programs.named_tensors import NamedTensor
-from lessons.worker.recording.element_history import ValueLost
+from attn_tutor.lessons.render import cell_index, linear_matrix
+from attn_tutor.lessons.render import html_pieces as html
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.trace.harmless_text import harmless
+from attn_tutor.lessons.trace.trace_errors import NoCell, NoTensor, NotKept
+from attn_tutor.lessons.trace.traced_number import TracedNumber
+from attn_tutor.lessons.worker.programs.named_tensors import NamedTensor
+from attn_tutor.lessons.worker.recording.element_history import ValueLost
 
 if TYPE_CHECKING:
     import torch
 
-    from lessons.results.result import Tensor
-    from lessons.worker.programs.record_questions import RecordQuestions
+    from attn_tutor.lessons.results.result import Tensor
+    from attn_tutor.lessons.worker.programs.record_questions import RecordQuestions
 
 say = Wording("trace/tensors")
 

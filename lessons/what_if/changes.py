@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from lessons.format.knobs.knob import ChangeError as ChangeError
-from lessons.format.knobs.knob import Setting
-from lessons.format.knobs.words import WordsKnob
-from lessons.format.lesson import Lesson
-from lessons.texts.wording import Wording
-from lessons.what_if import cells, knobs
-from lessons.what_if.cells import CellChange
-from lessons.what_if.changed_names import root
+from attn_tutor.lessons.format.knobs.knob import ChangeError as ChangeError
+from attn_tutor.lessons.format.knobs.knob import Setting
+from attn_tutor.lessons.format.knobs.words import WordsKnob
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if import cells, knobs
+from attn_tutor.lessons.what_if.cells import CellChange
+from attn_tutor.lessons.what_if.changed_names import root
 
 say = Wording("change/changes")
 

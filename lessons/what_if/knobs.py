@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from lessons.format.knobs.knob import ChangeError, Knob, Rewrite, Setting, join_with_or
-from lessons.format.lesson import SETUP, Lesson, RunningStep, ShownTensor, TrainStep
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format.knobs.knob import ChangeError, Knob, Rewrite, Setting, join_with_or
+from attn_tutor.lessons.format.lesson import SETUP, Lesson, RunningStep, ShownTensor, TrainStep
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("change/knobs")
 

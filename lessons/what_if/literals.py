@@ -6,8 +6,8 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from lessons.format.knobs.literal import LiteralKnob
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format.knobs.literal import LiteralKnob
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("change/literals")
 

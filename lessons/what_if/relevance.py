@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from lessons.format.axis_labels import LABELED_WITH_WORDS
-from lessons.format.knobs.knob import Knob
-from lessons.format.knobs.literal import LiteralKnob
-from lessons.format.knobs.seed import SeedKnob
-from lessons.format.knobs.words import WordsKnob
-from lessons.format.lesson import Lesson, RunningStep, ShownTensor, Step
-from lessons.what_if import knobs, name_use
-from lessons.what_if.name_use import NameUse
+from attn_tutor.lessons.format.axis_labels import LABELED_WITH_WORDS
+from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.knobs.literal import LiteralKnob
+from attn_tutor.lessons.format.knobs.seed import SeedKnob
+from attn_tutor.lessons.format.knobs.words import WordsKnob
+from attn_tutor.lessons.format.lesson import Lesson, RunningStep, ShownTensor, Step
+from attn_tutor.lessons.what_if import knobs, name_use
+from attn_tutor.lessons.what_if.name_use import NameUse
 
 _DRAWS_NOTHING = """
 abs all allclose any append arange argmax argmin argsort bool cat clone cumsum detach diag dim dot enumerate exp eye

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, TypeVar, overload
 
-from lessons.worker import plain_codec, wire
-from lessons.worker.messages import MESSAGES, Launch
+from attn_tutor.lessons.worker import plain_codec, wire
+from attn_tutor.lessons.worker.messages import MESSAGES, Launch
 
 M = TypeVar("M")
 N = TypeVar("N")

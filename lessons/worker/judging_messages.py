@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from lessons.reading.mistake_edits import KnownMistake
-from lessons.results.field_bounds import Line, Longest, Name, Plain, Sentence
-from lessons.results.result import CheckResult, Intermediate
-from lessons.results.tensor_questions import Refusal
-from lessons.worker.message_parts import ErrorReport, TensorReport, check_shown, message
+from attn_tutor.lessons.reading.mistake_edits import KnownMistake
+from attn_tutor.lessons.results.field_bounds import Line, Longest, Name, Plain, Sentence
+from attn_tutor.lessons.results.result import CheckResult, Intermediate
+from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.worker.message_parts import ErrorReport, TensorReport, check_shown, message
 
 MOST_RESULTS = 1000
 """The most intermediate results of an answer."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import Annotated, Literal, TypeVar, dataclass_transform
 
-from lessons.results.code_unit import CodeUnit
-from lessons.results.field_bounds import Count, Finite, Index, Line, Longest, Name, Sentence, Sizes, Type
-from lessons.results.result import LONGEST_AXIS, MOST_AXES, MOST_LABELS, WHOLE
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.field_bounds import Count, Finite, Index, Line, Longest, Name, Sentence, Sizes, Type
+from attn_tutor.lessons.results.result import LONGEST_AXIS, MOST_AXES, MOST_LABELS, WHOLE
 
 M = TypeVar("M")
 

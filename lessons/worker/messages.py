@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from lessons.results.code_unit import CodeUnit
-from lessons.results.field_bounds import (
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.field_bounds import (
     Between,
     Bytes,
     Count,
@@ -21,11 +21,11 @@ from lessons.results.field_bounds import (
     Text,
     check_range,
 )
-from lessons.results.line_shapes import LineReport
-from lessons.results.result import MOST_KEPT, MOST_STEPS, WHOLE
-from lessons.results.tensor_questions import QUESTIONS, Refusal
-from lessons.worker.judging_messages import JUDGING_REPLIES
-from lessons.worker.message_parts import (
+from attn_tutor.lessons.results.line_shapes import LineReport
+from attn_tutor.lessons.results.result import MOST_KEPT, MOST_STEPS, WHOLE
+from attn_tutor.lessons.results.tensor_questions import QUESTIONS, Refusal
+from attn_tutor.lessons.worker.judging_messages import JUDGING_REPLIES
+from attn_tutor.lessons.worker.message_parts import (
     LARGEST_NUMBER,
     ErrorReport,
     NamedExpression,
@@ -34,8 +34,8 @@ from lessons.worker.message_parts import (
     check_shown,
     message,
 )
-from lessons.worker.program_messages import PROGRAM_REPLIES
-from lessons.worker.tensor_reports import (
+from attn_tutor.lessons.worker.program_messages import PROGRAM_REPLIES
+from attn_tutor.lessons.worker.tensor_reports import (
     BlocksReport,
     ExplanationReport,
     FlowReport,

@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from lessons.results.field_bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
+from attn_tutor.lessons.results.field_bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
 
 T = TypeVar("T")
 Convert = Callable[[Any], Any]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
-from lessons.results import nonfinite
-from lessons.results.field_bounds import (
+from attn_tutor.lessons.results import nonfinite
+from attn_tutor.lessons.results.field_bounds import (
     Bytes,
     Count,
     Line,
@@ -21,11 +21,11 @@ from lessons.results.field_bounds import (
     Type,
     check_range,
 )
-from lessons.results.line_shapes import LineReport
-from lessons.results.run_comparison import NO_GAPS, Gaps, RunComparison
-from lessons.results.tensor_file import TensorList, TensorStatistics
-from lessons.results.tensor_questions import Refusal
-from lessons.worker.message_parts import CellWrite, ErrorReport, TensorReport, check_in_blob, message
+from attn_tutor.lessons.results.line_shapes import LineReport
+from attn_tutor.lessons.results.run_comparison import NO_GAPS, Gaps, RunComparison
+from attn_tutor.lessons.results.tensor_file import TensorList, TensorStatistics
+from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.worker.message_parts import CellWrite, ErrorReport, TensorReport, check_in_blob, message
 
 Purpose = Literal["questions", "hunt", "trace"]
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from lessons.results import explanation
-from lessons.results.field_bounds import Between, Count, Finite, Longest, ReadBy
-from lessons.results.flow import Flow
-from lessons.results.result import LONGEST_AXIS
-from lessons.worker.message_parts import BYTES, LARGEST_NUMBER, Code, TensorReport, are_rows, check_shown, message
+from attn_tutor.lessons.results import explanation
+from attn_tutor.lessons.results.field_bounds import Between, Count, Finite, Longest, ReadBy
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.result import LONGEST_AXIS
+from attn_tutor.lessons.worker.message_parts import (
+    BYTES,
+    LARGEST_NUMBER,
+    Code,
+    TensorReport,
+    are_rows,
+    check_shown,
+    message,
+)
 
 LARGEST_WINDOW = 256
 """The most rows, and the most columns, of a window."""

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from attention.cache import KeyValueCache, MultiHeadAttentionCached, cache_bytes
-from attention.multi_head import MultiHeadAttention
+from attn_tutor.attention.cache import KeyValueCache, MultiHeadAttentionCached, cache_bytes
+from attn_tutor.attention.multi_head import MultiHeadAttention
 
 LENGTH = 7
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-import attention as at
+from attn_tutor import attention as at
 
 QKV = ["W_query.weight", "W_key.weight", "W_value.weight"]
 QKV_BIAS = [f"{name}.{kind}" for name in ("W_query", "W_key", "W_value") for kind in ("weight", "bias")]

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-import attention as at
+from attn_tutor import attention as at
 
 BATCHED: dict[str, Callable[[], nn.Module]] = {
     "CausalAttention": lambda: at.CausalAttention(4, 4, 6, 0.0),

@@ -17,7 +17,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-import attention as at
+from attn_tutor import attention as at
 from tests.attention.attention_oracle import steps_of
 from tests.toy_inputs import TOY_INPUTS
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-import attention as at
+from attn_tutor import attention as at
 
 
 class Block(nn.Module):

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from attention.induction import (
+from attn_tutor.attention.induction import (
     AttentionLayer,
     AttentionOnly,
     induction_score,

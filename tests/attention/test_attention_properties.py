@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-import attention as at
+from attn_tutor import attention as at
 from tests.attention.attention_oracle import steps_of
 
 D = 4

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-import attention as at
-from attention import multi_head
+from attn_tutor import attention as at
+from attn_tutor.attention import multi_head
 from tests.attention.attention_oracle import assert_steps, layer_steps, steps_of
 
 FEW = settings(max_examples=15, deadline=None, derandomize=True, database=None)

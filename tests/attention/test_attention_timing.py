@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attention import timing
-from attention.timing import median_times
+from attn_tutor.attention import timing
+from attn_tutor.attention.timing import median_times
 
 
 def test_calls_take_turns_after_a_warm_up() -> None:

@@ -20,12 +20,12 @@ from typing import Any
 
 import yaml
 
-from lessons.engine.judging import Diagnosis
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep
-from lessons.reading.mistake_edits import apply_edits
-from lessons.reading.repair_kinds import kind_texts
-from lessons.results.result import Judgement
+from attn_tutor.lessons.engine.judging import Diagnosis
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.reading.mistake_edits import apply_edits
+from attn_tutor.lessons.reading.repair_kinds import kind_texts
+from attn_tutor.lessons.results.result import Judgement
 from tests.course import EVERY_COURSE
 from tests.exam import variations
 

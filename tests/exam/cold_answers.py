@@ -21,11 +21,11 @@ from typing import Any
 
 import yaml
 
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep
-from lessons.results.result import Judgement
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.results.result import Judgement
+from attn_tutor.tui.render import verdict_text
 from tests.course import EVERY_COURSE
-from tui.render import verdict_text
 
 FOLDER = Path(__file__).with_name("cold")
 SEED = 2026

@@ -21,10 +21,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from lessons.engine.questions import question_words
-from lessons.format.lesson import ChoiceStep, ExerciseStep, ExperimentStep, Lesson, Question, Step, TrainStep
-from lessons.reading import recorded_outputs
-from lessons.results.result import StepResult
+from attn_tutor.lessons.engine.questions import question_words
+from attn_tutor.lessons.format.lesson import ChoiceStep, ExerciseStep, ExperimentStep, Lesson, Question, Step, TrainStep
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.results.result import StepResult
 from tests.course import COURSE
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +46,7 @@ class PlainTutor:
 
     def __init__(self, environ: dict[str, str], log: Path | None = None) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tui", "--plain"],
+            [sys.executable, "-m", "attn_tutor", "--plain"],
             cwd=ROOT,
             env={**os.environ, **environ},
             stdin=subprocess.PIPE,
@@ -157,7 +157,7 @@ def _recorded(results: Mapping[str, StepResult], step: str) -> StepResult:
 def not_done(environ: dict[str, str], lessons: Sequence[Lesson]) -> list[str]:
     """Return the steps of lessons that `attn-tutor list` does not call done."""
     listed = subprocess.run(
-        [sys.executable, "-m", "tui", "list", "--json"],
+        [sys.executable, "-m", "attn_tutor", "list", "--json"],
         cwd=ROOT,
         env={**os.environ, **environ},
         capture_output=True,

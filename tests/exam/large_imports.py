@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from lessons.learner import exports, tables
-from tui.commands.files import MEBIBYTE, MOST
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.learner import exports, tables
+from attn_tutor.tui.commands.files import MEBIBYTE, MOST
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[2]
 SECONDS, MEGABYTES = 15.0, 300
@@ -144,7 +144,7 @@ class Measurement:
 def measure(tree: Path, verb: str, file: Path, home: Path) -> Measurement:
     """Have a command read a file."""
     environ = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home)}
-    command = [sys.executable, "-m", "tui", verb, str(file)]
+    command = [sys.executable, "-m", "attn_tutor", verb, str(file)]
     began = time.monotonic()
     with tempfile.TemporaryFile("w+") as words:
         process = subprocess.Popen(

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from tests.tui.pty_harness import Pty
 
-TUTOR = [sys.executable, "-m", "tui"]
+TUTOR = [sys.executable, "-m", "attn_tutor"]
 LIMIT = 2.0
 """Seconds in which each way to end the tutor has to end it."""
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lessons.engine.launching.reinstalling import CPU_INDEX
+from attn_tutor.lessons.engine.launching.reinstalling import CPU_INDEX
 from tests.tui.pty_harness import Pty
 
 ROOT = Path(__file__).parents[2]

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.reading.repair_kinds import kind_texts
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.reading.repair_kinds import kind_texts
 from tests.exam import variations
 from tests.exam.answer_exam import Answer, answers, changed_lines, exercise_ids, exercise_of
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.results.result import Judgement, NamedMistake
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.results.result import Judgement, NamedMistake
 from tests.exam import cold_answers
 from tests.exam.cold_answers import Answer, Marks, Totals
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.results.result import Judgement, NamedMistake
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.results.result import Judgement, NamedMistake
 from tests.exam.verdict_sentences import TwoMistakes, answers_with_two_mistakes, false_sentences, take
 
 LONG = 7

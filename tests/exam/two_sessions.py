@@ -27,8 +27,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from lessons.format.lesson import Lesson, Step
-from lessons.learner import trained_models
+from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.learner import trained_models
 from tests.course import COURSE
 from tests.tui.pty_harness import Pty
 
@@ -70,7 +70,7 @@ class Learner:
 
     def _runs(self, *arguments: str, text: str = "") -> str:
         """Run a command of the tutor; return what it prints."""
-        command = [sys.executable, "-m", "tui", *arguments]
+        command = [sys.executable, "-m", "attn_tutor", *arguments]
         environ = {**os.environ, **self.environ}
         done = subprocess.run(
             command, cwd=self.tree, env=environ, input=text, capture_output=True, text=True, check=True
@@ -98,7 +98,7 @@ class Learner:
     def at(self, lesson: Lesson, step: Step) -> Iterator[tuple[Pty, Pty]]:
         """Open two sessions at a step."""
         self.go_to(lesson, step)
-        tutor = [sys.executable, "-m", "tui"]
+        tutor = [sys.executable, "-m", "attn_tutor"]
         pairs = [f"{name}={value}" for name, value in self.environ.items()]
         words = ["env", *pairs, *tutor]
         command = (

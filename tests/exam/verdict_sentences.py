@@ -29,13 +29,13 @@ from dataclasses import dataclass, replace
 
 import yaml
 
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep
-from lessons.reading.mistake_edits import apply_edits, right_answers, with_mistake
-from lessons.reading.own_edits import OwnEdits
-from lessons.reading.repair_kinds import kind_texts, outcome_of
-from lessons.reading.repairs import repairs
-from lessons.results.result import Judgement, NamedMistake
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.reading.mistake_edits import apply_edits, right_answers, with_mistake
+from attn_tutor.lessons.reading.own_edits import OwnEdits
+from attn_tutor.lessons.reading.repair_kinds import kind_texts, outcome_of
+from attn_tutor.lessons.reading.repairs import repairs
+from attn_tutor.lessons.results.result import Judgement, NamedMistake
 from tests.exam.answer_exam import FOLDER, changed_lines, exercise_ids, exercise_of
 
 PAIRS = 4

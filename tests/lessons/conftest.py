@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.format.lesson import Course
+from attn_tutor.lessons.format.lesson import Course
 from tests.course import COURSE
 
 

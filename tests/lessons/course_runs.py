@@ -7,14 +7,14 @@ import pickle
 from contextlib import closing
 from pathlib import Path
 
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format.lesson import FilledStep, Lesson
-from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import Flow
-from lessons.results.result import StepResult
-from lessons.results.tensor_questions import FlowQuestion
-from lessons.what_if.changes import Changes
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import FilledStep, Lesson
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.results.tensor_questions import FlowQuestion
+from attn_tutor.lessons.what_if.changes import Changes
 from tests.course import EVERY_COURSE
 
 Results = dict[str, StepResult]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lessons.format.lesson import ExperimentStep, Lesson
+from attn_tutor.lessons.format.lesson import ExperimentStep, Lesson
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 STEP: dict[str, Any] = {

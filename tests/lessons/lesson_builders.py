@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lessons.format.lesson import Course, ExerciseStep, Lesson
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep, Lesson
 
 Fields = dict[str, Any]
 

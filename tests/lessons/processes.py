@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from lessons.engine.launching.launchers import ForkServerLauncher
-from lessons.engine.session import Session
-from lessons.worker.process import child_ahead
+from attn_tutor.lessons.engine.launching.launchers import ForkServerLauncher
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.worker.process import child_ahead
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ import json
 import math
 from typing import Any
 
-from lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
-from lessons.results.result import StepResult, Tensor
+from attn_tutor.lessons.format.lesson import ChoiceStep, PointStep, PredictStep, Question
+from attn_tutor.lessons.results.result import StepResult, Tensor
 from tests.lessons.lesson_builders import lesson_of
 
 DEFAULTS = {"exercise": "made", "title": "Made", "prose": "What?", "hints": ["a", "b", "c"], "why": "So it is."}

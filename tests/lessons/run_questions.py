@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from lessons.engine.run import Run
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.result import Window
-from lessons.results.summaries import Blocks, How, RowStats
-from lessons.results.tensor_questions import (
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.result import Window
+from attn_tutor.lessons.results.summaries import Blocks, How, RowStats
+from attn_tutor.lessons.results.tensor_questions import (
     BlocksQuestion,
     ExplainQuestion,
     Refusal,

@@ -11,13 +11,13 @@ import textual.app
 import textual.pilot
 from textual._styles_cache import StylesCache
 
-from lessons.format.lesson import Course
-from lessons.reading import translating
-from lessons.texts.translations import Translations
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.reading import translating
+from attn_tutor.lessons.texts.translations import Translations
+from attn_tutor.tui.controllers import startup
+from attn_tutor.tui.tty import screen_gate
 from tests import pseudo_language
 from tests.course import COURSE, use_course
-from tui.controllers import startup
-from tui.tty import screen_gate
 
 # Tests of single widgets and texts see them as the tutor shows them.
 screen_gate.install()

@@ -6,8 +6,8 @@ import math
 import struct
 from collections.abc import Sequence
 
-from lessons.results import formula as f
-from lessons.results.explanation import Explanation, Index, Operand
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.explanation import Explanation, Index, Operand
 
 
 def single(value: float) -> float:

@@ -10,19 +10,19 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from lessons.engine.child_code import CodeRequest, Names
-from lessons.engine.judging import Diagnosis
-from lessons.engine.prompt import PromptResult
-from lessons.engine.run import Run
-from lessons.engine.scratch_run import STEP
-from lessons.engine.session import Session
-from lessons.engine.training import Control
-from lessons.format.lesson import ExerciseStep, Lesson
-from lessons.reading import recorded_outputs
-from lessons.results import formula as f
-from lessons.results.explanation import Explanation
-from lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
-from lessons.results.result import (
+from attn_tutor.lessons.engine.child_code import CodeRequest, Names
+from attn_tutor.lessons.engine.judging import Diagnosis
+from attn_tutor.lessons.engine.prompt import PromptResult
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.scratch_run import STEP
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.engine.training import Control
+from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
+from attn_tutor.lessons.results.result import (
     AnswerComparison,
     CheckResult,
     Failure,
@@ -35,8 +35,8 @@ from lessons.results.result import (
     Window,
     WorkerError,
 )
-from lessons.results.summaries import Blocks, row_stats
-from lessons.results.tensor_questions import (
+from attn_tutor.lessons.results.summaries import Blocks, row_stats
+from attn_tutor.lessons.results.tensor_questions import (
     BlocksQuestion,
     BoxQuestion,
     ExplainQuestion,
@@ -47,8 +47,8 @@ from lessons.results.tensor_questions import (
     TensorQuestion,
     WindowQuestion,
 )
-from lessons.what_if.changes import UNCHANGED, Changes, describe
-from lessons.worker.messages import RunScratch
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes, describe
+from attn_tutor.lessons.worker.messages import RunScratch
 from tests.tui.explanations import explanation, leaf, operand
 
 PATIENCE = 60.0

@@ -10,23 +10,23 @@ from typing import cast
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
-from lessons.engine.session import Session
-from lessons.format import main_path
-from lessons.format.lesson import ExerciseStep
-from lessons.learner.progress import Progress
-from lessons.play.purpose import Purpose
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.render.prose import rich_text
+from attn_tutor.tui.screens.lesson_view import LessonView
+from attn_tutor.tui.screens.training_view import TrainingView
+from attn_tutor.tui.screens.workbench import Workbench
+from attn_tutor.tui.sources.course_source import CourseSource
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.text_pane import TextPane
 from tests.course import COURSE
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.fake_session import FakeSession
 from tests.tui.painted import painted_lines, painted_strips
-from tui.app import TutorApp
-from tui.render.prose import rich_text
-from tui.screens.lesson_view import LessonView
-from tui.screens.training_view import TrainingView
-from tui.screens.workbench import Workbench
-from tui.sources.course_source import CourseSource
-from tui.tty.terminal import Terminal
-from tui.widgets.text_pane import TextPane
 
 SSH = Terminal(depth="16")
 """The terminal that tests draw for."""

@@ -17,14 +17,22 @@ from types import ModuleType
 import pytest
 from textual.widgets import TextArea
 
-from lessons.engine.session import Session
-from lessons.format import main_path
-from lessons.format.lesson import RunningStep
-from lessons.learner import progress_file
-from lessons.learner.progress import Progress
-from lessons.play.recorded_results import RecordedResults
-from lessons.reading import kept_course
-from lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import RunningStep
+from attn_tutor.lessons.learner import progress_file
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.recorded_results import RecordedResults
+from attn_tutor.lessons.reading import kept_course
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.controllers import startup
+from attn_tutor.tui.render.prose import rich_text
+from attn_tutor.tui.sources.course_source import CourseSource
+from attn_tutor.tui.tty import hangup_guard
+from attn_tutor.tui.tty.exit_codes import ExitCode
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.text_pane import TextPane
 from tests.course import COURSE
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.fake_session import FakeSession
@@ -39,14 +47,6 @@ from tests.tui.learner import (
     tutor,
     with_typed,
 )
-from tui.app import TutorApp
-from tui.controllers import startup
-from tui.render.prose import rich_text
-from tui.sources.course_source import CourseSource
-from tui.tty import hangup_guard
-from tui.tty.exit_codes import ExitCode
-from tui.tty.terminal import Terminal
-from tui.widgets.text_pane import TextPane
 
 MAP_KEYS = "up/down choose   enter open   c challenge   ? help   q quit"
 TASK_KEYS = "enter edit   f5 check   f6 run   f3 hint   n next   ? help   m map   q quit"
@@ -984,7 +984,7 @@ async def test_a_worker_that_cannot_start_is_reported() -> None:
 
 async def test_a_lock_is_told_where_one_types(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_file, "RETRY_PATIENCE", 0.01)
-    monkeypatch.setattr("lessons.learner.progress.RETRY_EVERY", 0.05)
+    monkeypatch.setattr("attn_tutor.lessons.learner.progress.RETRY_EVERY", 0.05)
     async with tutor(size=(120, 40)) as learner:
         await learner.goes_to("attention-classes", "same-numbers")
         with closing(sqlite3.connect(progress_file.default_path(), isolation_level=None)) as other:

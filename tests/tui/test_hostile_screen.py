@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.programs import stored_tensors
-from lessons.engine.session import Session
-from lessons.format.lesson import Course
-from lessons.play.kinds import MODELS
-from lessons.reading import translating
-from lessons.render import tensor_file_text
-from lessons.texts.translations import Translations
+from attn_tutor.lessons.engine.programs import stored_tensors
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.play.kinds import MODELS
+from attn_tutor.lessons.reading import translating
+from attn_tutor.lessons.render import tensor_file_text
+from attn_tutor.lessons.texts.translations import Translations
+from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.controllers.step_kinds import VIEWS
+from attn_tutor.tui.sources.tensor_file_source import TensorFileSource
 from tests import pseudo_language
 from tests.course import COURSE, use_course
 from tests.lessons.knob_fields import CHOICE, NUMBER
@@ -24,9 +27,6 @@ from tests.tui.hostile_text import EVERY_COMMAND, MARK, OF_A_LINE, RecordingDriv
 from tests.tui.learner import SSH, Learner, tutor
 from tests.tui.test_program_app import opened
 from tests.tui.test_tensor_file_app import WarmFile
-from tui.app import TutorApp
-from tui.controllers.step_kinds import VIEWS
-from tui.sources.tensor_file_source import TensorFileSource
 
 pytestmark = pytest.mark.slow
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.launching import open_files
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.engine.launching import open_files
+from attn_tutor.lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.tui.pty_harness import Pty
 
-COMMAND = [sys.executable, "-m", "tui"]
+COMMAND = [sys.executable, "-m", "attn_tutor"]
 LAST = COURSE.lessons[-1].title
 
 LOCALE = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "PYTHONUTF8", "PYTHONIOENCODING")

@@ -8,7 +8,7 @@ import pytest
 from textual.app import App
 from textual.widgets._toast import Toast
 
-import tui
+from attn_tutor import tui
 
 
 class Notified(App[None]):

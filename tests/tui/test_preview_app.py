@@ -9,14 +9,14 @@ from typing import cast
 
 import pytest
 
-from lessons.authoring.previewed_course import PreviewedCourse
-from lessons.engine.session import Session
+from attn_tutor.lessons.authoring.previewed_course import PreviewedCourse
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.sources import draft_source
+from attn_tutor.tui.sources.draft_source import DraftSource
 from tests import small_course
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.learner import SSH, Learner
-from tui.app import TutorApp
-from tui.sources import draft_source
-from tui.sources.draft_source import DraftSource
 
 pytestmark = pytest.mark.slow
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.programs.program_session import ProgramSession
-from lessons.engine.running_program import OwnProgram
-from lessons.engine.session import Session
+from attn_tutor.lessons.engine.programs.program_session import ProgramSession
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.sources.program_source import ProgramSource
 from tests.tui.learner import SSH, Learner
-from tui.app import TutorApp
-from tui.sources.program_source import ProgramSource
 
 pytestmark = pytest.mark.slow
 

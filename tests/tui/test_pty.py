@@ -15,16 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from lessons.format import main_path
-from lessons.format.lesson import Course, ExerciseStep, Lesson, RunningStep, RunStep, Step
-from lessons.learner import progress_file
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep, Lesson, RunningStep, RunStep, Step
+from attn_tutor.lessons.learner import progress_file
+from attn_tutor.lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.lessons.processes import wait_until
 from tests.tui.pty_harness import MARK, Pty, await_none, processes_of
 
 ROOT = Path(__file__).parents[2]
-TUTOR = [sys.executable, "-m", "tui"]
+TUTOR = [sys.executable, "-m", "attn_tutor"]
 KB = 1024
 # Byte budgets are for a slow line: 80x24 with 256 colors and a background of our own, which takes more than 16 do.
 START, ARROW, PAGE, NEXT, EDITOR_KEY, PASTE = 6 * KB, 700, 3328, 4 * KB, 256, 3 * KB

@@ -13,7 +13,7 @@ import torch
 from tests.tui.hostile_text import EVERY_COMMAND, OF_A_LINE, OF_A_PATH, foreign
 from tests.tui.pty_harness import MARK, Pty, await_none, processes_of
 
-COMMAND = [sys.executable, "-m", "tui"]
+COMMAND = [sys.executable, "-m", "attn_tutor"]
 # A page has more digits than the map of the course; for a slow line as the others.
 START, PAGE, LIST = 6 * 1024, 3328, 3 * 1024
 LOADING = 90

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons.engine.programs import stored_tensors
-from lessons.engine.programs.tensor_file_session import TensorFileSession
-from lessons.engine.session import Session
-from lessons.render import tensor_file_text
+from attn_tutor.lessons.engine.programs import stored_tensors
+from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.render import tensor_file_text
+from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.sources.tensor_file_source import TensorFileSource
 from tests.tui.learner import SSH, Learner
-from tui.app import TutorApp
-from tui.sources.tensor_file_source import TensorFileSource
 
 pytestmark = pytest.mark.slow
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from lessons.format.lesson import ChoiceStep, Course
+from attn_tutor.lessons.format.lesson import ChoiceStep, Course
+from attn_tutor.tui.actions.hints import GAP
 from tests.course import COURSE
 from tests.tui.learner import Learner, tutor
-from tui.actions.hints import GAP
 
 LETTERS = re.compile(r"a-[a-h]")
 

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from lessons.format.lesson import ExerciseStep, RunningStep
+from attn_tutor.lessons.format.lesson import ExerciseStep, RunningStep
 from tests import walk
 from tests.course import COURSE
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from lessons.texts.wording import of_table
-from tui.actions.table import ACTIONS
+from attn_tutor.lessons.texts.wording import of_table
+from attn_tutor.tui.actions.table import ACTIONS
 
 GROUP = "keys"
 """The group of these texts."""

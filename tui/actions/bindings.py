@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual.binding import Binding
 
-from tui.actions.key_names import CHARACTERS
-from tui.actions.layouts import twins
-from tui.actions.table import of_context
+from attn_tutor.tui.actions.key_names import CHARACTERS
+from attn_tutor.tui.actions.layouts import twins
+from attn_tutor.tui.actions.table import of_context
 
 
 def bindings(context: str) -> list[Binding]:

@@ -7,10 +7,10 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lessons.texts.wording import Wording
-from tui.actions.action_words import help_of
-from tui.actions.key_names import full_keys
-from tui.actions.table import of_context
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.action_words import help_of
+from attn_tutor.tui.actions.key_names import full_keys
+from attn_tutor.tui.actions.table import of_context
 
 say = Wording("help/words")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lessons.texts.wording import Wording, of_table
-from tui.actions.help_layout import BLANK, Lines, Note, Page, Row, either, row, rows_of, says
-from tui.actions.program_help import EXPLANATION, PROGRAM, PROGRAM_MAP
+from attn_tutor.lessons.texts.wording import Wording, of_table
+from attn_tutor.tui.actions.help_layout import BLANK, Lines, Note, Page, Row, either, row, rows_of, says
+from attn_tutor.tui.actions.program_help import EXPLANATION, PROGRAM, PROGRAM_MAP
 
 say = Wording("help/words")
 GROUP = "help"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lessons.texts.wording import Wording
-from tui.actions.action_words import hint_of
-from tui.actions.key_names import short_keys
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.action_words import hint_of
+from attn_tutor.tui.actions.key_names import short_keys
 
 say = Wording("keys/line")
 

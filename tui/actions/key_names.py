@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lessons.texts.wording import Wording
-from tui.actions.action_words import label_of, short_of
-from tui.actions.table import ACTIONS, Action
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.action_words import label_of, short_of
+from attn_tutor.tui.actions.table import ACTIONS, Action
 
 say = Wording("keys/names")
 

@@ -1,17 +1,17 @@
-"""The table of keys in `docs/reference.md`: `python -m tui.actions.key_reference` writes it."""
+"""The table of keys in `docs/reference.md`: `python -m attn_tutor.tui.actions.key_reference` writes it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from lessons.files.whole_file import rewrite
-from tui.actions.help_layout import Entry, either
-from tui.actions.help_pages import BACK_TO_EDITOR, NEXT_ANYWHERE, PANE_OF_EXERCISE, READING
-from tui.actions.table import ACTIONS, of_context
+from attn_tutor.lessons.files.whole_file import rewrite
+from attn_tutor.tui.actions.help_layout import Entry, either
+from attn_tutor.tui.actions.help_pages import BACK_TO_EDITOR, NEXT_ANYWHERE, PANE_OF_EXERCISE, READING
+from attn_tutor.tui.actions.table import ACTIONS, of_context
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference.md"
-BEGIN, END = "<!-- keys: written by python -m tui.actions.key_reference -->\n", "<!-- end of keys -->\n"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"
+BEGIN, END = "<!-- keys: written by python -m attn_tutor.tui.actions.key_reference -->\n", "<!-- end of keys -->\n"
 
 SECTIONS: dict[str, tuple[str | Entry, ...]] = {
     "everywhere": (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.actions.help_layout import BLANK, Lines, Note, row, rows_of, says
+from attn_tutor.tui.actions.help_layout import BLANK, Lines, Note, row, rows_of, says
 
 EXPLANATION: Lines = (
     Note("explanation", "Every number explains itself"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lessons.format.keys import KEYS
+from attn_tutor.lessons.format.keys import KEYS
 
 
 class Stroke(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from lessons.texts.wording import Wording
-from tui.commands import verb_arguments as shared
-from tui.commands.verb_list import Verb, declaring
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import verb_arguments as shared
+from attn_tutor.tui.commands.verb_list import Verb, declaring
 
 say = Wording("command/author-verbs")
 

@@ -6,17 +6,17 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 
-from lessons.engine.questions import answering
-from lessons.engine.session import Session
-from lessons.format.lesson import Course, Exercise
-from lessons.results.result import Judgement
-from lessons.texts.wording import Wording
-from tui.commands import documents, output
-from tui.commands.course_lookup import read_course
-from tui.commands.open_progress import open_to_read
-from tui.commands.open_session import open_session
-from tui.render import linear_text
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.engine.questions import answering
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course, Exercise
+from attn_tutor.lessons.results.result import Judgement
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import documents, output
+from attn_tutor.tui.commands.course_lookup import read_course
+from attn_tutor.tui.commands.open_progress import open_to_read
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.render import linear_text
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/check-all")
 

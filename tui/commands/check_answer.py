@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 from contextlib import closing
 
-from lessons.engine.questions import answering
-from lessons.learner import outcomes, symptoms
-from lessons.reading.folders import option_about
-from tui.commands import documents
-from tui.commands.course_lookup import find_exercise, read_course
-from tui.commands.files import read_code
-from tui.commands.open_progress import open_to_record, say_unsaved
-from tui.commands.open_session import open_session
-from tui.commands.output import print_json, print_lines
-from tui.render import linear_text
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.engine.questions import answering
+from attn_tutor.lessons.learner import outcomes, symptoms
+from attn_tutor.lessons.reading.folders import option_about
+from attn_tutor.tui.commands import documents
+from attn_tutor.tui.commands.course_lookup import find_exercise, read_course
+from attn_tutor.tui.commands.files import read_code
+from attn_tutor.tui.commands.open_progress import open_to_record, say_unsaved
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.commands.output import print_json, print_lines
+from attn_tutor.tui.render import linear_text
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 
 def run(options: argparse.Namespace) -> ExitCode:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from lessons.reading.findings import LessonError
-from lessons.reading.folders import FIRST, CourseFolder
-from tui.commands.errors import UsageError
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.folders import FIRST, CourseFolder
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     import argparse
@@ -25,7 +25,7 @@ def allowed_course(options: argparse.Namespace | None) -> CourseFolder:
 def allow(found: CourseFolder) -> CourseFolder:
     """Return a course after asking whether it may run, if that is not known. Raises `CommandError` if it may not."""
     if found.source not in ("built-in", "folder"):
-        from tui.commands import course_consent
+        from attn_tutor.tui.commands import course_consent
 
         course_consent.ensure_allowed(found)
     return found
@@ -40,7 +40,7 @@ def chosen_course(options: argparse.Namespace | None) -> CourseFolder:
     name = getattr(options, "course", None)
     if name is None:
         return FIRST
-    from lessons.courses import course_list  # it reads YAML, which takes a while to load
+    from attn_tutor.lessons.courses import course_list  # it reads YAML, which takes a while to load
 
     try:
         return course_list.find(name)

@@ -12,24 +12,24 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from lessons.engine.programs import saved_traces
-from lessons.engine.running_program import OwnProgram
-from lessons.engine.session import Session
-from lessons.render import run_comparison_text
-from lessons.results.clean_text import printable
-from lessons.results.code_unit import PROGRAM
-from lessons.results.json_numbers import number
-from lessons.results.run_comparison import RunComparison
-from lessons.texts.wording import Wording
-from lessons.worker.program_messages import TracePart
-from tui.commands import given_values
-from tui.commands.errors import CommandError, UsageError
-from tui.commands.files import MEBIBYTE, read_code, read_file
-from tui.commands.new_file import check_free
-from tui.commands.open_session import open_session
-from tui.commands.output import print_error, print_json, print_lines
-from tui.render import linear_text
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.engine.programs import saved_traces
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.render import run_comparison_text
+from attn_tutor.lessons.results.clean_text import printable
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.json_numbers import number
+from attn_tutor.lessons.results.run_comparison import RunComparison
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.program_messages import TracePart
+from attn_tutor.tui.commands import given_values
+from attn_tutor.tui.commands.errors import CommandError, UsageError
+from attn_tutor.tui.commands.files import MEBIBYTE, read_code, read_file
+from attn_tutor.tui.commands.new_file import check_free
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.commands.output import print_error, print_json, print_lines
+from attn_tutor.tui.render import linear_text
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/diff")
 

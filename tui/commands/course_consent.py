@@ -6,17 +6,17 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable
 
-from lessons.courses import code_in_course, consent, what_runs
-from lessons.courses.course_content import RefusedCourse
-from lessons.format.lesson import Course
-from lessons.reading import kept_course
-from lessons.reading.findings import LessonError
-from lessons.reading.folders import CourseFolder
-from lessons.texts.wording import Wording
-from tui.commands import pager
-from tui.commands.errors import CommandError, NotAllowed
-from tui.commands.output import print_error, print_lines, print_now
-from tui.render import course_text
+from attn_tutor.lessons.courses import code_in_course, consent, what_runs
+from attn_tutor.lessons.courses.course_content import RefusedCourse
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.reading import kept_course
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.folders import CourseFolder
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import pager
+from attn_tutor.tui.commands.errors import CommandError, NotAllowed
+from attn_tutor.tui.commands.output import print_error, print_lines, print_now
+from attn_tutor.tui.render import course_text
 
 say = Wording("command/course-consent")
 

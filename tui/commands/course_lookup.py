@@ -7,17 +7,17 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from lessons.format.lesson import Course, Exercise, FilledStep, Lesson
-from lessons.reading import kept_course
-from lessons.reading.findings import LessonError
-from lessons.reading.folders import CourseFolder, option_about
-from lessons.texts.wording import Wording
-from tui.commands.chosen_course import allowed_course
-from tui.commands.errors import UsageError
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.format.lesson import Course, Exercise, FilledStep, Lesson
+from attn_tutor.lessons.reading import kept_course
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.folders import CourseFolder, option_about
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.chosen_course import allowed_course
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from lessons.reading.glossary import Glossary
+    from attn_tutor.lessons.reading.glossary import Glossary
 
 say = Wording("command/lookup")
 
@@ -41,7 +41,7 @@ def open_course(found: CourseFolder) -> Course:
 
 def read_glossary(course: Course) -> Glossary:
     """Read the glossary of a course. Ends the program if that fails, after printing the findings."""
-    from lessons.reading import translating  # it reads YAML, which takes a while to load
+    from attn_tutor.lessons.reading import translating  # it reads YAML, which takes a while to load
 
     try:
         return translating.load_glossary(course)

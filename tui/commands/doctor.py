@@ -11,14 +11,14 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from lessons.texts.wording import Wording
-from tui.commands.health.health_check import HealthCheck, Outcome
-from tui.commands.health.host_health import host_checks, host_facts
-from tui.commands.health.python_health import python_checks, python_facts
-from tui.commands.health.storage_health import storage_checks, storage_facts
-from tui.commands.health.terminal_health import terminal_checks, terminal_facts
-from tui.commands.output import print_json, print_lines
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.health.health_check import HealthCheck, Outcome
+from attn_tutor.tui.commands.health.host_health import host_checks, host_facts
+from attn_tutor.tui.commands.health.python_health import python_checks, python_facts
+from attn_tutor.tui.commands.health.storage_health import storage_checks, storage_facts
+from attn_tutor.tui.commands.health.terminal_health import terminal_checks, terminal_facts
+from attn_tutor.tui.commands.output import print_json, print_lines
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/doctor")
 

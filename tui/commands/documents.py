@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from lessons.engine.explanation_tree import Node
-from lessons.engine.questions import question_words
-from lessons.format import template
-from lessons.format.knobs.knob import Knob
-from lessons.format.lesson import (
+from attn_tutor.lessons.engine.explanation_tree import Node
+from attn_tutor.lessons.engine.questions import question_words
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.lesson import (
     ChoiceStep,
     Exercise,
     FindStep,
@@ -18,14 +18,14 @@ from lessons.format.lesson import (
     Step,
     TrainStep,
 )
-from lessons.render import formula_digits
-from lessons.results import exact_formula, line_shapes
-from lessons.results.explanation import Operand, python
-from lessons.results.floats import shortest
-from lessons.results.flow import Flow
-from lessons.results.json_numbers import nested, number
-from lessons.results.result import AnswerDifference, Failure, Judgement, StepResult, Tensor
-from lessons.what_if.changes import UNCHANGED, Changes, apply
+from attn_tutor.lessons.render import formula_digits
+from attn_tutor.lessons.results import exact_formula, line_shapes
+from attn_tutor.lessons.results.explanation import Operand, python
+from attn_tutor.lessons.results.floats import shortest
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.json_numbers import nested, number
+from attn_tutor.lessons.results.result import AnswerDifference, Failure, Judgement, StepResult, Tensor
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes, apply
 
 Json = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 
 class CommandError(Exception):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from lessons.format.lesson import Course, Exercise
-from lessons.learner import review
-from lessons.learner.progress import Progress
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format.lesson import Course, Exercise
+from attn_tutor.lessons.learner import review
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("command/status")
 

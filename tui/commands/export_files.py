@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from lessons.texts.wording import Wording
-from tui.commands.chosen_course import chosen_course
-from tui.commands.errors import UsageError
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.chosen_course import chosen_course
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/export")
 
@@ -23,14 +23,14 @@ def run(options: argparse.Namespace) -> ExitCode:
     if word != MATRIX and (options.step or options.tensor):
         raise UsageError(say("no-matrix", "--step and --tensor are for: attn-tutor export matrix"))
     if word in TAKEN_HOME:
-        from tui.commands import take_home
+        from attn_tutor.tui.commands import take_home
 
         return take_home.run(word, rest, options)
     if word == MATRIX:
-        from tui.commands import take_matrix
+        from attn_tutor.tui.commands import take_matrix
 
         return take_matrix.run(rest, options)
-    from tui.commands import export_progress
+    from attn_tutor.tui.commands import export_progress
 
     files = rest if word == PROGRESS and rest else [word, *rest]
     if len(files) > 1:

@@ -6,12 +6,12 @@ import json
 import re
 from contextlib import closing, suppress
 
-from lessons.files.regular_file import open_regular
-from lessons.learner.tables import FORMAT
-from lessons.reading.folders import CourseFolder
-from tui.commands import new_file
-from tui.commands.open_progress import open_to_read
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.files.regular_file import open_regular
+from attn_tutor.lessons.learner.tables import FORMAT
+from attn_tutor.lessons.reading.folders import CourseFolder
+from attn_tutor.tui.commands import new_file
+from attn_tutor.tui.commands.open_progress import open_to_read
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 HEAD = 256
 """Bytes in which an exported file says what it is."""

@@ -7,10 +7,10 @@ import stat
 import sys
 from pathlib import Path
 
-from lessons.files.regular_file import NotRegular, open_regular, read_most
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
-from tui.commands.errors import UsageError
+from attn_tutor.lessons.files.regular_file import NotRegular, open_regular, read_most
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.errors import UsageError
 
 say = Wording("command/files")
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from lessons.engine.programs.stored_tensors import UnreadableTensors, opened
-from lessons.engine.session import Session
-from lessons.reading.reassigned import NoAssignment, reassigned
-from lessons.texts.wording import Wording
-from tui.commands.errors import UsageError
-from tui.commands.output import print_error
+from attn_tutor.lessons.engine.programs.stored_tensors import UnreadableTensors, opened
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.reading.reassigned import NoAssignment, reassigned
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.output import print_error
 
 say = Wording("command/diff")
 
 ONLY = "npy"
 """The format of files whose only tensor has no name: that of the file stands for it."""
 
-READ = "__import__('lessons.trace', fromlist=['trace']).open_tensors({path!r})[{name!r}].clone()"
+READ = "__import__('attn_tutor').open_tensors({path!r})[{name!r}].clone()"
 
 
 def of_texts(texts: Sequence[str]) -> dict[str, str]:

@@ -7,19 +7,19 @@ import contextlib
 import shutil
 from typing import Any
 
-from lessons.engine.explanation_tree import Node
-from lessons.render import nonfinite_text
-from lessons.results.code_unit import PROGRAM
-from lessons.results.json_numbers import number
-from lessons.results.nonfinite import NonfiniteReport, NotableTensor, Origin
-from lessons.results.tensor_questions import Refusal
-from lessons.texts.wording import Wording
-from tui.commands import documents, own_program
-from tui.commands.errors import CommandError
-from tui.commands.interrupted_run import interruptible
-from tui.commands.open_session import open_session
-from tui.commands.output import print_json, print_lines
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.engine.explanation_tree import Node
+from attn_tutor.lessons.render import nonfinite_text
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.json_numbers import number
+from attn_tutor.lessons.results.nonfinite import NonfiniteReport, NotableTensor, Origin
+from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import documents, own_program
+from attn_tutor.tui.commands.errors import CommandError
+from attn_tutor.tui.commands.interrupted_run import interruptible
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.commands.output import print_json, print_lines
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/nan")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from contextlib import closing
 
-from lessons.learner import exports
-from lessons.texts.wording import Wording
-from tui.commands.chosen_course import chosen_course
-from tui.commands.errors import CommandError, UsageError
-from tui.commands.files import read_file
-from tui.commands.open_progress import open_to_record
-from tui.commands.output import print_error
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.learner import exports
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.chosen_course import chosen_course
+from attn_tutor.tui.commands.errors import CommandError, UsageError
+from attn_tutor.tui.commands.files import read_file
+from attn_tutor.tui.commands.open_progress import open_to_record
+from attn_tutor.tui.commands.output import print_error
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/import")
 

@@ -6,8 +6,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lessons.engine.session import Session
-from tui.tty.signal_handlers import handled
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.tui.tty.signal_handlers import handled
 
 
 @contextmanager

@@ -14,13 +14,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lessons.authoring import axis_complaints, claims, coverage, proofs, rhythm, translation_findings, writing
-from lessons.authoring.proofs import Proof
-from lessons.authoring.rewritten import is_rewritten
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format.learner_texts import count_words
-from lessons.format.lesson import (
+from attn_tutor.lessons.authoring import (
+    axis_complaints,
+    claims,
+    coverage,
+    proofs,
+    rhythm,
+    translation_findings,
+    writing,
+)
+from attn_tutor.lessons.authoring.proofs import Proof
+from attn_tutor.lessons.authoring.rewritten import is_rewritten
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.learner_texts import count_words
+from attn_tutor.lessons.format.lesson import (
     Exercise,
     ExerciseStep,
     ExperimentStep,
@@ -30,18 +38,18 @@ from lessons.format.lesson import (
     Question,
     RunningStep,
 )
-from lessons.reading import glossary
-from lessons.reading.findings import Finding, LessonError
-from lessons.reading.loader import files_left_out, read_course, unreadable_folder
-from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import Flow
-from lessons.results.tensor_questions import FlowQuestion
-from lessons.texts import language
-from tui.commands import text_groups
-from tui.commands.chosen_course import chosen_course
-from tui.commands.errors import UsageError
-from tui.commands.output import print_json, print_lines, print_now
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.reading import glossary
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.loader import files_left_out, read_course, unreadable_folder
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.tensor_questions import FlowQuestion
+from attn_tutor.lessons.texts import language
+from attn_tutor.tui.commands import text_groups
+from attn_tutor.tui.commands.chosen_course import chosen_course
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.output import print_json, print_lines, print_now
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 MOST_SESSIONS = 4
 """The maximum number of workers that run lessons and prove exercises in parallel, each on its own processor."""
@@ -161,7 +169,7 @@ def prove(report: Report, only: Sequence[str], say: Callable[[str], None]) -> No
     on a small screen, to see whether it fits, and those of lessons that keep all rules on a large one, to see whether
     they fill it. Raises `WorkerError`.
     """
-    from tui.commands import screen_fit
+    from attn_tutor.tui.commands import screen_fit
 
     with Workers() as workers:
         tasks = [LessonTask.start(patient(lesson), only, workers) for lesson in report.lessons]

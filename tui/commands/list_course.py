@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
-from lessons.format.lesson import Course, Lesson, Step
-from lessons.texts.wording import Wording
-from tui.commands import documents
-from tui.commands.course_lookup import find_lesson, read_course
-from tui.commands.exercise_status import ExerciseStatus, exercise_statuses
-from tui.commands.open_progress import open_progress
-from tui.commands.output import print_json, print_lines
-from tui.render import linear_text
-from tui.render.linear_text import States
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.format.lesson import Course, Lesson, Step
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import documents
+from attn_tutor.tui.commands.course_lookup import find_lesson, read_course
+from attn_tutor.tui.commands.exercise_status import ExerciseStatus, exercise_statuses
+from attn_tutor.tui.commands.open_progress import open_progress
+from attn_tutor.tui.commands.output import print_json, print_lines
+from attn_tutor.tui.render import linear_text
+from attn_tutor.tui.render.linear_text import States
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/list")
 

@@ -6,16 +6,16 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from lessons.authoring import translation_files
-from lessons.reading.findings import LessonError
-from lessons.reading.folders import COURSE
-from lessons.reading.text_catalog import Catalog
-from lessons.texts.language import CODE
-from tui.commands import text_groups
-from tui.commands.chosen_course import chosen_course
-from tui.commands.errors import CommandError, UsageError
-from tui.commands.output import print_json, print_lines
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.authoring import translation_files
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.folders import COURSE
+from attn_tutor.lessons.reading.text_catalog import Catalog
+from attn_tutor.lessons.texts.language import CODE
+from attn_tutor.tui.commands import text_groups
+from attn_tutor.tui.commands.chosen_course import chosen_course
+from attn_tutor.tui.commands.errors import CommandError, UsageError
+from attn_tutor.tui.commands.output import print_json, print_lines
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 
 def run(options: argparse.Namespace) -> ExitCode:

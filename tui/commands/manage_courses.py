@@ -9,22 +9,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lessons.courses import added_courses, consent, course_list, installed_courses
-from lessons.courses.course_content import RefusedCourse
-from lessons.format.lesson import Course
-from lessons.learner import progress_file
-from lessons.reading import kept_course
-from lessons.reading.findings import LessonError
-from lessons.reading.folders import CourseFolder
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
-from tui.commands import course_consent
-from tui.commands.errors import CommandError, UsageError
-from tui.commands.output import print_error, print_json, print_lines
-from tui.render import course_text
-from tui.state import course_entries
-from tui.state.course_entries import CourseEntry
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.courses import added_courses, consent, course_list, installed_courses
+from attn_tutor.lessons.courses.course_content import RefusedCourse
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner import progress_file
+from attn_tutor.lessons.reading import kept_course
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.folders import CourseFolder
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import course_consent
+from attn_tutor.tui.commands.errors import CommandError, UsageError
+from attn_tutor.tui.commands.output import print_error, print_json, print_lines
+from attn_tutor.tui.render import course_text
+from attn_tutor.tui.state import course_entries
+from attn_tutor.tui.state.course_entries import CourseEntry
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/courses")
 

@@ -6,11 +6,11 @@ import stat
 import sys
 from pathlib import Path
 
-from lessons.files.whole_file import create_whole, rewrite
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
-from tui.commands.errors import UsageError
-from tui.commands.files import is_pipe_on_disk
+from attn_tutor.lessons.files.whole_file import create_whole, rewrite
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.files import is_pipe_on_disk
 
 say = Wording("command/new-file")
 

@@ -8,15 +8,15 @@ import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lessons.authoring import skeleton
-from lessons.courses import course_list
-from lessons.reading import course_description
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
-from tui.commands import new_file
-from tui.commands.errors import UsageError
-from tui.commands.output import print_lines
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.authoring import skeleton
+from attn_tutor.lessons.courses import course_list
+from attn_tutor.lessons.reading import course_description
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import new_file
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.output import print_lines
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/new")
 

@@ -8,22 +8,22 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from lessons.engine.programs.program_session import ProgramSession
-from lessons.format import main_path
-from lessons.format.lesson import RunStep
-from lessons.results.result import WorkerError
-from lessons.texts.wording import Wording
-from tui.commands import output, own_program
-from tui.commands.errors import CommandError, UsageError
-from tui.commands.interrupted_run import interruptible
-from tui.render import linear_text
-from tui.tty.terminal import Terminal, prepare, this_terminal
+from attn_tutor.lessons.engine.programs.program_session import ProgramSession
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import RunStep
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import output, own_program
+from attn_tutor.tui.commands.errors import CommandError, UsageError
+from attn_tutor.tui.commands.interrupted_run import interruptible
+from attn_tutor.tui.render import linear_text
+from attn_tutor.tui.tty.terminal import Terminal, prepare, this_terminal
 
 if TYPE_CHECKING:
-    from lessons.engine.programs.tensor_file_session import TensorFileSession
-    from tui.plain.console import Console
-    from tui.sources.pages import Pages
-    from tui.sources.source import Source
+    from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
+    from attn_tutor.tui.plain.console import Console
+    from attn_tutor.tui.sources.pages import Pages
+    from attn_tutor.tui.sources.source import Source
 
 say = Wording("command/open")
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         with interruptible(session):
             session.open(program)
         if options.plain:
-            from tui.sources.program_source import ProgramSource
+            from attn_tutor.tui.sources.program_source import ProgramSource
 
             return talk(terminal, ProgramSource(session), options.columns)
         return _print(session)
@@ -58,9 +58,9 @@ def run(options: argparse.Namespace) -> int:
 
 def talk(terminal: Terminal, pages: Pages, columns: int | None) -> int:
     """Talk about the pages of a program or a file in lines of this width; return the exit code."""
-    from tui.plain import open_dialogue
-    from tui.plain.dialogue import Dialogue
-    from tui.plain.pages_dialogue import PagesDialogue
+    from attn_tutor.tui.plain import open_dialogue
+    from attn_tutor.tui.plain.dialogue import Dialogue
+    from attn_tutor.tui.plain.pages_dialogue import PagesDialogue
 
     def make(console: Console) -> Dialogue:
         return Dialogue(pages, pages.read(), console, lambda state: PagesDialogue(state, pages))
@@ -75,7 +75,7 @@ def open_pages(terminal: Terminal, session: ProgramSession, *, watch: bool = Fal
     try:
         with interruptible(session):
             session.open(session.program)
-        from tui.sources.program_source import ProgramSource
+        from attn_tutor.tui.sources.program_source import ProgramSource
 
         return run_app(terminal, ProgramSource(session, watched=watch))
     except WorkerError as error:
@@ -88,7 +88,7 @@ def open_file(terminal: Terminal, session: TensorFileSession, name: str = "") ->
     """Open the pages of a file at a tensor of this name. Closes the session, and returns the exit code."""
     prepare(terminal, os.environ)
     try:
-        from tui.sources.tensor_file_source import TensorFileSource
+        from attn_tutor.tui.sources.tensor_file_source import TensorFileSource
 
         return run_app(terminal, TensorFileSource(session, name))
     finally:
@@ -98,9 +98,9 @@ def open_file(terminal: Terminal, session: TensorFileSession, name: str = "") ->
 def run_app(terminal: Terminal, source: Source) -> int:
     """Open the tutor with a source until the learner quits, and return the exit code."""
     # Textual reads the environment as soon as it is imported.
-    from tui.app import TutorApp
-    from tui.tty import hangup_guard
-    from tui.tty.textual_patches import apply_patches
+    from attn_tutor.tui.app import TutorApp
+    from attn_tutor.tui.tty import hangup_guard
+    from attn_tutor.tui.tty.textual_patches import apply_patches
 
     apply_patches()
     hangup_guard.guard()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lessons.format.lesson import Course
-from lessons.learner.progress import Progress
-from lessons.learner.renames import UNCHANGED, renames_of
-from lessons.reading.folders import CourseFolder
-from tui.commands.errors import CommandError
-from tui.commands.output import print_error
-from tui.state.unsaved_progress import farewell
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.renames import UNCHANGED, renames_of
+from attn_tutor.lessons.reading.folders import CourseFolder
+from attn_tutor.tui.commands.errors import CommandError
+from attn_tutor.tui.commands.output import print_error
+from attn_tutor.tui.state.unsaved_progress import farewell
 
 
 def open_progress(of: Course | CourseFolder) -> Progress:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lessons.engine import session as session_module
-from lessons.results.result import WorkerError
-from tui.commands.errors import CommandError
+from attn_tutor.lessons.engine import session as session_module
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.tui.commands.errors import CommandError
 
 
 @contextmanager

@@ -8,19 +8,19 @@ import sys
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from lessons.reading.folders import FIRST
-from lessons.texts.wording import Wording
-from tui.commands import output
-from tui.commands.chosen_course import allow, allowed_course
-from tui.commands.errors import CommandError, NotAllowed
-from tui.tty.exit_codes import ExitCode
-from tui.tty.terminal import Terminal, prepare, this_terminal
+from attn_tutor.lessons.reading.folders import FIRST
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import output
+from attn_tutor.tui.commands.chosen_course import allow, allowed_course
+from attn_tutor.tui.commands.errors import CommandError, NotAllowed
+from attn_tutor.tui.tty.exit_codes import ExitCode
+from attn_tutor.tui.tty.terminal import Terminal, prepare, this_terminal
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from lessons.reading.folders import CourseFolder
+    from attn_tutor.lessons.reading.folders import CourseFolder
 
 say = Wording("command/tutor")
 
@@ -46,8 +46,8 @@ def _talk(terminal: Terminal, found: CourseFolder, columns: int | None) -> int:
             "",
         ]
     )
-    from tui.commands.course_lookup import open_course
-    from tui.plain import open_dialogue
+    from attn_tutor.tui.commands.course_lookup import open_course
+    from attn_tutor.tui.plain import open_dialogue
 
     switched, is_lost = found != FIRST, False
     while True:
@@ -66,8 +66,8 @@ def _talk(terminal: Terminal, found: CourseFolder, columns: int | None) -> int:
 
 def _draw(terminal: Terminal, course: CourseFolder) -> int:
     # Not at the top: other verbs have no use for them.
-    from lessons.engine.launching import tasks
-    from tui.commands import one_heap
+    from attn_tutor.lessons.engine.launching import tasks
+    from attn_tutor.tui.commands import one_heap
 
     one_heap.share()
     try:
@@ -79,10 +79,10 @@ def _draw(terminal: Terminal, course: CourseFolder) -> int:
     # turns it on again.
     gc.disable()
     # Textual reads the environment as soon as it is imported.
-    from tui.app import TutorApp
-    from tui.sources.course_source import CourseSource
-    from tui.tty import hangup_guard
-    from tui.tty.textual_patches import apply_patches
+    from attn_tutor.tui.app import TutorApp
+    from attn_tutor.tui.sources.course_source import CourseSource
+    from attn_tutor.tui.tty import hangup_guard
+    from attn_tutor.tui.tty.textual_patches import apply_patches
 
     apply_patches()
     hangup_guard.guard()
@@ -120,10 +120,10 @@ def show_in_turn(course: CourseFolder, show: Callable[[CourseFolder], tuple[int,
 
 
 def _print(found: CourseFolder) -> int:
-    from tui.commands.course_lookup import open_course
-    from tui.commands.open_progress import open_progress
-    from tui.commands.run_lesson import print_lesson
-    from tui.render import linear_text
+    from attn_tutor.tui.commands.course_lookup import open_course
+    from attn_tutor.tui.commands.open_progress import open_progress
+    from attn_tutor.tui.commands.run_lesson import print_lesson
+    from attn_tutor.tui.render import linear_text
 
     course = open_course(found)
     with closing(open_progress(course)) as progress:

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from io import TextIOWrapper
 from typing import TextIO
 
-from lessons.results.clean_text import clean_code
-from tui.render.ascii_text import in_ascii
-from tui.tty.clean_output import PLAIN, Colored, command
-from tui.tty.terminal import given_environment, output_encoding, this_terminal
+from attn_tutor.lessons.results.clean_text import clean_code
+from attn_tutor.tui.render.ascii_text import in_ascii
+from attn_tutor.tui.tty.clean_output import PLAIN, Colored, command
+from attn_tutor.tui.tty.terminal import given_environment, output_encoding, this_terminal
 
 
 def use_given_encoding() -> None:

@@ -7,22 +7,22 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from lessons.engine import explanation_tree
-from lessons.engine.run import Run
-from lessons.engine.running_program import OwnProgram
-from lessons.engine.session import Session
-from lessons.format.lesson import Lesson
-from lessons.results.code_unit import PROGRAM
-from lessons.results.program_result import ProgramResult
-from lessons.results.result import StepResult, Tensor
-from lessons.results.tensor_questions import ShowQuestion
-from lessons.texts.wording import Wording
-from tui.commands.errors import CommandError, UsageError
-from tui.commands.files import read_code
-from tui.commands.output import print_error
-from tui.render import linear_text
-from tui.state.typed_names import listed, typed
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.engine import explanation_tree
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.program_result import ProgramResult
+from attn_tutor.lessons.results.result import StepResult, Tensor
+from attn_tutor.lessons.results.tensor_questions import ShowQuestion
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.errors import CommandError, UsageError
+from attn_tutor.tui.commands.files import read_code
+from attn_tutor.tui.commands.output import print_error
+from attn_tutor.tui.render import linear_text
+from attn_tutor.tui.state.typed_names import listed, typed
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/program")
 
@@ -74,7 +74,7 @@ def _check_kind(file: str) -> None:
             say(
                 "notebook",
                 "{file} is a notebook. Save it as Python (jupyter nbconvert --to script {file}), or use the tutor "
-                "inside it: from lessons.trace import record",
+                "inside it: from attn_tutor import record",
                 file=file,
             )
         )

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 
-from lessons.results.clean_text import clean
+from attn_tutor.lessons.results.clean_text import clean
 
 USUAL = "less"
 

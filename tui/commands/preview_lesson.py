@@ -9,21 +9,21 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from lessons.authoring.previewed_course import NoPreview, PreviewedCourse, Version
-from lessons.courses import course_list, what_runs
-from lessons.format.lesson import Course, RunningStep
-from lessons.play import course_path
-from lessons.reading import course_description
-from lessons.reading.findings import LessonError
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
-from tui.commands import output
-from tui.commands.chosen_course import allow
-from tui.commands.errors import UsageError
-from tui.commands.run_lesson import print_lesson
-from tui.render import finding_text
-from tui.tty.exit_codes import ExitCode
-from tui.tty.terminal import Terminal, prepare, this_terminal
+from attn_tutor.lessons.authoring.previewed_course import NoPreview, PreviewedCourse, Version
+from attn_tutor.lessons.courses import course_list, what_runs
+from attn_tutor.lessons.format.lesson import Course, RunningStep
+from attn_tutor.lessons.play import course_path
+from attn_tutor.lessons.reading import course_description
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import output
+from attn_tutor.tui.commands.chosen_course import allow
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.run_lesson import print_lesson
+from attn_tutor.tui.render import finding_text
+from attn_tutor.tui.tty.exit_codes import ExitCode
+from attn_tutor.tui.tty.terminal import Terminal, prepare, this_terminal
 
 say = Wording("command/preview")
 
@@ -103,17 +103,17 @@ def what_will_run(previewed: PreviewedCourse, version: Version) -> str:
 
 def _draw(terminal: Terminal, previewed: PreviewedCourse, version: Version, index: int) -> int:
     prepare(terminal, os.environ)
-    from tui.commands.open_program import run_app
-    from tui.sources.draft_source import DraftSource
+    from attn_tutor.tui.commands.open_program import run_app
+    from attn_tutor.tui.sources.draft_source import DraftSource
 
     return run_app(terminal, DraftSource(previewed, version, index))
 
 
 def _talk(terminal: Terminal, previewed: PreviewedCourse, version: Version, index: int, columns: int | None) -> int:
-    from lessons.engine.session import Session
-    from tui.plain import open_dialogue
-    from tui.plain.dialogue import Dialogue
-    from tui.sources.draft_source import DraftSource
+    from attn_tutor.lessons.engine.session import Session
+    from attn_tutor.tui.plain import open_dialogue
+    from attn_tutor.tui.plain.dialogue import Dialogue
+    from attn_tutor.tui.sources.draft_source import DraftSource
 
     source = DraftSource(previewed, version, index, Session())
     output.print_now([what_will_run(previewed, version), ""])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 
-from lessons.authoring import format_schema
-from tui.commands.output import print_lines
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.authoring import format_schema
+from attn_tutor.tui.commands.output import print_lines
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 
 def run(options: argparse.Namespace) -> ExitCode:

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from lessons.authoring import recordings
-from lessons.courses import course_content
-from lessons.courses.course_content import RefusedCourse
-from lessons.engine.session import Session
-from lessons.format.lesson import Lesson
-from lessons.reading import recorded_outputs
-from lessons.reading.findings import LessonError
-from lessons.reading.loader import load_course
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
-from tui.commands.errors import CommandError, UsageError
-from tui.commands.open_session import open_session
-from tui.commands.output import print_error, print_lines, print_now
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.authoring import recordings
+from attn_tutor.lessons.courses import course_content
+from attn_tutor.lessons.courses.course_content import RefusedCourse
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.loader import load_course
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.errors import CommandError, UsageError
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.commands.output import print_error, print_lines, print_now
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/record")
 

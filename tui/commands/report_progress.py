@@ -11,21 +11,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lessons.format.lesson import Course
-from lessons.learner import exports
-from lessons.learner.class_report import exercise_totals, mistake_names, mistake_totals, names_of_files
-from lessons.learner.learner_report import LearnerReport, learner_report
-from lessons.learner.saved_progress import SavedRows, read_saved
-from lessons.reading import repair_kinds
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
-from tui.commands.course_lookup import read_course
-from tui.commands.errors import UsageError
-from tui.commands.files import read_file
-from tui.commands.open_progress import open_to_read
-from tui.commands.output import print_error, print_json, print_lines
-from tui.render import report_text
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner import exports
+from attn_tutor.lessons.learner.class_report import exercise_totals, mistake_names, mistake_totals, names_of_files
+from attn_tutor.lessons.learner.learner_report import LearnerReport, learner_report
+from attn_tutor.lessons.learner.saved_progress import SavedRows, read_saved
+from attn_tutor.lessons.reading import repair_kinds
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.course_lookup import read_course
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.files import read_file
+from attn_tutor.tui.commands.open_progress import open_to_read
+from attn_tutor.tui.commands.output import print_error, print_json, print_lines
+from attn_tutor.tui.render import report_text
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/report")
 

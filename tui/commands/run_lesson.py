@@ -6,20 +6,20 @@ import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from lessons.format.lesson import SETUP, Lesson
-from lessons.reading import recorded_outputs
-from lessons.results.result import StepResult
-from lessons.texts.wording import Wording
-from lessons.what_if import cells, changes, refused_cells
-from lessons.what_if.cells import CellChange
-from lessons.what_if.changes import UNCHANGED, Changes
-from tui.commands import documents
-from tui.commands.course_lookup import find_lesson, read_course
-from tui.commands.errors import UsageError
-from tui.commands.open_session import open_session
-from tui.commands.output import print_json, print_lines
-from tui.render import linear_text
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.format.lesson import SETUP, Lesson
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if import cells, changes, refused_cells
+from attn_tutor.lessons.what_if.cells import CellChange
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.tui.commands import documents
+from attn_tutor.tui.commands.course_lookup import find_lesson, read_course
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.commands.output import print_json, print_lines
+from attn_tutor.tui.render import linear_text
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/run")
 

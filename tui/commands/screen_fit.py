@@ -12,29 +12,29 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Course, Lesson, Step
-from lessons.learner.progress import Progress
-from lessons.play.kinds import model_of
-from lessons.play.learning import Learning
-from lessons.play.recorded_results import RecordedResults
-from lessons.play.step_content import StepContent
-from lessons.reading import loader
-from lessons.reading.findings import Finding
-from lessons.reading.yaml_nodes import locate, position_of
-from lessons.results.flow import Flow
-from lessons.results.result import StepResult
-from tui.app import TutorApp
-from tui.controllers import side_controller
-from tui.controllers.step_kinds import make_views
-from tui.screens.step_view import StepView, ViewContext
-from tui.state.async_session import AsyncSession
-from tui.tty.terminal import Terminal
-from tui.widgets.flow_chart import EMPTY
-from tui.widgets.matrix import MatrixView
-from tui.widgets.side_panel import SidePanel
-from tui.widgets.text_line import TextLine
-from tui.widgets.view_switcher import Middle, ViewSwitcher
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course, Lesson, Step
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.kinds import model_of
+from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.play.recorded_results import RecordedResults
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.reading import loader
+from attn_tutor.lessons.reading.findings import Finding
+from attn_tutor.lessons.reading.yaml_nodes import locate, position_of
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.controllers import side_controller
+from attn_tutor.tui.controllers.step_kinds import make_views
+from attn_tutor.tui.screens.step_view import StepView, ViewContext
+from attn_tutor.tui.state.async_session import AsyncSession
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.flow_chart import EMPTY
+from attn_tutor.tui.widgets.matrix import MatrixView
+from attn_tutor.tui.widgets.side_panel import SidePanel
+from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.view_switcher import Middle, ViewSwitcher
 
 SMALLEST, LARGE = (80, 24), (160, 48)
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack, closing
 
-from lessons.engine.run import Run
-from lessons.format.lesson import Course, FilledStep, Lesson
-from lessons.render import flow_graph, flow_text
-from lessons.render.source_text import NO_NAMES, names_of_steps
-from lessons.results.code_unit import PROGRAM, CodeUnit
-from lessons.results.flow import Flow
-from lessons.results.tensor_questions import FlowQuestion
-from lessons.texts.wording import Wording
-from tui.commands import documents, own_program
-from tui.commands.course_lookup import find_lesson, no_running_step, read_course
-from tui.commands.errors import CommandError, UsageError
-from tui.commands.open_session import open_session
-from tui.commands.output import print_error, print_json, print_lines
-from tui.render import linear_text
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.format.lesson import Course, FilledStep, Lesson
+from attn_tutor.lessons.render import flow_graph, flow_text
+from attn_tutor.lessons.render.source_text import NO_NAMES, names_of_steps
+from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.tensor_questions import FlowQuestion
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import documents, own_program
+from attn_tutor.tui.commands.course_lookup import find_lesson, no_running_step, read_course
+from attn_tutor.tui.commands.errors import CommandError, UsageError
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.commands.output import print_error, print_json, print_lines
+from attn_tutor.tui.render import linear_text
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/flow")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from lessons.texts.wording import Wording
-from tui.commands.course_lookup import read_course, read_glossary
-from tui.commands.errors import UsageError
-from tui.commands.output import print_json, print_lines
-from tui.render import glossary_text
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.course_lookup import read_course, read_glossary
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.output import print_json, print_lines
+from attn_tutor.tui.render import glossary_text
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/glossary")
 

@@ -12,20 +12,20 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from lessons.format.lesson import Course, Exercise, ExerciseStep
-from lessons.learner.progress import Progress
-from lessons.learner.records import ArchivedCode, Attempt
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
-from tui.commands.chosen_course import chosen_course
-from tui.commands.course_lookup import no_exercise, read_course
-from tui.commands.errors import UsageError
-from tui.commands.exercise_status import next_review
-from tui.commands.open_progress import open_to_read
-from tui.commands.output import is_colored, print_code, print_json, print_lines
-from tui.render import linear_text
-from tui.tty.clean_output import Colored
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.format.lesson import Course, Exercise, ExerciseStep
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.records import ArchivedCode, Attempt
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.chosen_course import chosen_course
+from attn_tutor.tui.commands.course_lookup import no_exercise, read_course
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.exercise_status import next_review
+from attn_tutor.tui.commands.open_progress import open_to_read
+from attn_tutor.tui.commands.output import is_colored, print_code, print_json, print_lines
+from attn_tutor.tui.render import linear_text
+from attn_tutor.tui.tty.clean_output import Colored
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/history")
 

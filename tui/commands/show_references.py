@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from tui.commands.course_lookup import read_course, read_glossary
-from tui.commands.output import print_json, print_lines
-from tui.render import glossary_text
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.tui.commands.course_lookup import read_course, read_glossary
+from attn_tutor.tui.commands.output import print_json, print_lines
+from attn_tutor.tui.render import glossary_text
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 
 def run(options: argparse.Namespace) -> ExitCode:

@@ -7,21 +7,21 @@ import difflib
 from pathlib import Path
 from typing import Any
 
-from lessons.engine.programs.stored_tensors import StoredTensors, UnreadableTensors, opened
-from lessons.engine.programs.tensor_file_session import TensorFileSession
-from lessons.render import tensor_file_text
-from lessons.results.clean_text import clean
-from lessons.results.json_numbers import nested, number
-from lessons.results.result import LONGEST_AXIS, Tensor
-from lessons.results.tensor_file import ListedTensor, TensorList, TensorStatistics
-from lessons.texts.wording import Wording
-from tui.commands import open_program
-from tui.commands.errors import UsageError
-from tui.commands.open_session import open_session
-from tui.commands.output import print_json, print_lines
-from tui.state.typed_names import typed
-from tui.tty.exit_codes import ExitCode
-from tui.tty.terminal import this_terminal
+from attn_tutor.lessons.engine.programs.stored_tensors import StoredTensors, UnreadableTensors, opened
+from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
+from attn_tutor.lessons.render import tensor_file_text
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.json_numbers import nested, number
+from attn_tutor.lessons.results.result import LONGEST_AXIS, Tensor
+from attn_tutor.lessons.results.tensor_file import ListedTensor, TensorList, TensorStatistics
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import open_program
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.commands.output import print_json, print_lines
+from attn_tutor.tui.state.typed_names import typed
+from attn_tutor.tui.tty.exit_codes import ExitCode
+from attn_tutor.tui.tty.terminal import this_terminal
 
 say = Wording("command/show")
 
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         pages = TensorFileSession(path, found, tensor_file_text.table, heads, session.launcher)
         name = listed.name if listed is not None else ""
         if options.plain:
-            from tui.sources.tensor_file_source import TensorFileSource
+            from attn_tutor.tui.sources.tensor_file_source import TensorFileSource
 
             return open_program.talk(terminal, TensorFileSource(pages, name), options.columns)
         return open_program.open_file(terminal, pages, name)

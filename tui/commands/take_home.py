@@ -7,17 +7,17 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 
-from lessons.format.lesson import Course
-from lessons.results.clean_text import clean
-from lessons.takehome import home_files, learner_work
-from lessons.takehome.home_files import MODULE, NothingToTake
-from lessons.texts.wording import Wording
-from tui.commands import new_file
-from tui.commands.course_lookup import find_lesson, read_course
-from tui.commands.errors import CommandError, UsageError
-from tui.commands.open_progress import open_to_read
-from tui.commands.open_session import open_session
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.takehome import home_files, learner_work
+from attn_tutor.lessons.takehome.home_files import MODULE, NothingToTake
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import new_file
+from attn_tutor.tui.commands.course_lookup import find_lesson, read_course
+from attn_tutor.tui.commands.errors import CommandError, UsageError
+from attn_tutor.tui.commands.open_progress import open_to_read
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/take-home")
 

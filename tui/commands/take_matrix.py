@@ -7,16 +7,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lessons.format.lesson import Course, Lesson
-from lessons.results.clean_text import clean
-from lessons.results.result import WHOLE, Tensor
-from lessons.takehome import matrix_file
-from lessons.texts.wording import Wording
-from tui.commands import new_file, own_program
-from tui.commands.course_lookup import find_lesson, no_running_step, read_course
-from tui.commands.errors import CommandError, UsageError
-from tui.commands.open_session import open_session
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.result import WHOLE, Tensor
+from attn_tutor.lessons.takehome import matrix_file
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import new_file, own_program
+from attn_tutor.tui.commands.course_lookup import find_lesson, no_running_step, read_course
+from attn_tutor.tui.commands.errors import CommandError, UsageError
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/take-matrix")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from lessons.authoring import interface_texts
-from lessons.format.text_walk import CourseText
-from lessons.reading import glossary, loader, text_catalog
-from lessons.reading.folders import BUILT_IN
-from lessons.reading.text_catalog import Catalog
-from tui.actions import action_words, help_pages
+from attn_tutor.lessons.authoring import interface_texts
+from attn_tutor.lessons.format.text_walk import CourseText
+from attn_tutor.lessons.reading import glossary, loader, text_catalog
+from attn_tutor.lessons.reading.folders import BUILT_IN
+from attn_tutor.lessons.reading.text_catalog import Catalog
+from attn_tutor.tui.actions import action_words, help_pages
 
 
 def courses(folder: Path) -> Catalog:

@@ -8,24 +8,24 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from lessons.engine import replies
-from lessons.format.lesson import Lesson, TrainStep
-from lessons.learner import trained_models
-from lessons.play.training_replay import TrainingReplay
-from lessons.reading.folders import option_for
-from lessons.results import json_numbers
-from lessons.results.result import Failure, TrainingSnapshot
-from lessons.texts.wording import Wording
-from lessons.what_if import changes
-from lessons.what_if.changes import Changes
-from tui.commands import documents
-from tui.commands.course_lookup import find_lesson, read_course
-from tui.commands.errors import UsageError
-from tui.commands.open_session import open_session
-from tui.commands.output import print_error, print_json, print_lines, print_now
-from tui.drawings import training_status
-from tui.tty import clean_output
-from tui.tty.exit_codes import ExitCode
+from attn_tutor.lessons.engine import replies
+from attn_tutor.lessons.format.lesson import Lesson, TrainStep
+from attn_tutor.lessons.learner import trained_models
+from attn_tutor.lessons.play.training_replay import TrainingReplay
+from attn_tutor.lessons.reading.folders import option_for
+from attn_tutor.lessons.results import json_numbers
+from attn_tutor.lessons.results.result import Failure, TrainingSnapshot
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if import changes
+from attn_tutor.lessons.what_if.changes import Changes
+from attn_tutor.tui.commands import documents
+from attn_tutor.tui.commands.course_lookup import find_lesson, read_course
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.commands.output import print_error, print_json, print_lines, print_now
+from attn_tutor.tui.drawings import training_status
+from attn_tutor.tui.tty import clean_output
+from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/train")
 

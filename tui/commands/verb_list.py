@@ -30,7 +30,7 @@ class Verb:
 
     def run(self, options: argparse.Namespace) -> int:
         """Do the work of the verb and return the exit code. Raises `CommandError`."""
-        exit_code: int = import_module(f"tui.commands.{self.module}").run(options)
+        exit_code: int = import_module(f"attn_tutor.tui.commands.{self.module}").run(options)
         return exit_code
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import argparse
 
-from lessons.texts.wording import Wording
-from tui.commands import author_verbs
-from tui.commands import verb_arguments as shared
-from tui.commands.verb_list import Verb, declaring
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands import author_verbs
+from attn_tutor.tui.commands import verb_arguments as shared
+from attn_tutor.tui.commands.verb_list import Verb, declaring
 
 __all__ = ["VERBS", "Verb"]
 

@@ -13,23 +13,23 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep, Lesson
-from lessons.learner import outcomes, symptoms
-from lessons.learner.progress import Progress
-from lessons.play.drafts import is_cut_short
-from lessons.reading.folders import option_about, option_for
-from lessons.results.clean_text import clean
-from lessons.results.result import Judgement, WorkerError
-from lessons.texts.wording import Wording
-from tui.commands.course_lookup import find_exercise, read_course
-from tui.commands.errors import UsageError
-from tui.commands.open_progress import open_progress, say_unsaved
-from tui.commands.open_session import open_session
-from tui.commands.output import print_now
-from tui.render import linear_text
-from tui.state.saved_file import Settling, create, look, read
-from tui.tty.exit_codes import ExitCode, ended_by
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
+from attn_tutor.lessons.learner import outcomes, symptoms
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.drafts import is_cut_short
+from attn_tutor.lessons.reading.folders import option_about, option_for
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.result import Judgement, WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.course_lookup import find_exercise, read_course
+from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.open_progress import open_progress, say_unsaved
+from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.commands.output import print_now
+from attn_tutor.tui.render import linear_text
+from attn_tutor.tui.state.saved_file import Settling, create, look, read
+from attn_tutor.tui.tty.exit_codes import ExitCode, ended_by
 
 say = Wording("command/watch")
 

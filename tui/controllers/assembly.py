@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from tui.controllers.findings_controller import FindingsController
-from tui.controllers.flow_controller import FlowController
-from tui.controllers.frame import FLOW, GLOSSARY, HOME, PROMPT, Frame
-from tui.controllers.glossary_controller import GlossaryController
-from tui.controllers.home_controller import HomeController
-from tui.controllers.learning_state import LearningState
-from tui.controllers.prompt_controller import PromptController
-from tui.controllers.side_controller import SideController
-from tui.controllers.step_controller import StepController
-from tui.controllers.step_kinds import make_views
-from tui.controllers.training_controller import TrainingController
-from tui.screens.flow_view import FlowView
-from tui.screens.glossary_view import GlossaryView
-from tui.screens.home_view import HomeView
-from tui.screens.lesson_view import LessonView
-from tui.screens.prompt_view import PromptView
-from tui.screens.step_view import StepView, View, ViewContext
-from tui.sources.source import Source, StepPosition
-from tui.tty.terminal import Terminal
-from tui.widgets.findings_pane import FindingsPane
-from tui.widgets.side_panel import SidePanel
+from attn_tutor.tui.controllers.findings_controller import FindingsController
+from attn_tutor.tui.controllers.flow_controller import FlowController
+from attn_tutor.tui.controllers.frame import FLOW, GLOSSARY, HOME, PROMPT, Frame
+from attn_tutor.tui.controllers.glossary_controller import GlossaryController
+from attn_tutor.tui.controllers.home_controller import HomeController
+from attn_tutor.tui.controllers.learning_state import LearningState
+from attn_tutor.tui.controllers.prompt_controller import PromptController
+from attn_tutor.tui.controllers.side_controller import SideController
+from attn_tutor.tui.controllers.step_controller import StepController
+from attn_tutor.tui.controllers.step_kinds import make_views
+from attn_tutor.tui.controllers.training_controller import TrainingController
+from attn_tutor.tui.screens.flow_view import FlowView
+from attn_tutor.tui.screens.glossary_view import GlossaryView
+from attn_tutor.tui.screens.home_view import HomeView
+from attn_tutor.tui.screens.lesson_view import LessonView
+from attn_tutor.tui.screens.prompt_view import PromptView
+from attn_tutor.tui.screens.step_view import StepView, View, ViewContext
+from attn_tutor.tui.sources.source import Source, StepPosition
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.findings_pane import FindingsPane
+from attn_tutor.tui.widgets.side_panel import SidePanel
 
 
 class Assembly(NamedTuple):

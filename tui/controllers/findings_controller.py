@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tui.controllers.step_controller import StepController
-from tui.sources.source import Source
-from tui.widgets.findings_pane import FindingsPane
+from attn_tutor.tui.controllers.step_controller import StepController
+from attn_tutor.tui.sources.source import Source
+from attn_tutor.tui.widgets.findings_pane import FindingsPane
 
 
 class FindingsController:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from lessons.format import axis_labels
-from lessons.format.lesson import Lesson
-from lessons.results.flow import Flow, FlowBox
-from lessons.results.result import Tensor
-from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, Refusal
-from lessons.texts.wording import Wording
-from tui.controllers.frame import FLOW, Frame
-from tui.controllers.step_controller import StepController
-from tui.screens.flow_subject import FlowSubject
-from tui.screens.flow_view import FlowView
-from tui.state.async_session import AsyncSession
-from tui.state.box_labels import labeled
+from attn_tutor.lessons.format import axis_labels
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.results.flow import Flow, FlowBox
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.results.tensor_questions import BoxQuestion, FlowQuestion, Refusal
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.controllers.frame import FLOW, Frame
+from attn_tutor.tui.controllers.step_controller import StepController
+from attn_tutor.tui.screens.flow_subject import FlowSubject
+from attn_tutor.tui.screens.flow_view import FlowView
+from attn_tutor.tui.state.async_session import AsyncSession
+from attn_tutor.tui.state.box_labels import labeled
 
 say = Wording("screen/flow-controller")
 

@@ -16,19 +16,19 @@ from textual.notifications import SeverityLevel
 from textual.widget import Widget
 from textual.worker import Worker
 
-from lessons.texts.wording import Wording
-from tui.actions.hints import hint, key_line, mention, with_side_step
-from tui.render import title_text
-from tui.tty.screen_picture import ScreenPicture
-from tui.tty.terminal import Terminal
-from tui.widgets.text_line import TextLine
-from tui.widgets.view_switcher import Middle, ViewSwitcher
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.hints import hint, key_line, mention, with_side_step
+from attn_tutor.tui.render import title_text
+from attn_tutor.tui.tty.screen_picture import ScreenPicture
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.view_switcher import Middle, ViewSwitcher
 
 if TYPE_CHECKING:
     # Not imported at run time, because the frame is painted before the rest is loaded.
-    from lessons.learner.progress import Progress
-    from tui.screens.step_view import View
-    from tui.state.async_session import AsyncSession
+    from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.tui.screens.step_view import View
+    from attn_tutor.tui.state.async_session import AsyncSession
 
 say = Wording("screen/frame")
 

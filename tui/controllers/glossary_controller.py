@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lessons.play.purpose import Purpose
-from lessons.reading import translating
-from lessons.reading.findings import LessonError
-from lessons.texts.wording import Wording
-from tui.controllers.frame import GLOSSARY, MAP, Frame
-from tui.controllers.step_controller import StepController
-from tui.render import glossary_text
-from tui.screens.glossary_view import GlossaryView
-from tui.sources.source import Source
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.reading import translating
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.controllers.frame import GLOSSARY, MAP, Frame
+from attn_tutor.tui.controllers.step_controller import StepController
+from attn_tutor.tui.render import glossary_text
+from attn_tutor.tui.screens.glossary_view import GlossaryView
+from attn_tutor.tui.sources.source import Source
 
 say = Wording("screen/glossary-controller")
 

@@ -9,20 +9,20 @@ from functools import partial
 
 from textual.widget import Widget
 
-from lessons.engine.session import Session
-from lessons.results.result import Tensor, WorkerError
-from lessons.takehome import home_files, learner_work
-from lessons.takehome.home_files import FILES, HomeFile, NothingToTake
-from lessons.texts.wording import Wording
-from tui.controllers.frame import HOME, Frame
-from tui.controllers.learning_state import LearningState
-from tui.screens.home_view import HomeView
-from tui.sources.source import Source
-from tui.state import home_offers
-from tui.state.exported_files import ExportedFiles, NotWritten
-from tui.state.home_offers import PROGRESS, SCREEN, HomeOffer
-from tui.tty.screen_picture import ScreenPicture
-from tui.widgets.matrix import MatrixView
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.results.result import Tensor, WorkerError
+from attn_tutor.lessons.takehome import home_files, learner_work
+from attn_tutor.lessons.takehome.home_files import FILES, HomeFile, NothingToTake
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.controllers.frame import HOME, Frame
+from attn_tutor.tui.controllers.learning_state import LearningState
+from attn_tutor.tui.screens.home_view import HomeView
+from attn_tutor.tui.sources.source import Source
+from attn_tutor.tui.state import home_offers
+from attn_tutor.tui.state.exported_files import ExportedFiles, NotWritten
+from attn_tutor.tui.state.home_offers import PROGRESS, SCREEN, HomeOffer
+from attn_tutor.tui.tty.screen_picture import ScreenPicture
+from attn_tutor.tui.widgets.matrix import MatrixView
 
 say = Wording("screen/home-controller")
 

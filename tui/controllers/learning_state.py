@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # the first paint needs this module before the others are loaded
-    from lessons.play.learning import Learning
-    from tui.state.async_session import AsyncSession
+    from attn_tutor.lessons.play.learning import Learning
+    from attn_tutor.tui.state.async_session import AsyncSession
 
 
 class LearningState(NamedTuple):

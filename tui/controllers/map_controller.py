@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from lessons.learner import milestones
-from lessons.play.purpose import Purpose
-from lessons.texts.wording import Wording
-from tui.controllers.frame import MAP, Frame
-from tui.screens.map_view import MapView
-from tui.sources.source import Source
-from tui.tty.terminal import Terminal
+from attn_tutor.lessons.learner import milestones
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.controllers.frame import MAP, Frame
+from attn_tutor.tui.screens.map_view import MapView
+from attn_tutor.tui.sources.source import Source
+from attn_tutor.tui.tty.terminal import Terminal
 
 if TYPE_CHECKING:
     # Not imported at run time, because the map is shown before the rest is loaded.
-    from lessons.learner.progress import Progress
-    from lessons.reading.course_outline import LessonOutline
-    from tui.state.course_entries import CourseEntry
+    from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.lessons.reading.course_outline import LessonOutline
+    from attn_tutor.tui.state.course_entries import CourseEntry
 
 say = Wording("screen/map-controller")
 
@@ -27,7 +27,7 @@ def make_map(terminal: Terminal, source: Source) -> MapView:
     if source.rows is None:
         return MapView(terminal, id=MAP)
     # A course is painted without it.
-    from tui.screens.program_map import ProgramMap
+    from attn_tutor.tui.screens.program_map import ProgramMap
 
     return ProgramMap(terminal, id=MAP)
 

@@ -6,11 +6,11 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lessons.texts.wording import Wording
-from tui.controllers.frame import Frame
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.controllers.frame import Frame
 
 if TYPE_CHECKING:
-    from lessons.learner.progress import Progress
+    from attn_tutor.lessons.learner.progress import Progress
 
 say = Wording("screen/export")
 
@@ -26,7 +26,7 @@ async def export(frame: Frame, progress: Progress, earlier: Path | None) -> Path
     Returns:
         The file that this session has exported to, None if there is none.
     """
-    from lessons.learner.exports import export_to_temporary_file
+    from attn_tutor.lessons.learner.exports import export_to_temporary_file
 
     try:
         # In a thread, because keys must not wait for a disk.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from lessons.format.lesson import Lesson
-from lessons.results.result import WorkerError
-from lessons.texts.wording import Wording
-from tui.controllers.frame import PROMPT, Frame
-from tui.controllers.step_controller import StepController
-from tui.screens.prompt_view import PromptView
-from tui.state.async_session import AsyncSession
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.controllers.frame import PROMPT, Frame
+from attn_tutor.tui.controllers.step_controller import StepController
+from attn_tutor.tui.screens.prompt_view import PromptView
+from attn_tutor.tui.state.async_session import AsyncSession
 
 say = Wording("screen/prompt-controller")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from lessons.format import main_path
-from lessons.format.lesson import (
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import (
     ExerciseStep,
     FilledStep,
     Lesson,
@@ -17,20 +17,20 @@ from lessons.format.lesson import (
     Step,
     TrainStep,
 )
-from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import Flow, longest_path, with_explained
-from lessons.results.result import StepResult, WorkerError
-from lessons.results.tensor_questions import FlowQuestion
-from lessons.texts.wording import Wording
-from tui.controllers.flow_controller import colored
-from tui.controllers.frame import Frame
-from tui.controllers.learning_state import LearningState
-from tui.controllers.step_controller import StepController
-from tui.render import code_inputs
-from tui.screens.lesson_view import LessonView
-from tui.screens.step_view import StepView
-from tui.state import earlier_tensors
-from tui.widgets.side_panel import SidePanel
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.flow import Flow, longest_path, with_explained
+from attn_tutor.lessons.results.result import StepResult, WorkerError
+from attn_tutor.lessons.results.tensor_questions import FlowQuestion
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.controllers.flow_controller import colored
+from attn_tutor.tui.controllers.frame import Frame
+from attn_tutor.tui.controllers.learning_state import LearningState
+from attn_tutor.tui.controllers.step_controller import StepController
+from attn_tutor.tui.render import code_inputs
+from attn_tutor.tui.screens.lesson_view import LessonView
+from attn_tutor.tui.screens.step_view import StepView
+from attn_tutor.tui.state import earlier_tensors
+from attn_tutor.tui.widgets.side_panel import SidePanel
 
 say = Wording("screen/side")
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from lessons.format import main_path
-from lessons.format.lesson import Lesson, Step
-from lessons.play.journey import Journey
-from lessons.play.purpose import Purpose
-from lessons.play.step import StepModel
-from lessons.results.result import WorkerError
-from lessons.what_if.changes import ChangeHistory, Changes
-from tui.controllers.frame import MAP, CoursePosition, Frame
-from tui.controllers.learning_state import LearningState
-from tui.screens.step_view import StepView
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.play.journey import Journey
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.what_if.changes import ChangeHistory, Changes
+from attn_tutor.tui.controllers.frame import MAP, CoursePosition, Frame
+from attn_tutor.tui.controllers.learning_state import LearningState
+from attn_tutor.tui.screens.step_view import StepView
 
 RUNS = "run"
 """The group of background tasks that run steps: a new task cancels the one before it."""

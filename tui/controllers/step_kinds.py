@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lessons.play.exercise import ExerciseModel
-from lessons.play.experiment import ExperimentModel
-from lessons.play.kinds import MODELS
-from lessons.play.question import FindModel, QuestionModel
-from lessons.play.step import StepModel
-from lessons.play.training import TrainingModel
-from tui.screens.experiment_view import ExperimentView
-from tui.screens.find_view import FindView
-from tui.screens.lesson_view import LessonView
-from tui.screens.question_view import QuestionView
-from tui.screens.step_view import StepView, ViewContext
-from tui.screens.training_view import TrainingView
-from tui.screens.workbench import Workbench
+from attn_tutor.lessons.play.exercise import ExerciseModel
+from attn_tutor.lessons.play.experiment import ExperimentModel
+from attn_tutor.lessons.play.kinds import MODELS
+from attn_tutor.lessons.play.question import FindModel, QuestionModel
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.training import TrainingModel
+from attn_tutor.tui.screens.experiment_view import ExperimentView
+from attn_tutor.tui.screens.find_view import FindView
+from attn_tutor.tui.screens.lesson_view import LessonView
+from attn_tutor.tui.screens.question_view import QuestionView
+from attn_tutor.tui.screens.step_view import StepView, ViewContext
+from attn_tutor.tui.screens.training_view import TrainingView
+from attn_tutor.tui.screens.workbench import Workbench
 
 VIEWS: Mapping[type[StepModel], type[StepView]] = {
     StepModel: LessonView,

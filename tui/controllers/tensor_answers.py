@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lessons.results.explanation import Explanation
-from lessons.results.result import Window
-from lessons.results.summaries import Blocks, RowStats
-from lessons.results.tensor_questions import FollowQuestion, Refusal, TensorQuestion
-from lessons.texts.wording import Wording
-from tui.screens.explaining_view import ExplainingView
-from tui.state.async_session import AsyncSession
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.result import Window
+from attn_tutor.lessons.results.summaries import Blocks, RowStats
+from attn_tutor.lessons.results.tensor_questions import FollowQuestion, Refusal, TensorQuestion
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.screens.explaining_view import ExplainingView
+from attn_tutor.tui.state.async_session import AsyncSession
 
 say = Wording("screen/tensor-answers")
 

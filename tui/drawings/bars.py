@@ -9,17 +9,17 @@ from math import isfinite, prod
 from rich.cells import cell_len
 from rich.style import Style
 
-from lessons.render.numbers import truncated
-from lessons.render.ruler import Ruler
-from lessons.results.result import Tensor
-from lessons.texts.wording import Wording
-from tui.drawings.cell_styles import dot, ellipsis, mark_style, marked_style
-from tui.drawings.drawing_scene import Face, GridLayout, Scene, values_of
-from tui.drawings.grid import scrolled
-from tui.drawings.header import axis_name, draw_header, draw_lead, equation, hidden_lines, index_name, title
-from tui.drawings.marks import sign
-from tui.drawings.styled_line import Runs, StyledLine
-from tui.render.palette import Palette
+from attn_tutor.lessons.render.numbers import truncated
+from attn_tutor.lessons.render.ruler import Ruler
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.drawings.cell_styles import dot, ellipsis, mark_style, marked_style
+from attn_tutor.tui.drawings.drawing_scene import Face, GridLayout, Scene, values_of
+from attn_tutor.tui.drawings.grid import scrolled
+from attn_tutor.tui.drawings.header import axis_name, draw_header, draw_lead, equation, hidden_lines, index_name, title
+from attn_tutor.tui.drawings.marks import sign
+from attn_tutor.tui.drawings.styled_line import Runs, StyledLine
+from attn_tutor.tui.render.palette import Palette
 
 say = Wording("matrix/bars")
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lessons.results import comparison
-from lessons.results.result import AnswerDifference, StepResult, Tensor
-from lessons.texts.wording import Wording
-from lessons.what_if.cells import CellChange
-from tui.drawings.marks import NO_CELLS, Cells
+from attn_tutor.lessons.results import comparison
+from attn_tutor.lessons.results.result import AnswerDifference, StepResult, Tensor
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.cells import CellChange
+from attn_tutor.tui.drawings.marks import NO_CELLS, Cells
 
 Mode = Literal["after", "difference", "before"]
 MODES: tuple[Mode, ...] = ("after", "difference", "before")

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from rich.style import Style
 
-from tui.drawings.marks import CHANGED, OPERAND, SET
-from tui.drawings.styled_line import over
-from tui.render.palette import Look, Palette
+from attn_tutor.tui.drawings.marks import CHANGED, OPERAND, SET
+from attn_tutor.tui.drawings.styled_line import over
+from attn_tutor.tui.render.palette import Look, Palette
 
 
 def marked_style(look: Look, senses: int, colors: Palette) -> Style | None:

@@ -8,11 +8,11 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from lessons.render import explanation_text
-from lessons.render.numbers import readable, truncated
-from lessons.results import formula as f
-from lessons.results.explanation import Explanation
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.render import explanation_text
+from attn_tutor.lessons.render.numbers import readable, truncated
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("explanation/bars")
 

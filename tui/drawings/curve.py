@@ -14,8 +14,8 @@ from math import ceil, floor, isfinite, log10
 from rich.cells import cell_len
 from rich.style import Style
 
-from lessons.render.numbers import short, truncated, visible
-from tui.drawings.styled_line import Runs, StyledLine
+from attn_tutor.lessons.render.numbers import short, truncated, visible
+from attn_tutor.tui.drawings.styled_line import Runs, StyledLine
 
 NARROWEST, LOWEST = 18, 4
 """The minimum columns and lines of a curve with its axes."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from lessons.render import memory_text
-from lessons.results.result import Tensor
-from tui.drawings import bars, grid, memory_strip
-from tui.drawings.drawing_scene import Face, GridLayout, Scene
-from tui.drawings.styled_line import Runs
+from attn_tutor.lessons.render import memory_text
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.tui.drawings import bars, grid, memory_strip
+from attn_tutor.tui.drawings.drawing_scene import Face, GridLayout, Scene
+from attn_tutor.tui.drawings.styled_line import Runs
 
 
 class Drawing(Protocol):

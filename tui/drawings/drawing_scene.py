@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from rich.cells import cell_len
 
-from lessons.render.numbers import NumberFormat, number_format, visible
-from lessons.results.result import Tensor, Window
-from tui.drawings.marks import UNMARKED, Marked
-from tui.render.palette import Palette, Scale
+from attn_tutor.lessons.render.numbers import NumberFormat, number_format, visible
+from attn_tutor.lessons.results.result import Tensor, Window
+from attn_tutor.tui.drawings.marks import UNMARKED, Marked
+from attn_tutor.tui.render.palette import Palette, Scale
 
 TILE = 64
 """Rows and columns of a window that is requested from the worker."""

@@ -9,13 +9,13 @@ from typing import Literal
 from rich.cells import cell_len
 from rich.style import Style
 
-from lessons.render.flow_text import shape_text
-from lessons.render.numbers import truncated, visible
-from lessons.results.flow import Flow, FlowBox, nearest
-from tui.drawings.cell_styles import ellipsis
-from tui.drawings.flow_layout import Edge, FlowLayout, Rectangle, arrange, least_size
-from tui.drawings.styled_line import Runs, StyledLine, over
-from tui.render.palette import Palette
+from attn_tutor.lessons.render.flow_text import shape_text
+from attn_tutor.lessons.render.numbers import truncated, visible
+from attn_tutor.lessons.results.flow import Flow, FlowBox, nearest
+from attn_tutor.tui.drawings.cell_styles import ellipsis
+from attn_tutor.tui.drawings.flow_layout import Edge, FlowLayout, Rectangle, arrange, least_size
+from attn_tutor.tui.drawings.styled_line import Runs, StyledLine, over
+from attn_tutor.tui.render.palette import Palette
 
 Detail = Literal["large", "full", "thumbnail", "line"]
 """How much a box shows: a frame with name, shape and a thumbnail, which may be large, with a line for each row; name,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from lessons.results.flow import Flow
+from attn_tutor.lessons.results.flow import Flow
 
 GAP = 2
 """Columns between neighbors."""

@@ -8,13 +8,13 @@ from math import inf, isinf, isnan
 
 from rich.cells import cell_len
 
-from lessons.render.numbers import fewer_digits, truncated
-from lessons.results.result import Tensor
-from lessons.texts.wording import Wording
-from tui.actions.hints import GAP, hint
-from tui.drawings.cell_styles import background, dot, ellipsis, mark_style, marked_style
-from tui.drawings.drawing_scene import LABEL_WIDTH, Face, GridLayout, Scene, values_of
-from tui.drawings.header import (
+from attn_tutor.lessons.render.numbers import fewer_digits, truncated
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.hints import GAP, hint
+from attn_tutor.tui.drawings.cell_styles import background, dot, ellipsis, mark_style, marked_style
+from attn_tutor.tui.drawings.drawing_scene import LABEL_WIDTH, Face, GridLayout, Scene, values_of
+from attn_tutor.tui.drawings.header import (
     axes_short,
     axes_text,
     describe,
@@ -25,8 +25,8 @@ from tui.drawings.header import (
     legend_text,
     title,
 )
-from tui.drawings.marks import sign
-from tui.drawings.styled_line import Runs, StyledLine
+from attn_tutor.tui.drawings.marks import sign
+from attn_tutor.tui.drawings.styled_line import Runs, StyledLine
 
 __all__ = ["cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step", "unit"]
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.style import Style
 
-from lessons.render.numbers import exact, short, truncated, visible
-from lessons.results.explanation import label
-from lessons.results.result import Tensor
-from lessons.texts.wording import Wording
-from tui.actions.hints import hint
-from tui.drawings.cell_styles import ellipsis, times
-from tui.drawings.drawing_scene import Face, Scene, index_of
-from tui.drawings.styled_line import StyledLine
+from attn_tutor.lessons.render.numbers import exact, short, truncated, visible
+from attn_tutor.lessons.results.explanation import label
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.drawings.cell_styles import ellipsis, times
+from attn_tutor.tui.drawings.drawing_scene import Face, Scene, index_of
+from attn_tutor.tui.drawings.styled_line import StyledLine
 
 say = Wording("matrix/header")
 

@@ -8,16 +8,16 @@ from math import inf, isnan
 
 from rich.style import Style
 
-from lessons.render.numbers import truncated, visible
-from lessons.results.result import Tensor
-from lessons.results.summaries import Blocks, How
-from lessons.texts.wording import Wording
-from tui.actions.hints import hint
-from tui.drawings.cell_styles import background
-from tui.drawings.drawing_scene import Face, GridLayout, Scene
-from tui.drawings.grid import draw, layout
-from tui.drawings.overview import BlockPlan, bounds, caption, face_of, how_word
-from tui.drawings.styled_line import Runs, StyledLine
+from attn_tutor.lessons.render.numbers import truncated, visible
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.results.summaries import Blocks, How
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.drawings.cell_styles import background
+from attn_tutor.tui.drawings.drawing_scene import Face, GridLayout, Scene
+from attn_tutor.tui.drawings.grid import draw, layout
+from attn_tutor.tui.drawings.overview import BlockPlan, bounds, caption, face_of, how_word
+from attn_tutor.tui.drawings.styled_line import Runs, StyledLine
 
 say = Wording("matrix/heads")
 

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from lessons.render import memory_text
-from lessons.render.numbers import truncated
-from lessons.results.result import MemoryLayout as Stored
-from lessons.results.result import Tensor
-from lessons.texts.wording import Wording
-from tui.drawings.cell_styles import dot, ellipsis, mark_style, marked_style
-from tui.drawings.drawing_scene import Face, GridLayout, Scene, index_of
-from tui.drawings.grid import scrolled, step
-from tui.drawings.header import draw_header, draw_lead, equation, hidden_lines, title
-from tui.drawings.marks import sign
-from tui.drawings.styled_line import Runs, StyledLine
+from attn_tutor.lessons.render import memory_text
+from attn_tutor.lessons.render.numbers import truncated
+from attn_tutor.lessons.results.result import MemoryLayout as Stored
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.drawings.cell_styles import dot, ellipsis, mark_style, marked_style
+from attn_tutor.tui.drawings.drawing_scene import Face, GridLayout, Scene, index_of
+from attn_tutor.tui.drawings.grid import scrolled, step
+from attn_tutor.tui.drawings.header import draw_header, draw_lead, equation, hidden_lines, title
+from attn_tutor.tui.drawings.marks import sign
+from attn_tutor.tui.drawings.styled_line import Runs, StyledLine
 
 __all__ = ["cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step", "unit"]
 

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from lessons.render.numbers import exact, number_format, visible
-from lessons.results.result import Tensor, Window
-from lessons.results.summaries import Blocks, How, sampling
-from lessons.texts.wording import Wording
-from tui.drawings.drawing_scene import Face, index_of
-from tui.drawings.grid import layout
+from attn_tutor.lessons.render.numbers import exact, number_format, visible
+from attn_tutor.lessons.results.result import Tensor, Window
+from attn_tutor.lessons.results.summaries import Blocks, How, sampling
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.drawings.drawing_scene import Face, index_of
+from attn_tutor.tui.drawings.grid import layout
 
 say = Wording("matrix/overview")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tui.render.step_layout import WIDE, Needs, arrange, fewest_lines, stacked, text_width
+from attn_tutor.tui.render.step_layout import WIDE, Needs, arrange, fewest_lines, stacked, text_width
 
 BESIDE = 4
 """Lines that the matrices keep beside an explanation and the task: two rows below the names of the columns."""

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from rich.style import Style
 from rich.text import Text
 
-from lessons.engine.questions import answer_reading, question_facts, question_words
-from lessons.format import template
-from lessons.format.lesson import ChoiceStep, FindStep, PointStep, PredictStep, Question
-from lessons.play.question_state import QuestionState
-from lessons.reading import package_source
-from lessons.results.explanation import label
-from lessons.results.result import StepResult, WorkerError
-from lessons.texts.wording import Wording
-from tui.actions.hints import mention
-from tui.actions.key_names import short_keys
-from tui.render.ascii_text import in_ascii
-from tui.render.code_text import rich_code
-from tui.render.prose import rich_text
+from attn_tutor.lessons.engine.questions import answer_reading, question_facts, question_words
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import ChoiceStep, FindStep, PointStep, PredictStep, Question
+from attn_tutor.lessons.play.question_state import QuestionState
+from attn_tutor.lessons.reading import package_source
+from attn_tutor.lessons.results.explanation import label
+from attn_tutor.lessons.results.result import StepResult, WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.hints import mention
+from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.render.ascii_text import in_ascii
+from attn_tutor.tui.render.code_text import rich_code
+from attn_tutor.tui.render.prose import rich_text
 
 say = Wording("question/text")
 

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lessons.format.steps import Curve
-from lessons.play.training_replay import TrainingReplay
-from tui.drawings.curve import LOWEST, WANTED, Plot
-from tui.render.step_layout import CODE, PANEL, TALLEST, WIDE, Arrangement, Needs, arrange, stacked, text_width
+from attn_tutor.lessons.format.steps import Curve
+from attn_tutor.lessons.play.training_replay import TrainingReplay
+from attn_tutor.tui.drawings.curve import LOWEST, WANTED, Plot
+from attn_tutor.tui.render.step_layout import (
+    CODE,
+    PANEL,
+    TALLEST,
+    WIDE,
+    Arrangement,
+    Needs,
+    arrange,
+    stacked,
+    text_width,
+)
 
 LEAST = 7
 """The minimum height of a matrix below prose and curves, in lines."""

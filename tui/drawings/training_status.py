@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lessons.format.steps import Curve
-from lessons.play.training_replay import TrainingReplay
-from lessons.results.result import TrainingSnapshot
-from lessons.texts.wording import Wording
-from tui.actions.hints import mention
-from tui.drawings.curve import number
+from attn_tutor.lessons.format.steps import Curve
+from attn_tutor.lessons.play.training_replay import TrainingReplay
+from attn_tutor.lessons.results.result import TrainingSnapshot
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.hints import mention
+from attn_tutor.tui.drawings.curve import number
 
 say = Wording("training/status")
 

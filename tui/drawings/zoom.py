@@ -6,16 +6,16 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import Literal
 
-from lessons.results.result import Tensor
-from lessons.results.summaries import Blocks, How, blocks_of
-from lessons.texts.wording import Wording
-from tui.actions.hints import hint
-from tui.drawings import heads, overview
-from tui.drawings.drawing_scene import Scene
-from tui.drawings.grid import layout
-from tui.drawings.heads import Heads, ThumbnailGrid
-from tui.drawings.marks import Marked, Marks
-from tui.drawings.overview import BlockPlan
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.results.summaries import Blocks, How, blocks_of
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.drawings import heads, overview
+from attn_tutor.tui.drawings.drawing_scene import Scene
+from attn_tutor.tui.drawings.grid import layout
+from attn_tutor.tui.drawings.heads import Heads, ThumbnailGrid
+from attn_tutor.tui.drawings.marks import Marked, Marks
+from attn_tutor.tui.drawings.overview import BlockPlan
 
 say = Wording("matrix/zoom")
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from lessons.format.knobs.knob import Knob
-from lessons.format.lesson import Lesson, RunningStep, Step
-from lessons.play.step_content import StepContent
-from lessons.render import linear_matrix
-from lessons.render.numbers import readable, visible
-from lessons.results.explanation import label
-from lessons.results.result import StepResult, Tensor
-from lessons.texts.wording import Wording
-from lessons.what_if import cells, changes, relevance
-from lessons.what_if.changes import ChangeHistory, Changes
-from tui.plain.command_table import Handlers
-from tui.plain.console import Console
-from tui.plain.knob_commands import KnobCommands
-from tui.plain.refused import Refused
-from tui.plain.subject import Index, Subject, cell_words
-from tui.state.typed_names import typed
+from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.lesson import Lesson, RunningStep, Step
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.render import linear_matrix
+from attn_tutor.lessons.render.numbers import readable, visible
+from attn_tutor.lessons.results.explanation import label
+from attn_tutor.lessons.results.result import StepResult, Tensor
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if import cells, changes, relevance
+from attn_tutor.lessons.what_if.changes import ChangeHistory, Changes
+from attn_tutor.tui.plain.command_table import Handlers
+from attn_tutor.tui.plain.console import Console
+from attn_tutor.tui.plain.knob_commands import KnobCommands
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.subject import Index, Subject, cell_words
+from attn_tutor.tui.state.typed_names import typed
 
 say = Wording("plain/change")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("plain/commands")
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TextIO
 
-from lessons.texts.wording import Wording
-from tui.plain.interrupts import Interrupts
-from tui.render.ascii_text import in_ascii
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.plain.interrupts import Interrupts
+from attn_tutor.tui.render.ascii_text import in_ascii
 
 say = Wording("plain/console")
 

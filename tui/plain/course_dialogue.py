@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from lessons.format import main_path
-from lessons.format.lesson import Course, Lesson
-from lessons.learner import milestones
-from lessons.play import course_path
-from lessons.play.purpose import Purpose
-from lessons.reading.findings import LessonError
-from lessons.reading.glossary import Glossary
-from lessons.texts.wording import Wording
-from tui.plain.command_table import Handlers
-from tui.plain.plain_state import PlainState
-from tui.plain.refused import Refused
-from tui.plain.way import Way
-from tui.render import glossary_text, linear_text
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.learner import milestones
+from attn_tutor.lessons.play import course_path
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.glossary import Glossary
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.plain.command_table import Handlers
+from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.way import Way
+from attn_tutor.tui.render import glossary_text, linear_text
 
 say = Wording("plain/course")
 
@@ -225,7 +225,7 @@ class CourseDialogue(Way):
 
     def _terms(self) -> Glossary:
         if self._glossary is None:
-            from lessons.reading import translating  # it reads YAML, which takes a while to load
+            from attn_tutor.lessons.reading import translating  # it reads YAML, which takes a while to load
 
             try:
                 self._glossary = translating.load_glossary(self._course)

@@ -8,27 +8,27 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lessons.learner.exports import export_to_temporary_file
-from lessons.learner.progress import Progress
-from lessons.play.learning import Learning
-from lessons.render.numbers import truncated, visible
-from lessons.results.result import WorkerError
-from lessons.texts.wording import Wording
-from lessons.what_if.changes import ChangeError
-from tui.plain.command_table import COMMANDS, Handlers, word_of
-from tui.plain.console import SENTENCES, Console
-from tui.plain.course_dialogue import CourseDialogue
-from tui.plain.keep_commands import KeepCommands
-from tui.plain.plain_state import PlainState
-from tui.plain.question_dialogue import letters
-from tui.plain.refused import Refused
-from tui.plain.waiting_session import WaitingSession
-from tui.plain.way import Way
-from tui.sources.source import Edited, Source
-from tui.state import course_entries
+from attn_tutor.lessons.learner.exports import export_to_temporary_file
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.render.numbers import truncated, visible
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changes import ChangeError
+from attn_tutor.tui.plain.command_table import COMMANDS, Handlers, word_of
+from attn_tutor.tui.plain.console import SENTENCES, Console
+from attn_tutor.tui.plain.course_dialogue import CourseDialogue
+from attn_tutor.tui.plain.keep_commands import KeepCommands
+from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.question_dialogue import letters
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.waiting_session import WaitingSession
+from attn_tutor.tui.plain.way import Way
+from attn_tutor.tui.sources.source import Edited, Source
+from attn_tutor.tui.state import course_entries
 
 if TYPE_CHECKING:
-    from lessons.reading.folders import CourseFolder
+    from attn_tutor.lessons.reading.folders import CourseFolder
 
 say = Wording("plain/dialogue")
 

@@ -6,24 +6,24 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from lessons.engine.scratch_run import STEP
-from lessons.files.regular_file import NotRegular, open_regular, read_most
-from lessons.learner.records import DAMAGED
-from lessons.play.drafts import is_cut_short
-from lessons.play.exercise import ExerciseModel
-from lessons.render.source_text import names_of_steps
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import AnswerComparison, StepResult, WorkerError
-from lessons.texts.wording import Wording
-from tui.plain.command_table import Handlers
-from tui.plain.flow_commands import FlowPlace
-from tui.plain.matrix_commands import drawer, drawn
-from tui.plain.plain_state import PlainState
-from tui.plain.refused import Refused
-from tui.plain.step_dialogue import StepDialogue
-from tui.plain.subject import Subject
-from tui.render import exercise_text, linear_text, solution_text
-from tui.tty import external_editor
+from attn_tutor.lessons.engine.scratch_run import STEP
+from attn_tutor.lessons.files.regular_file import NotRegular, open_regular, read_most
+from attn_tutor.lessons.learner.records import DAMAGED
+from attn_tutor.lessons.play.drafts import is_cut_short
+from attn_tutor.lessons.play.exercise import ExerciseModel
+from attn_tutor.lessons.render.source_text import names_of_steps
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import AnswerComparison, StepResult, WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.plain.command_table import Handlers
+from attn_tutor.tui.plain.flow_commands import FlowPlace
+from attn_tutor.tui.plain.matrix_commands import drawer, drawn
+from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.step_dialogue import StepDialogue
+from attn_tutor.tui.plain.subject import Subject
+from attn_tutor.tui.render import exercise_text, linear_text, solution_text
+from attn_tutor.tui.tty import external_editor
 
 say = Wording("plain/exercise")
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lessons.engine.questions import experiment_judging
-from lessons.play.experiment import ExperimentModel
-from lessons.play.step_content import StepContent
-from lessons.texts.wording import Wording
-from tui.plain.command_table import Handlers
-from tui.plain.plain_state import PlainState
-from tui.plain.refused import Refused
-from tui.plain.step_dialogue import StepDialogue
-from tui.render.prose import plain_lines
+from attn_tutor.lessons.engine.questions import experiment_judging
+from attn_tutor.lessons.play.experiment import ExperimentModel
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.plain.command_table import Handlers
+from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.step_dialogue import StepDialogue
+from attn_tutor.tui.render.prose import plain_lines
 
 say = Wording("plain/experiment")
 

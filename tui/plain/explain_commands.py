@@ -6,18 +6,18 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 
-from lessons.engine import explanation_tree
-from lessons.render import explanation_lines, explanation_text, operand_choice
-from lessons.render.numbers import readable
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
-from lessons.texts.wording import Wording
-from tui.plain.command_table import Handlers
-from tui.plain.console import Console
-from tui.plain.refused import Refused
-from tui.plain.subject import Subject
-from tui.plain.waiting_session import WaitingSession
+from attn_tutor.lessons.engine import explanation_tree
+from attn_tutor.lessons.render import explanation_lines, explanation_text, operand_choice
+from attn_tutor.lessons.render.numbers import readable
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.plain.command_table import Handlers
+from attn_tutor.tui.plain.console import Console
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.subject import Subject
+from attn_tutor.tui.plain.waiting_session import WaitingSession
 
 say = Wording("plain/explain")
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lessons.format.lesson import Lesson
-from lessons.render import flow_text
-from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import Flow, FlowBox
-from lessons.results.result import Tensor
-from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, box_unit
-from lessons.texts.wording import Wording
-from tui.plain.command_table import Handlers
-from tui.plain.console import Console
-from tui.plain.matrix_commands import drawn
-from tui.plain.refused import Refused
-from tui.plain.subject import Subject
-from tui.plain.waiting_session import WaitingSession
-from tui.state.box_labels import labeled
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.render import flow_text
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.flow import Flow, FlowBox
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.results.tensor_questions import BoxQuestion, FlowQuestion, box_unit
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.plain.command_table import Handlers
+from attn_tutor.tui.plain.console import Console
+from attn_tutor.tui.plain.matrix_commands import drawn
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.subject import Subject
+from attn_tutor.tui.plain.waiting_session import WaitingSession
+from attn_tutor.tui.state.box_labels import labeled
 
 say = Wording("plain/flow")
 

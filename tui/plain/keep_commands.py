@@ -6,17 +6,17 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Course
-from lessons.results.result import Tensor
-from lessons.takehome import home_files, learner_work, matrix_file
-from lessons.takehome.home_files import FILES, HomeFile, NothingToTake
-from lessons.texts.wording import Wording
-from tui.plain.matrix_commands import MatrixCommands
-from tui.plain.plain_state import PlainState
-from tui.plain.refused import Refused
-from tui.state import home_offers
-from tui.state.exported_files import ExportedFiles, NotWritten
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.takehome import home_files, learner_work, matrix_file
+from attn_tutor.lessons.takehome.home_files import FILES, HomeFile, NothingToTake
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.plain.matrix_commands import MatrixCommands
+from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.state import home_offers
+from attn_tutor.tui.state.exported_files import ExportedFiles, NotWritten
 
 say = Wording("plain/keep")
 

@@ -6,15 +6,15 @@ import difflib
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from lessons.format.knobs.knob import Knob
-from lessons.format.knobs.literal import LiteralKnob
-from lessons.format.lesson import Lesson, Step
-from lessons.render.numbers import truncated
-from lessons.texts.wording import Wording
-from lessons.what_if.changes import ChangeHistory
-from tui.plain.console import Console
-from tui.plain.refused import Refused
-from tui.state import knob_list
+from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.knobs.literal import LiteralKnob
+from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.render.numbers import truncated
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changes import ChangeHistory
+from attn_tutor.tui.plain.console import Console
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.state import knob_list
 
 say = Wording("plain/change")
 

@@ -6,20 +6,20 @@ import itertools
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 
-from lessons.render import linear_matrix
-from lessons.render.numbers import number_format, visible
-from lessons.results.result import Tensor
-from lessons.results.summaries import row_stats
-from lessons.results.tensor_questions import BlocksQuestion, RowQuestion
-from lessons.texts.wording import Wording
-from tui.plain import subject as subjects
-from tui.plain.command_table import Handlers
-from tui.plain.console import KEPT_SPACE, Console
-from tui.plain.refused import Refused
-from tui.plain.subject import Part, Subject
-from tui.plain.waiting_session import WaitingSession
-from tui.render import linear_text
-from tui.render.row_text import row_text
+from attn_tutor.lessons.render import linear_matrix
+from attn_tutor.lessons.render.numbers import number_format, visible
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.results.summaries import row_stats
+from attn_tutor.lessons.results.tensor_questions import BlocksQuestion, RowQuestion
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.plain import subject as subjects
+from attn_tutor.tui.plain.command_table import Handlers
+from attn_tutor.tui.plain.console import KEPT_SPACE, Console
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.subject import Part, Subject
+from attn_tutor.tui.plain.waiting_session import WaitingSession
+from attn_tutor.tui.render import linear_text
+from attn_tutor.tui.render.row_text import row_text
 
 say = Wording("plain/matrix")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("plain/not-here")
 

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from io import StringIO, TextIOWrapper
 from typing import TYPE_CHECKING
 
-from lessons.engine.session import Session
-from lessons.learner.progress import Progress
-from lessons.learner.renames import renames_of
-from lessons.reading.folders import option_about
-from tui.plain.console import SENTENCES, Console
-from tui.plain.dialogue import Dialogue
-from tui.sources.course_source import CourseSource
-from tui.state.unsaved_progress import farewell
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.renames import renames_of
+from attn_tutor.lessons.reading.folders import option_about
+from attn_tutor.tui.plain.console import SENTENCES, Console
+from attn_tutor.tui.plain.dialogue import Dialogue
+from attn_tutor.tui.sources.course_source import CourseSource
+from attn_tutor.tui.state.unsaved_progress import farewell
 
 if TYPE_CHECKING:
-    from lessons.format.lesson import Course
-    from lessons.reading.folders import CourseFolder
+    from attn_tutor.lessons.format.lesson import Course
+    from attn_tutor.lessons.reading.folders import CourseFolder
 
 
 @dataclass(frozen=True, slots=True)

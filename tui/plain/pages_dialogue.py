@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import get_args
 
-from lessons.format.lesson import Lesson, RunStep, Step
-from lessons.play.step import StepModel
-from lessons.results.tensor_questions import Refusal
-from lessons.texts.wording import Wording
-from tui.plain.command_table import Handlers, PlainCommand
-from tui.plain.plain_state import PlainState
-from tui.plain.refused import Refused
-from tui.plain.step_dialogue import StepDialogue
-from tui.plain.way import Way
-from tui.sources.pages import Pages
-from tui.sources.source import StepPosition
-from tui.state.program_calls import Which
-from tui.state.tensor_rows import TensorRow
-from tui.state.typed_names import listed, meant
-from tui.state.word_search import has_words
+from attn_tutor.lessons.format.lesson import Lesson, RunStep, Step
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.plain.command_table import Handlers, PlainCommand
+from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.step_dialogue import StepDialogue
+from attn_tutor.tui.plain.way import Way
+from attn_tutor.tui.sources.pages import Pages
+from attn_tutor.tui.sources.source import StepPosition
+from attn_tutor.tui.state.program_calls import Which
+from attn_tutor.tui.state.tensor_rows import TensorRow
+from attn_tutor.tui.state.typed_names import listed, meant
+from attn_tutor.tui.state.word_search import has_words
 
 say = Wording("plain/program")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lessons.play.learning import Learning
-from tui.plain.console import Console
-from tui.plain.waiting_session import WaitingSession
-from tui.sources.source import Source
+from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.tui.plain.console import Console
+from attn_tutor.tui.plain.waiting_session import WaitingSession
+from attn_tutor.tui.sources.source import Source
 
 
 class PlainState(NamedTuple):

@@ -7,20 +7,20 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 
-from lessons.engine.prompt import Prompt, PromptResult
-from lessons.format.lesson import Lesson, Step
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import Tensor, WorkerError
-from lessons.texts.wording import Wording
-from lessons.what_if.changes import Changes
-from tui.plain.command_table import COMMANDS, Handlers, word_of
-from tui.plain.console import Console
-from tui.plain.explain_commands import ExplainCommands
-from tui.plain.matrix_commands import MatrixCommands, drawn
-from tui.plain.plain_state import PlainState
-from tui.plain.refused import Refused
-from tui.plain.subject import Subject
-from tui.state.prompt_lines import goes_on
+from attn_tutor.lessons.engine.prompt import Prompt, PromptResult
+from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import Tensor, WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changes import Changes
+from attn_tutor.tui.plain.command_table import COMMANDS, Handlers, word_of
+from attn_tutor.tui.plain.console import Console
+from attn_tutor.tui.plain.explain_commands import ExplainCommands
+from attn_tutor.tui.plain.matrix_commands import MatrixCommands, drawn
+from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.subject import Subject
+from attn_tutor.tui.state.prompt_lines import goes_on
 
 say = Wording("plain/prompt")
 

@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
-from lessons.engine.questions import question_facts, question_words
-from lessons.format.lesson import ChoiceStep, Question, Step
-from lessons.play.question import QuestionModel
-from lessons.play.question_state import pointed_cell
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import Judgement, StepResult, WorkerError
-from lessons.texts.wording import Wording
-from tui.plain.command_table import Handlers, as_typed
-from tui.plain.matrix_commands import drawer
-from tui.plain.plain_state import PlainState
-from tui.plain.refused import Refused
-from tui.plain.step_dialogue import StepDialogue
-from tui.plain.subject import Subject
-from tui.render import linear_text
-from tui.render.prose import plain_lines
+from attn_tutor.lessons.engine.questions import question_facts, question_words
+from attn_tutor.lessons.format.lesson import ChoiceStep, Question, Step
+from attn_tutor.lessons.play.question import QuestionModel
+from attn_tutor.lessons.play.question_state import pointed_cell
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import Judgement, StepResult, WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.plain.command_table import Handlers, as_typed
+from attn_tutor.tui.plain.matrix_commands import drawer
+from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.step_dialogue import StepDialogue
+from attn_tutor.tui.plain.subject import Subject
+from attn_tutor.tui.render import linear_text
+from attn_tutor.tui.render.prose import plain_lines
 
 say = Wording("plain/question")
 

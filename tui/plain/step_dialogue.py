@@ -6,29 +6,29 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lessons.format import main_path, template
-from lessons.format.knobs.knob import Knob
-from lessons.format.lesson import FindStep, Step
-from lessons.play.step import StepModel
-from lessons.play.step_content import StepContent
-from lessons.render.source_text import names_of_steps
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import WorkerError
-from lessons.texts.wording import Wording
-from lessons.what_if.changes import ChangeHistory, Changes
-from tui.plain import change_commands, not_here, what_to_type
-from tui.plain.change_commands import ChangeCommands
-from tui.plain.command_table import Handlers, as_typed
-from tui.plain.explain_commands import ExplainCommands
-from tui.plain.flow_commands import FlowCommands, FlowPlace
-from tui.plain.matrix_commands import MatrixCommands, drawer
-from tui.plain.plain_state import PlainState
-from tui.plain.prompt_dialogue import PromptDialogue
-from tui.plain.refused import Refused
-from tui.plain.subject import Subject
-from tui.render import linear_text, shape_ribbon
-from tui.render.prose import plain_lines
-from tui.state.typed_names import typed
+from attn_tutor.lessons.format import main_path, template
+from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.lesson import FindStep, Step
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.render.source_text import names_of_steps
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changes import ChangeHistory, Changes
+from attn_tutor.tui.plain import change_commands, not_here, what_to_type
+from attn_tutor.tui.plain.change_commands import ChangeCommands
+from attn_tutor.tui.plain.command_table import Handlers, as_typed
+from attn_tutor.tui.plain.explain_commands import ExplainCommands
+from attn_tutor.tui.plain.flow_commands import FlowCommands, FlowPlace
+from attn_tutor.tui.plain.matrix_commands import MatrixCommands, drawer
+from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.prompt_dialogue import PromptDialogue
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.subject import Subject
+from attn_tutor.tui.render import linear_text, shape_ribbon
+from attn_tutor.tui.render.prose import plain_lines
+from attn_tutor.tui.state.typed_names import typed
 
 say = Wording("plain/step")
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lessons.play.exercise import ExerciseModel
-from lessons.play.experiment import ExperimentModel
-from lessons.play.question import FindModel, QuestionModel
-from lessons.play.step import StepModel
-from lessons.play.training import TrainingModel
-from tui.plain.exercise_dialogue import ExerciseDialogue
-from tui.plain.experiment_dialogue import ExperimentDialogue
-from tui.plain.plain_state import PlainState
-from tui.plain.question_dialogue import QuestionDialogue
-from tui.plain.step_dialogue import StepDialogue
-from tui.plain.training_dialogue import TrainingDialogue
+from attn_tutor.lessons.play.exercise import ExerciseModel
+from attn_tutor.lessons.play.experiment import ExperimentModel
+from attn_tutor.lessons.play.question import FindModel, QuestionModel
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.training import TrainingModel
+from attn_tutor.tui.plain.exercise_dialogue import ExerciseDialogue
+from attn_tutor.tui.plain.experiment_dialogue import ExperimentDialogue
+from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.question_dialogue import QuestionDialogue
+from attn_tutor.tui.plain.step_dialogue import StepDialogue
+from attn_tutor.tui.plain.training_dialogue import TrainingDialogue
 
 # Each dialogue is about models of its own class, which no type can say of a table.
 STEP_DIALOGUES: Mapping[type[StepModel], Any] = {

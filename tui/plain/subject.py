@@ -7,17 +7,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lessons.engine.questions.question_facts import normalize_text
-from lessons.render.cell_index import why_no_cell
-from lessons.render.numbers import visible
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import label
-from lessons.results.result import Tensor, Window
-from lessons.results.tensor_questions import WindowQuestion
-from lessons.texts.wording import Wording
-from tui.plain.refused import Refused
-from tui.plain.waiting_session import WaitingSession
-from tui.state.typed_names import listed, typed
+from attn_tutor.lessons.engine.questions.question_facts import normalize_text
+from attn_tutor.lessons.render.cell_index import why_no_cell
+from attn_tutor.lessons.render.numbers import visible
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import label
+from attn_tutor.lessons.results.result import Tensor, Window
+from attn_tutor.lessons.results.tensor_questions import WindowQuestion
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.waiting_session import WaitingSession
+from attn_tutor.tui.state.typed_names import listed, typed
 
 say = Wording("plain/subject")
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 
-from lessons.play.training import TrainingModel
-from lessons.play.training_replay import TrainingReplay
-from lessons.results.result import Failure, Training, TrainingSnapshot, WorkerError
-from lessons.texts.wording import Wording
-from tui.drawings import training_status
-from tui.plain.command_table import Handlers
-from tui.plain.matrix_commands import drawn
-from tui.plain.plain_state import PlainState
-from tui.plain.refused import Refused
-from tui.plain.step_dialogue import StepDialogue
+from attn_tutor.lessons.play.training import TrainingModel
+from attn_tutor.lessons.play.training_replay import TrainingReplay
+from attn_tutor.lessons.results.result import Failure, Training, TrainingSnapshot, WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.drawings import training_status
+from attn_tutor.tui.plain.command_table import Handlers
+from attn_tutor.tui.plain.matrix_commands import drawn
+from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.plain.step_dialogue import StepDialogue
 
 say = Wording("plain/training")
 

@@ -10,20 +10,20 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
-from lessons.engine import scratch_run
-from lessons.engine.launching.tasks import JobThread
-from lessons.engine.prompt import Prompt
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.engine.training import Control
-from lessons.format.lesson import ExerciseStep, Lesson
-from lessons.play.step_results import Runs, finish
-from lessons.results.result import AnswerComparison, Judgement, Training, TrainingSnapshot
-from lessons.results.tensor_questions import Refusal, TensorQuestion
-from lessons.texts.wording import Wording
-from lessons.what_if.changes import UNCHANGED, Changes
-from tui.plain.console import Console
-from tui.plain.refused import Refused
+from attn_tutor.lessons.engine import scratch_run
+from attn_tutor.lessons.engine.launching.tasks import JobThread
+from attn_tutor.lessons.engine.prompt import Prompt
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.engine.training import Control
+from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
+from attn_tutor.lessons.play.step_results import Runs, finish
+from attn_tutor.lessons.results.result import AnswerComparison, Judgement, Training, TrainingSnapshot
+from attn_tutor.lessons.results.tensor_questions import Refusal, TensorQuestion
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.tui.plain.console import Console
+from attn_tutor.tui.plain.refused import Refused
 
 say = Wording("plain/session")
 

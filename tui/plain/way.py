@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
-from lessons.format.lesson import Lesson, Step
-from lessons.play.journey import Journey
-from lessons.play.purpose import Purpose
-from lessons.play.step import StepModel
-from lessons.what_if.changes import ChangeHistory
-from tui.plain.command_table import Handlers, PlainCommand
-from tui.plain.plain_state import PlainState
-from tui.plain.step_dialogue import StepDialogue
-from tui.plain.step_dialogues import dialogue_of
+from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.play.journey import Journey
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.what_if.changes import ChangeHistory
+from attn_tutor.tui.plain.command_table import Handlers, PlainCommand
+from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.step_dialogue import StepDialogue
+from attn_tutor.tui.plain.step_dialogues import dialogue_of
 
 
 class Way(ABC):

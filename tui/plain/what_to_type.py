@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from lessons.format import keys
-from lessons.format.knobs.knob import Knob
-from lessons.format.lesson import FindStep, Step
-from lessons.format.template import Key, keys_of
-from lessons.render.numbers import visible
-from lessons.results.result import Tensor
-from lessons.texts.wording import Wording
-from tui.actions.table import NAMED
-from tui.plain.command_table import TABLE, as_typed
+from attn_tutor.lessons.format import keys
+from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.lesson import FindStep, Step
+from attn_tutor.lessons.format.template import Key, keys_of
+from attn_tutor.lessons.render.numbers import visible
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.table import NAMED
+from attn_tutor.tui.plain.command_table import TABLE, as_typed
 
 say = Wording("plain/keys")
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 
-from lessons.courses.code_in_course import CodePiece
-from lessons.courses.what_runs import WhatRuns
-from lessons.format.course_file import CourseFile
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.courses.code_in_course import CodePiece
+from attn_tutor.lessons.courses.what_runs import WhatRuns
+from attn_tutor.lessons.format.course_file import CourseFile
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("courses/text")
 

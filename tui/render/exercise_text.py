@@ -5,12 +5,12 @@ from __future__ import annotations
 from rich.style import Style
 from rich.text import Text
 
-from lessons.format.exercises import ExerciseStep
-from lessons.learner.records import DAMAGED
-from lessons.results.result import Judgement
-from lessons.texts.wording import Wording
-from tui.actions.hints import GAP, key_line, mention
-from tui.actions.key_names import short_keys
+from attn_tutor.lessons.format.exercises import ExerciseStep
+from attn_tutor.lessons.learner.records import DAMAGED
+from attn_tutor.lessons.results.result import Judgement
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.hints import GAP, key_line, mention
+from attn_tutor.tui.actions.key_names import short_keys
 
 say = Wording("exercise/text")
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from rich.style import Style
 from rich.text import Text
 
-from lessons.authoring.previewed_course import Version
-from lessons.reading.findings import Finding, sentences
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.authoring.previewed_course import Version
+from attn_tutor.lessons.reading.findings import Finding, sentences
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("screen/findings")
 

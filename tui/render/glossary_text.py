@@ -5,11 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from lessons.format import main_path
-from lessons.format.lesson import Course, Lesson
-from lessons.reading.glossary import Reference, Term
-from lessons.texts.wording import Wording
-from tui.render.prose import plain_lines
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.reading.glossary import Reference, Term
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.render.prose import plain_lines
 
 say = Wording("linear/glossary")
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 
-from lessons.engine.questions import question_words
-from lessons.engine.questions.question_facts import visible_tensors
-from lessons.format import main_path, template
-from lessons.format.lesson import (
+from attn_tutor.lessons.engine.questions import question_words
+from attn_tutor.lessons.engine.questions.question_facts import visible_tensors
+from attn_tutor.lessons.format import main_path, template
+from attn_tutor.lessons.format.lesson import (
     ChoiceStep,
     Course,
     ExerciseStep,
@@ -25,11 +25,19 @@ from lessons.format.lesson import (
     Step,
     TrainStep,
 )
-from lessons.reading import folders, package_source
-from lessons.render import linear_matrix
-from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, Origin, StepResult, Tensor
-from lessons.texts.wording import Wording
-from tui.render.prose import plain_lines
+from attn_tutor.lessons.reading import folders, package_source
+from attn_tutor.lessons.render import linear_matrix
+from attn_tutor.lessons.results.result import (
+    AnswerDifference,
+    Failure,
+    Judgement,
+    NamedMistake,
+    Origin,
+    StepResult,
+    Tensor,
+)
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.render.prose import plain_lines
 
 MOST_LINES = 5
 """Lines of the message of an exception that are printed; some quote a tensor."""

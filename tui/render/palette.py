@@ -14,7 +14,7 @@ from rich.color import Color
 from rich.color_triplet import ColorTriplet
 from rich.style import Style
 
-from tui.tty.terminal import Depth, Terminal
+from attn_tutor.tui.tty.terminal import Depth, Terminal
 
 LEVELS = 16
 """The maximum number of levels of a ramp."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from rich.style import Style
 from rich.text import Text
 
-from lessons.render.prose_markup import paragraphs, spans
+from attn_tutor.lessons.render.prose_markup import paragraphs, spans
 
 VALUE = re.compile(r"[-+(\[]?\.?\d|True$|False$|-?inf$|nan$")
 STYLES = {"code": Style(color="cyan"), "strong": Style(bold=True), "emphasis": Style(italic=True)}

@@ -8,12 +8,12 @@ from datetime import datetime
 
 from rich.cells import cell_len, set_cell_size
 
-from lessons.format import main_path
-from lessons.format.lesson import Course
-from lessons.learner.class_report import ExerciseTotals, MistakeTotals
-from lessons.learner.learner_report import ExerciseReport, LearnerReport, LessonReport
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner.class_report import ExerciseTotals, MistakeTotals
+from attn_tutor.lessons.learner.learner_report import ExerciseReport, LearnerReport, LessonReport
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("report/text")
 

@@ -6,10 +6,10 @@ from math import log2
 
 from rich.cells import cell_len
 
-from lessons.render.numbers import short, truncated, visible
-from lessons.results.result import Tensor
-from lessons.results.summaries import RowStats
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.render.numbers import short, truncated, visible
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.results.summaries import RowStats
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("matrix/row")
 

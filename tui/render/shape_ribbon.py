@@ -12,9 +12,9 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from lessons.render.numbers import visible
-from lessons.results.line_shapes import LineShapes, Shape
-from tui.render.code_text import line_of
+from attn_tutor.lessons.render.numbers import visible
+from attn_tutor.lessons.results.line_shapes import LineShapes, Shape
+from attn_tutor.tui.render.code_text import line_of
 
 RIBBON = Style(dim=True)
 GAP = 2

@@ -7,12 +7,12 @@ import difflib
 from rich.style import Style
 from rich.text import Text
 
-from lessons.format import template
-from lessons.format.lesson import ExerciseStep
-from lessons.results.result import AnswerComparison, Intermediate
-from lessons.texts.wording import Wording
-from tui.render.ascii_text import in_ascii
-from tui.render.prose import rich_text
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.results.result import AnswerComparison, Intermediate
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.render.ascii_text import in_ascii
+from attn_tutor.tui.render.prose import rich_text
 
 say = Wording("exercise/solution")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from rich.style import Style
 from rich.text import Text
 
-from lessons.format.lesson import ExerciseStep, FilledStep, RunningStep
-from lessons.reading import package_source
-from lessons.results.result import StepResult
-from lessons.texts.wording import Wording
-from tui.render.code_text import rich_code
+from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, RunningStep
+from attn_tutor.lessons.reading import package_source
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.render.code_text import rich_code
 
 say = Wording("screen/lesson")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.style import Style
 from rich.text import Text
 
-from lessons.render.numbers import truncated, visible
+from attn_tutor.lessons.render.numbers import truncated, visible
 
 DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
 GAP = "   "

@@ -5,13 +5,13 @@ from __future__ import annotations
 from rich.style import Style
 from rich.text import Text
 
-from lessons.format.lesson import Lesson
-from lessons.reading import folders
-from lessons.results.result import AnswerDifference, Judgement, NamedMistake
-from lessons.results.verdict import Verdict
-from lessons.texts.wording import Wording
-from tui.actions.hints import mention
-from tui.render.prose import rich_text
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.reading import folders
+from attn_tutor.lessons.results.result import AnswerDifference, Judgement, NamedMistake
+from attn_tutor.lessons.results.verdict import Verdict
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.hints import mention
+from attn_tutor.tui.render.prose import rich_text
 
 say = Wording("verdict/text")
 

@@ -11,20 +11,20 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from lessons.render.numbers import exact, short, visible
-from lessons.results.explanation import label
-from lessons.results.result import AnswerDifference
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint
-from tui.actions.key_names import short_keys
-from tui.drawings import before_after
-from tui.drawings.marks import Marks
-from tui.render import verdict_text
-from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import Box, set_height
-from tui.widgets.matrix import MatrixView
-from tui.widgets.text_line import TextLine
-from tui.widgets.text_pane import TextPane
+from attn_tutor.lessons.render.numbers import exact, short, visible
+from attn_tutor.lessons.results.explanation import label
+from attn_tutor.lessons.results.result import AnswerDifference
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.drawings import before_after
+from attn_tutor.tui.drawings.marks import Marks
+from attn_tutor.tui.render import verdict_text
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.line_widget import Box, set_height
+from attn_tutor.tui.widgets.matrix import MatrixView
+from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 VIEWS = 3
 SENTENCE = 3

@@ -13,20 +13,20 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from lessons.format import template
-from lessons.format.exercises import GAP
-from lessons.format.lesson import ExerciseStep
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import mention
-from tui.render import verdict_text
-from tui.render.ascii_text import in_ascii
-from tui.render.prose import rich_text
-from tui.render.step_layout import WIDE
-from tui.tty.terminal import Terminal
-from tui.widgets.code_editor import CodeEditor
-from tui.widgets.line_widget import Box, set_height
-from tui.widgets.text_pane import AFTER_F4, TextPane
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.exercises import GAP
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import mention
+from attn_tutor.tui.render import verdict_text
+from attn_tutor.tui.render.ascii_text import in_ascii
+from attn_tutor.tui.render.prose import rich_text
+from attn_tutor.tui.render.step_layout import WIDE
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.code_editor import CodeEditor
+from attn_tutor.tui.widgets.line_widget import Box, set_height
+from attn_tutor.tui.widgets.text_pane import AFTER_F4, TextPane
 
 say = Wording("exercise/view")
 

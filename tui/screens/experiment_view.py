@@ -8,23 +8,23 @@ from rich.style import Style
 from rich.text import Text
 from textual.binding import BindingType
 
-from lessons.engine.questions import experiment_judging
-from lessons.format import template
-from lessons.format.lesson import ExperimentStep, FilledStep
-from lessons.play.experiment import ExperimentModel
-from lessons.play.question_state import QuestionState
-from lessons.play.step import StepModel
-from lessons.results.result import Judgement, StepResult
-from lessons.texts.wording import Wording
-from lessons.what_if.changes import Changes
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint, mention
-from tui.actions.key_names import short_keys
-from tui.render.ascii_text import in_ascii
-from tui.render.prose import rich_text
-from tui.screens.lesson_view import LessonView
-from tui.screens.step_view import ViewContext
-from tui.tty.terminal import Terminal
+from attn_tutor.lessons.engine.questions import experiment_judging
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import ExperimentStep, FilledStep
+from attn_tutor.lessons.play.experiment import ExperimentModel
+from attn_tutor.lessons.play.question_state import QuestionState
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.results.result import Judgement, StepResult
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changes import Changes
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint, mention
+from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.render.ascii_text import in_ascii
+from attn_tutor.tui.render.prose import rich_text
+from attn_tutor.tui.screens.lesson_view import LessonView
+from attn_tutor.tui.screens.step_view import ViewContext
+from attn_tutor.tui.tty.terminal import Terminal
 
 say = Wording("screen/experiment")
 

@@ -10,21 +10,21 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from lessons.render.numbers import truncated, visible
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.result import StepResult, Tensor
-from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, FollowQuestion, PartQuestion
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.render.step_layout import Arrangement
-from tui.screens.flow_subject import FlowSubject
-from tui.tty.terminal import Terminal
-from tui.widgets.explanation_pane import ExplanationPane
-from tui.widgets.line_widget import Box
-from tui.widgets.matrix import MatrixView
-from tui.widgets.slots import fill_slots
-from tui.widgets.text_line import TextLine
+from attn_tutor.lessons.render.numbers import truncated, visible
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.result import StepResult, Tensor
+from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, FollowQuestion, PartQuestion
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.render.step_layout import Arrangement
+from attn_tutor.tui.screens.flow_subject import FlowSubject
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.explanation_pane import ExplanationPane
+from attn_tutor.tui.widgets.line_widget import Box
+from attn_tutor.tui.widgets.matrix import MatrixView
+from attn_tutor.tui.widgets.slots import fill_slots
+from attn_tutor.tui.widgets.text_line import TextLine
 
 say = Wording("screen/explaining")
 

@@ -7,17 +7,17 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from lessons.engine.questions import question_facts
-from lessons.format.lesson import Question
-from lessons.play.question import FindModel
-from lessons.play.question_state import pointed_cell
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint
-from tui.actions.key_names import short_keys
-from tui.screens.flow_subject import FlowSubject
-from tui.screens.question_view import QuestionView
-from tui.widgets.matrix import MatrixView
+from attn_tutor.lessons.engine.questions import question_facts
+from attn_tutor.lessons.format.lesson import Question
+from attn_tutor.lessons.play.question import FindModel
+from attn_tutor.lessons.play.question_state import pointed_cell
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.screens.flow_subject import FlowSubject
+from attn_tutor.tui.screens.question_view import QuestionView
+from attn_tutor.tui.widgets.matrix import MatrixView
 
 say = Wording("screen/find")
 

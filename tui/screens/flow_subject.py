@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lessons.results.tensor_questions import FlowQuestion
+from attn_tutor.lessons.results.tensor_questions import FlowQuestion
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,27 +12,27 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from lessons.format.lesson import Lesson
-from lessons.render.flow_text import again_text, box_facts, where
-from lessons.render.numbers import truncated, visible
-from lessons.render.source_text import names_of_steps
-from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import Flow, FlowBox
-from lessons.results.result import StepResult, Tensor
-from lessons.results.tensor_questions import BoxQuestion, FlowQuestion, box_unit
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint
-from tui.actions.key_names import short_keys
-from tui.drawings.marks import Cells, Marks
-from tui.render.step_layout import WIDE
-from tui.screens.explaining_view import ExplainingView
-from tui.screens.flow_subject import FlowSubject
-from tui.tty.terminal import Terminal
-from tui.widgets.explanation_pane import ExplanationPane
-from tui.widgets.flow_chart import FlowChart
-from tui.widgets.line_widget import Box, set_height
-from tui.widgets.text_pane import TextPane
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.render.flow_text import again_text, box_facts, where
+from attn_tutor.lessons.render.numbers import truncated, visible
+from attn_tutor.lessons.render.source_text import names_of_steps
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.flow import Flow, FlowBox
+from attn_tutor.lessons.results.result import StepResult, Tensor
+from attn_tutor.lessons.results.tensor_questions import BoxQuestion, FlowQuestion, box_unit
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.drawings.marks import Cells, Marks
+from attn_tutor.tui.render.step_layout import WIDE
+from attn_tutor.tui.screens.explaining_view import ExplainingView
+from attn_tutor.tui.screens.flow_subject import FlowSubject
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.explanation_pane import ExplanationPane
+from attn_tutor.tui.widgets.flow_chart import FlowChart
+from attn_tutor.tui.widgets.line_widget import Box, set_height
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 say = Wording("screen/flow")
 

@@ -12,19 +12,19 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import Input
 
-from lessons.format.lesson import Course, Step
-from lessons.reading.glossary import Glossary, Reference, Term
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint
-from tui.render.ascii_text import in_ascii
-from tui.render.glossary_text import introduction
-from tui.render.prose import rich_text
-from tui.tty.terminal import Terminal
-from tui.widgets.lesson_list import LessonEntry, LessonList
-from tui.widgets.line_widget import Box
-from tui.widgets.text_line import TextLine
-from tui.widgets.text_pane import TextPane
+from attn_tutor.lessons.format.lesson import Course, Step
+from attn_tutor.lessons.reading.glossary import Glossary, Reference, Term
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.render.ascii_text import in_ascii
+from attn_tutor.tui.render.glossary_text import introduction
+from attn_tutor.tui.render.prose import rich_text
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.lesson_list import LessonEntry, LessonList
+from attn_tutor.tui.widgets.line_widget import Box
+from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 say = Wording("screen/glossary")
 

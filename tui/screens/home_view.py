@@ -11,15 +11,15 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input
 
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint
-from tui.state.home_offers import HomeOffer
-from tui.tty.terminal import Terminal
-from tui.widgets.lesson_list import LessonEntry, LessonList
-from tui.widgets.line_widget import Box
-from tui.widgets.text_line import TextLine
-from tui.widgets.text_pane import TextPane
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.state.home_offers import HomeOffer
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.lesson_list import LessonEntry, LessonList
+from attn_tutor.tui.widgets.line_widget import Box
+from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 say = Wording("screen/home")
 

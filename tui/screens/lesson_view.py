@@ -14,41 +14,41 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from lessons.format import main_path, template
-from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep
-from lessons.play.step import StepModel
-from lessons.play.step_content import StepContent
-from lessons.render.numbers import exact
-from lessons.render.source_text import names_of_steps
-from lessons.results.code_unit import CodeUnit
-from lessons.results.line_shapes import LineShapes
-from lessons.results.result import StepResult
-from lessons.texts.wording import Wording
-from lessons.what_if import cells
-from lessons.what_if.cells import CellChange
-from lessons.what_if.changes import ChangeHistory, apply
-from tui.actions.bindings import bindings
-from tui.actions.hints import call_hints, hint
-from tui.drawings import before_after
-from tui.drawings.before_after import MODES, Mode
-from tui.drawings.marks import Cells, Marks
-from tui.render import code_inputs
-from tui.render.ascii_text import in_ascii
-from tui.render.code_text import marked
-from tui.render.prose import rich_text
-from tui.render.shape_ribbon import GAP, bare, with_ribbon
-from tui.render.step_layout import CODE, Needs, arrange, panes, text_width, with_gap
-from tui.render.step_text import code_text, output_text
-from tui.screens.explaining_view import MATRICES, ExplainingView
-from tui.screens.step_view import QuietStepView, ViewContext
-from tui.state.earlier_tensors import EarlierTensor
-from tui.state.what_if_rows import Spot
-from tui.tty.terminal import Terminal
-from tui.widgets.earlier_matrices import EarlierMatrices
-from tui.widgets.line_widget import Box, set_height
-from tui.widgets.matrix import MatrixView
-from tui.widgets.text_pane import TextPane
-from tui.widgets.what_if_panel import WhatIfPanel
+from attn_tutor.lessons.format import main_path, template
+from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.render.numbers import exact
+from attn_tutor.lessons.render.source_text import names_of_steps
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.line_shapes import LineShapes
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if import cells
+from attn_tutor.lessons.what_if.cells import CellChange
+from attn_tutor.lessons.what_if.changes import ChangeHistory, apply
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import call_hints, hint
+from attn_tutor.tui.drawings import before_after
+from attn_tutor.tui.drawings.before_after import MODES, Mode
+from attn_tutor.tui.drawings.marks import Cells, Marks
+from attn_tutor.tui.render import code_inputs
+from attn_tutor.tui.render.ascii_text import in_ascii
+from attn_tutor.tui.render.code_text import marked
+from attn_tutor.tui.render.prose import rich_text
+from attn_tutor.tui.render.shape_ribbon import GAP, bare, with_ribbon
+from attn_tutor.tui.render.step_layout import CODE, Needs, arrange, panes, text_width, with_gap
+from attn_tutor.tui.render.step_text import code_text, output_text
+from attn_tutor.tui.screens.explaining_view import MATRICES, ExplainingView
+from attn_tutor.tui.screens.step_view import QuietStepView, ViewContext
+from attn_tutor.tui.state.earlier_tensors import EarlierTensor
+from attn_tutor.tui.state.what_if_rows import Spot
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.earlier_matrices import EarlierMatrices
+from attn_tutor.tui.widgets.line_widget import Box, set_height
+from attn_tutor.tui.widgets.matrix import MatrixView
+from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.what_if_panel import WhatIfPanel
 
 say = Wording("screen/lesson")
 

@@ -11,25 +11,25 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from lessons.learner import milestones
-from lessons.render.numbers import truncated
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint, mention
-from tui.render.palette import palette
-from tui.render.prose import rich_text
-from tui.tty.terminal import Terminal
-from tui.widgets.lesson_list import LessonEntry, LessonList
-from tui.widgets.line_widget import Box
-from tui.widgets.text_pane import TextPane
+from attn_tutor.lessons.learner import milestones
+from attn_tutor.lessons.render.numbers import truncated
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint, mention
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.render.prose import rich_text
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.lesson_list import LessonEntry, LessonList
+from attn_tutor.tui.widgets.line_widget import Box
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lessons.learner.progress import Progress
-    from lessons.reading.course_outline import Corner, LessonOutline, StepOutline
-    from tui.sources.source import Mapped
-    from tui.state.course_entries import CourseEntry
+    from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.lessons.reading.course_outline import Corner, LessonOutline, StepOutline
+    from attn_tutor.tui.sources.source import Mapped
+    from attn_tutor.tui.state.course_entries import CourseEntry
 
 GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶", "course": "◆"}
 ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">", "course": "="}

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from textual.app import App, SuspendNotSupported
 
-from lessons.texts.wording import Wording
-from tui.tty import external_editor
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.tty import external_editor
 
 say = Wording("editor/suspend")
 

@@ -11,24 +11,24 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from lessons.render.numbers import visible
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint
-from tui.render.ascii_text import in_ascii
-from tui.screens.map_view import MapView
-from tui.state.tensor_rows import TensorRow
-from tui.state.word_search import has_words
-from tui.tty.terminal import Terminal
-from tui.widgets.lesson_list import LessonList
-from tui.widgets.search_line import SearchLine
-from tui.widgets.tensor_list import TensorList
+from attn_tutor.lessons.render.numbers import visible
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.render.ascii_text import in_ascii
+from attn_tutor.tui.screens.map_view import MapView
+from attn_tutor.tui.state.tensor_rows import TensorRow
+from attn_tutor.tui.state.word_search import has_words
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.lesson_list import LessonList
+from attn_tutor.tui.widgets.search_line import SearchLine
+from attn_tutor.tui.widgets.tensor_list import TensorList
 
 if TYPE_CHECKING:
-    from lessons.learner.progress import Progress
-    from lessons.reading.course_outline import LessonOutline, StepOutline
-    from tui.sources.source import Mapped
-    from tui.state.course_entries import CourseEntry
+    from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.lessons.reading.course_outline import LessonOutline, StepOutline
+    from attn_tutor.tui.sources.source import Mapped
+    from attn_tutor.tui.state.course_entries import CourseEntry
 
 say = Wording("screen/program")
 

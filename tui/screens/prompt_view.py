@@ -14,29 +14,29 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from lessons.engine.child_code import Names
-from lessons.engine.prompt import PromptResult
-from lessons.format import main_path
-from lessons.format.lesson import Lesson, Step
-from lessons.render.numbers import truncated, visible
-from lessons.render.source_text import names_of_steps
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.result import StepResult, Tensor
-from lessons.texts.wording import Wording
-from tui.actions.action_words import hint_of
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint, mention
-from tui.drawings.marks import Cells, Marks
-from tui.render.code_text import rich_code
-from tui.render.step_layout import WIDE
-from tui.screens.explaining_view import MATRICES, ExplainingView
-from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import Box, set_height
-from tui.widgets.matrix import MatrixView
-from tui.widgets.prompt_input import FIRST, GOES_ON, PromptInput
-from tui.widgets.text_line import TextLine
-from tui.widgets.text_pane import AFTER_F4, TextPane
+from attn_tutor.lessons.engine.child_code import Names
+from attn_tutor.lessons.engine.prompt import PromptResult
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.render.numbers import truncated, visible
+from attn_tutor.lessons.render.source_text import names_of_steps
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.result import StepResult, Tensor
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.action_words import hint_of
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint, mention
+from attn_tutor.tui.drawings.marks import Cells, Marks
+from attn_tutor.tui.render.code_text import rich_code
+from attn_tutor.tui.render.step_layout import WIDE
+from attn_tutor.tui.screens.explaining_view import MATRICES, ExplainingView
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.line_widget import Box, set_height
+from attn_tutor.tui.widgets.matrix import MatrixView
+from attn_tutor.tui.widgets.prompt_input import FIRST, GOES_ON, PromptInput
+from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.text_pane import AFTER_F4, TextPane
 
 say = Wording("screen/prompt")
 

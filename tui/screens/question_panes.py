@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tui.drawings import question_layout
-from tui.drawings.question_layout import QuestionLayout
-from tui.render.step_layout import WIDE, Needs, text_width, with_gap
-from tui.tty.terminal import Terminal
-from tui.widgets.answer_box import AnswerBox
-from tui.widgets.line_widget import Box, set_height
-from tui.widgets.matrix import MatrixView
-from tui.widgets.slots import fill_slot, fill_slots
-from tui.widgets.text_pane import AFTER_F4, TextPane
+from attn_tutor.tui.drawings import question_layout
+from attn_tutor.tui.drawings.question_layout import QuestionLayout
+from attn_tutor.tui.render.step_layout import WIDE, Needs, text_width, with_gap
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.answer_box import AnswerBox
+from attn_tutor.tui.widgets.line_widget import Box, set_height
+from attn_tutor.tui.widgets.matrix import MatrixView
+from attn_tutor.tui.widgets.slots import fill_slot, fill_slots
+from attn_tutor.tui.widgets.text_pane import AFTER_F4, TextPane
 
 
 class QuestionPanes(Box):

@@ -11,35 +11,35 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from lessons.engine.questions import answer_reading, question_facts, question_words
-from lessons.engine.questions.question_facts import Pointing
-from lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question
-from lessons.play.purpose import Purpose
-from lessons.play.question import QuestionModel
-from lessons.play.question_state import QuestionState, answer_cells
-from lessons.play.step import StepModel
-from lessons.play.step_content import StepContent
-from lessons.render.source_text import names_of_steps
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import Judgement, Tensor, WorkerError
-from lessons.texts.wording import Wording
-from tui.actions.action_words import hint_of
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint
-from tui.actions.key_names import short_keys
-from tui.drawings import question_text
-from tui.drawings.marks import Cells, Marks
-from tui.drawings.question_text import QuestionText, code_text
-from tui.render.code_text import marked
-from tui.render.step_layout import CODE
-from tui.screens.explaining_view import MATRICES, ExplainingView
-from tui.screens.question_panes import QuestionPanes
-from tui.screens.step_view import QuietStepView, ViewContext
-from tui.tty.terminal import Terminal
-from tui.widgets.answer_box import AnswerBox
-from tui.widgets.line_widget import set_height
-from tui.widgets.matrix import MatrixView
-from tui.widgets.text_pane import TextPane
+from attn_tutor.lessons.engine.questions import answer_reading, question_facts, question_words
+from attn_tutor.lessons.engine.questions.question_facts import Pointing
+from attn_tutor.lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.question import QuestionModel
+from attn_tutor.lessons.play.question_state import QuestionState, answer_cells
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.render.source_text import names_of_steps
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import Judgement, Tensor, WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.action_words import hint_of
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.drawings import question_text
+from attn_tutor.tui.drawings.marks import Cells, Marks
+from attn_tutor.tui.drawings.question_text import QuestionText, code_text
+from attn_tutor.tui.render.code_text import marked
+from attn_tutor.tui.render.step_layout import CODE
+from attn_tutor.tui.screens.explaining_view import MATRICES, ExplainingView
+from attn_tutor.tui.screens.question_panes import QuestionPanes
+from attn_tutor.tui.screens.step_view import QuietStepView, ViewContext
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.answer_box import AnswerBox
+from attn_tutor.tui.widgets.line_widget import set_height
+from attn_tutor.tui.widgets.matrix import MatrixView
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 say = Wording("question/view")
 

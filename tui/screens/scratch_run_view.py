@@ -7,16 +7,16 @@ from dataclasses import replace
 from rich.text import Text
 from textual.message import Message
 
-from lessons.format.lesson import FilledStep, Lesson, RunStep
-from lessons.play.step_content import StepContent, live_note
-from lessons.results.result import StepResult
-from lessons.texts.wording import Wording
-from tui.actions.action_words import hint_of
-from tui.actions.hints import hint
-from tui.render.step_layout import CODE
-from tui.render.step_text import BOLD
-from tui.screens.lesson_view import LessonView
-from tui.tty.terminal import Terminal
+from attn_tutor.lessons.format.lesson import FilledStep, Lesson, RunStep
+from attn_tutor.lessons.play.step_content import StepContent, live_note
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.action_words import hint_of
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.render.step_layout import CODE
+from attn_tutor.tui.render.step_text import BOLD
+from attn_tutor.tui.screens.lesson_view import LessonView
+from attn_tutor.tui.tty.terminal import Terminal
 
 say = Wording("screen/scratch")
 

@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint
-from tui.actions.key_names import short_keys
-from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import Box
-from tui.widgets.text_pane import TextPane
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.line_widget import Box
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 
 class SolutionView(Box):

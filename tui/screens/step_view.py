@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from lessons.learner.progress import Progress
-from lessons.play.step import StepModel
-from lessons.play.step_content import StepContent
-from tui.screens.flow_subject import FlowSubject
-from tui.state.async_session import AsyncSession
-from tui.tty.terminal import Terminal
-from tui.widgets.text_pane import TextPane
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.tui.screens.flow_subject import FlowSubject
+from attn_tutor.tui.state.async_session import AsyncSession
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 
 class View(Protocol):

@@ -15,32 +15,32 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from lessons.format.lesson import ExerciseStep, FilledStep, Lesson, TrainStep
-from lessons.play.step import StepModel
-from lessons.play.step_content import StepContent
-from lessons.play.training import TrainingModel
-from lessons.play.training_replay import TrainingReplay
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import StepResult, Tensor
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint, mention
-from tui.actions.key_names import short_keys
-from tui.drawings import before_after, training_layout, training_status
-from tui.drawings.training_layout import plots
-from tui.drawings.training_status import TrainingStatus
-from tui.render.code_text import rich_code
-from tui.render.step_layout import Needs, panes, text_width
-from tui.screens.lesson_view import LessonView
-from tui.screens.scratch_run_view import at_line
-from tui.screens.step_view import ViewContext
-from tui.state.what_if_rows import Spot
-from tui.tty.terminal import Terminal
-from tui.widgets.curves import Curves
-from tui.widgets.line_widget import set_height
-from tui.widgets.matrix import MatrixView
-from tui.widgets.text_line import TextLine
-from tui.widgets.text_pane import TextPane
+from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, TrainStep
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.training import TrainingModel
+from attn_tutor.lessons.play.training_replay import TrainingReplay
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import StepResult, Tensor
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint, mention
+from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.drawings import before_after, training_layout, training_status
+from attn_tutor.tui.drawings.training_layout import plots
+from attn_tutor.tui.drawings.training_status import TrainingStatus
+from attn_tutor.tui.render.code_text import rich_code
+from attn_tutor.tui.render.step_layout import Needs, panes, text_width
+from attn_tutor.tui.screens.lesson_view import LessonView
+from attn_tutor.tui.screens.scratch_run_view import at_line
+from attn_tutor.tui.screens.step_view import ViewContext
+from attn_tutor.tui.state.what_if_rows import Spot
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.curves import Curves
+from attn_tutor.tui.widgets.line_widget import set_height
+from attn_tutor.tui.widgets.matrix import MatrixView
+from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 say = Wording("training/view")
 

@@ -9,8 +9,8 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui.actions.bindings import bindings
-from tui.tty import screen_gate
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.tty import screen_gate
 
 # Whatever is painted is on this screen.
 screen_gate.install()

@@ -15,27 +15,27 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from lessons.engine.scratch_run import STEP
-from lessons.format.lesson import RunStep
-from lessons.learner.records import OTHER_SESSION, Conflict
-from lessons.play.exercise import ExerciseModel
-from lessons.play.step import StepModel
-from lessons.play.step_content import StepContent
-from lessons.results.result import AnswerComparison, WorkerError
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint, key_line, mention
-from tui.actions.key_names import short_keys
-from tui.render import exercise_text, solution_text, verdict_text
-from tui.screens.difference_view import DifferenceView
-from tui.screens.exercise_view import ExerciseView
-from tui.screens.flow_subject import FlowSubject
-from tui.screens.outside_editing import edit_outside
-from tui.screens.scratch_run_view import ScratchRunView
-from tui.screens.solution_view import SolutionView
-from tui.screens.step_view import QuietStepView, ViewContext
-from tui.widgets.line_widget import Box
-from tui.widgets.text_pane import TextPane
+from attn_tutor.lessons.engine.scratch_run import STEP
+from attn_tutor.lessons.format.lesson import RunStep
+from attn_tutor.lessons.learner.records import OTHER_SESSION, Conflict
+from attn_tutor.lessons.play.exercise import ExerciseModel
+from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.results.result import AnswerComparison, WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint, key_line, mention
+from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.render import exercise_text, solution_text, verdict_text
+from attn_tutor.tui.screens.difference_view import DifferenceView
+from attn_tutor.tui.screens.exercise_view import ExerciseView
+from attn_tutor.tui.screens.flow_subject import FlowSubject
+from attn_tutor.tui.screens.outside_editing import edit_outside
+from attn_tutor.tui.screens.scratch_run_view import ScratchRunView
+from attn_tutor.tui.screens.solution_view import SolutionView
+from attn_tutor.tui.screens.step_view import QuietStepView, ViewContext
+from attn_tutor.tui.widgets.line_widget import Box
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 say = Wording("exercise/workbench")
 

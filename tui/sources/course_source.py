@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lessons.reading.folders import FIRST, CourseFolder
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.reading.folders import FIRST, CourseFolder
+from attn_tutor.lessons.texts.wording import Wording
 
 if TYPE_CHECKING:  # what a thread imports when it is needed
     from collections.abc import Callable
 
-    from lessons.engine.session import Session
-    from lessons.format.lesson import Course, Lesson
-    from lessons.learner.progress import Progress
-    from lessons.play.step_results import StepResults
-    from lessons.reading.course_outline import CourseOutline
+    from attn_tutor.lessons.engine.session import Session
+    from attn_tutor.lessons.format.lesson import Course, Lesson
+    from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.lessons.play.step_results import StepResults
+    from attn_tutor.lessons.reading.course_outline import CourseOutline
 
 say = Wording("screen/startup")
 
@@ -53,7 +53,7 @@ class CourseSource:
     @cached_property
     def outline(self) -> CourseOutline:
         """The lessons, as the map needs them; known before the course is loaded if it was read."""
-        from lessons.reading import outlining
+        from attn_tutor.lessons.reading import outlining
 
         return outlining.outline(self.course)
 
@@ -68,10 +68,10 @@ class CourseSource:
 
     def read(self) -> Progress | str:
         """Read the outline and the learner's progress; or return an error message."""
-        from lessons.learner.progress import Progress
-        from lessons.learner.renames import renames_of
-        from lessons.reading import kept_course
-        from lessons.reading.findings import LessonError
+        from attn_tutor.lessons.learner.progress import Progress
+        from attn_tutor.lessons.learner.renames import renames_of
+        from attn_tutor.lessons.reading import kept_course
+        from attn_tutor.lessons.reading.findings import LessonError
 
         folder = self.folder
         try:
@@ -85,13 +85,13 @@ class CourseSource:
 
     def open_session(self) -> Session:
         """Return the session, whose worker is not started yet."""
-        from lessons.engine.session import Session
+        from attn_tutor.lessons.engine.session import Session
 
         return self._session or Session(nice=NICE)
 
     def load(self) -> StepResults:
         """Load the course, if it is not there. Returns its recorded results."""
-        from lessons.play.step_results import StepResults
+        from attn_tutor.lessons.play.step_results import StepResults
 
         if self._load is not None:
             self.course = self._load()

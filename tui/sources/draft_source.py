@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from lessons.authoring import axis_complaints
-from lessons.authoring.previewed_course import Fingerprint, PreviewedCourse, Version
-from lessons.format.lesson import Course, Lesson, Step
-from lessons.learner.progress import Progress
-from lessons.reading import outlining
-from lessons.reading.findings import Finding, LessonError
-from lessons.results.clean_text import printable
-from lessons.results.result import WorkerError
-from lessons.texts.wording import Wording
-from tui.render import finding_text
-from tui.sources import course_source
-from tui.sources.source import Look, News, Notice, StepPosition
-from tui.state.async_session import AsyncSession
-from tui.state.preview_results import PreviewResults
+from attn_tutor.lessons.authoring import axis_complaints
+from attn_tutor.lessons.authoring.previewed_course import Fingerprint, PreviewedCourse, Version
+from attn_tutor.lessons.format.lesson import Course, Lesson, Step
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.reading import outlining
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.results.clean_text import printable
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.render import finding_text
+from attn_tutor.tui.sources import course_source
+from attn_tutor.tui.sources.source import Look, News, Notice, StepPosition
+from attn_tutor.tui.state.async_session import AsyncSession
+from attn_tutor.tui.state.preview_results import PreviewResults
 
 if TYPE_CHECKING:
-    from lessons.engine.session import Session
+    from attn_tutor.lessons.engine.session import Session
 
 say = Wording("screen/preview")
 
@@ -95,7 +95,7 @@ class DraftSource:
 
     def open_session(self) -> Session:
         """Return the session, whose worker is not started yet."""
-        from lessons.engine.session import Session
+        from attn_tutor.lessons.engine.session import Session
 
         return self._session or Session(nice=course_source.NICE)
 

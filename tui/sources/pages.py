@@ -6,24 +6,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from lessons.engine.programs import program_session
-from lessons.engine.programs.first_difference import lead_to_first
-from lessons.engine.programs.program_lesson import Group
-from lessons.engine.programs.program_session import ProgramRun, ProgramSession
-from lessons.engine.running_program import OwnProgram
-from lessons.format.lesson import Lesson, Step
-from lessons.learner.progress import Progress
-from lessons.play.step_results import StepResults
-from lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
-from lessons.results.result import Failure, WorkerError
-from lessons.results.tensor_questions import Refusal
-from lessons.texts.wording import Wording
-from tui.sources.source import Call, Look, News, Notice, StepPosition
-from tui.state import program_calls, program_words
-from tui.state.async_session import AsyncSession
-from tui.state.program_calls import Which
-from tui.state.saved_program import SavedProgram
-from tui.state.tensor_rows import TensorRow
+from attn_tutor.lessons.engine.programs import program_session
+from attn_tutor.lessons.engine.programs.first_difference import lead_to_first
+from attn_tutor.lessons.engine.programs.program_lesson import Group
+from attn_tutor.lessons.engine.programs.program_session import ProgramRun, ProgramSession
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.step_results import StepResults
+from attn_tutor.lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
+from attn_tutor.lessons.results.result import Failure, WorkerError
+from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.sources.source import Call, Look, News, Notice, StepPosition
+from attn_tutor.tui.state import program_calls, program_words
+from attn_tutor.tui.state.async_session import AsyncSession
+from attn_tutor.tui.state.program_calls import Which
+from attn_tutor.tui.state.saved_program import SavedProgram
+from attn_tutor.tui.state.tensor_rows import TensorRow
 
 say = Wording("screen/program")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lessons.engine.programs import program_session
-from lessons.engine.programs.program_session import ProgramRun
-from lessons.texts.wording import Wording
-from tui.sources.pages import Pages
-from tui.sources.source import StepPosition
-from tui.state import program_rows, program_words
-from tui.state.program_results import ProgramResults
-from tui.state.tensor_rows import TensorRow
+from attn_tutor.lessons.engine.programs import program_session
+from attn_tutor.lessons.engine.programs.program_session import ProgramRun
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.sources.pages import Pages
+from attn_tutor.tui.sources.source import StepPosition
+from attn_tutor.tui.state import program_rows, program_words
+from attn_tutor.tui.state.program_results import ProgramResults
+from attn_tutor.tui.state.tensor_rows import TensorRow
 
 say = Wording("screen/program")
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:  # the first paint needs this module before the others are loaded
     from rich.text import Text
 
-    from lessons.engine.session import Session
-    from lessons.format.lesson import Course, Lesson, Step
-    from lessons.learner.progress import Progress
-    from lessons.play.step_results import StepResults
-    from lessons.reading.course_outline import CourseOutline
-    from lessons.reading.folders import CourseFolder
-    from lessons.results.tensor_questions import Refusal
-    from tui.state.async_session import AsyncSession
-    from tui.state.program_calls import Which
-    from tui.state.tensor_rows import TensorRow
+    from attn_tutor.lessons.engine.session import Session
+    from attn_tutor.lessons.format.lesson import Course, Lesson, Step
+    from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.lessons.play.step_results import StepResults
+    from attn_tutor.lessons.reading.course_outline import CourseOutline
+    from attn_tutor.lessons.reading.folders import CourseFolder
+    from attn_tutor.lessons.results.tensor_questions import Refusal
+    from attn_tutor.tui.state.async_session import AsyncSession
+    from attn_tutor.tui.state.program_calls import Which
+    from attn_tutor.tui.state.tensor_rows import TensorRow
 
 
 @dataclass(frozen=True, slots=True)

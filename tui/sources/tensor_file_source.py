@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lessons.engine.programs.program_session import ProgramRun
-from lessons.engine.programs.tensor_file_session import TensorFileSession
-from lessons.play.recorded_results import NothingRecorded
-from lessons.play.step_results import StepResults
-from lessons.render.tensor_file_text import size
-from lessons.results.clean_text import printable
-from lessons.texts.wording import Wording
-from tui.sources.pages import Pages
-from tui.sources.source import StepPosition
-from tui.state.program_rows import rows_of_file
-from tui.state.tensor_rows import TensorRow
+from attn_tutor.lessons.engine.programs.program_session import ProgramRun
+from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
+from attn_tutor.lessons.play.recorded_results import NothingRecorded
+from attn_tutor.lessons.play.step_results import StepResults
+from attn_tutor.lessons.render.tensor_file_text import size
+from attn_tutor.lessons.results.clean_text import printable
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.sources.pages import Pages
+from attn_tutor.tui.sources.source import StepPosition
+from attn_tutor.tui.state.program_rows import rows_of_file
+from attn_tutor.tui.state.tensor_rows import TensorRow
 
 say = Wording("screen/tensor-file")
 

@@ -7,20 +7,27 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from lessons.engine import scratch_run
-from lessons.engine.child_code import Names
-from lessons.engine.launching.tasks import JobThread
-from lessons.engine.prompt import Prompt, PromptResult
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.engine.training import Control
-from lessons.format.lesson import ExerciseStep, Lesson
-from lessons.play.step_results import Runs
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import AnswerComparison, Judgement, StepResult, Training, TrainingSnapshot, WorkerError
-from lessons.results.tensor_questions import Refusal, TensorQuestion
-from lessons.texts.wording import Wording
-from lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.engine import scratch_run
+from attn_tutor.lessons.engine.child_code import Names
+from attn_tutor.lessons.engine.launching.tasks import JobThread
+from attn_tutor.lessons.engine.prompt import Prompt, PromptResult
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.engine.training import Control
+from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
+from attn_tutor.lessons.play.step_results import Runs
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import (
+    AnswerComparison,
+    Judgement,
+    StepResult,
+    Training,
+    TrainingSnapshot,
+    WorkerError,
+)
+from attn_tutor.lessons.results.tensor_questions import Refusal, TensorQuestion
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
 
 say = Wording("screen/session")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lessons.format import axis_labels
-from lessons.format.lesson import Lesson
-from lessons.results.result import Tensor
+from attn_tutor.lessons.format import axis_labels
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.results.result import Tensor
 
 
 def labeled(lesson: Lesson, step: str, tensor: Tensor) -> Tensor:

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from typing import NamedTuple
 
-from lessons.courses import consent, course_list
-from lessons.courses.course_content import RefusedCourse
-from lessons.learner import milestones
-from lessons.learner.progress import Progress
-from lessons.learner.progress_file import default_path
-from lessons.learner.renames import renames_of
-from lessons.reading import kept_course
-from lessons.reading.course_outline import CourseOutline
-from lessons.reading.findings import LessonError
-from lessons.reading.folders import CourseFolder
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.courses import consent, course_list
+from attn_tutor.lessons.courses.course_content import RefusedCourse
+from attn_tutor.lessons.learner import milestones
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.progress_file import default_path
+from attn_tutor.lessons.learner.renames import renames_of
+from attn_tutor.lessons.reading import kept_course
+from attn_tutor.lessons.reading.course_outline import CourseOutline
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.folders import CourseFolder
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("courses/entries")
 

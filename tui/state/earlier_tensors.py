@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lessons.format import main_path
-from lessons.format.lesson import Lesson, RunStep
-from lessons.results.result import StepResult, Tensor
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.lesson import Lesson, RunStep
+from attn_tutor.lessons.results.result import StepResult, Tensor
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import hashlib
 import os
 from pathlib import Path
 
-from lessons.files.regular_file import read_regular
-from lessons.files.whole_file import create_whole, rewrite
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.files.regular_file import read_regular
+from attn_tutor.lessons.files.whole_file import create_whole, rewrite
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("screen/exported-files")
 

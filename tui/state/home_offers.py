@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lessons.format.lesson import Course
-from lessons.learner.exports import Exportable
-from lessons.results.result import WHOLE, Tensor
-from lessons.takehome import matrix_file
-from lessons.takehome.home_files import file_name
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner.exports import Exportable
+from attn_tutor.lessons.results.result import WHOLE, Tensor
+from attn_tutor.lessons.takehome import matrix_file
+from attn_tutor.lessons.takehome.home_files import file_name
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("screen/home-offers")
 

@@ -8,10 +8,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
-from lessons.format.knobs.knob import Knob
-from lessons.format.knobs.literal import LiteralKnob
-from lessons.format.lesson import Lesson, RunStep
-from tui.state.word_search import has_words
+from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.knobs.literal import LiteralKnob
+from attn_tutor.lessons.format.lesson import Lesson, RunStep
+from attn_tutor.tui.state.word_search import has_words
 
 
 def in_order(knobs: Iterable[Knob], step: str) -> list[Knob]:

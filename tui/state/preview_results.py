@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lessons.format.lesson import Lesson, RunningStep, Step
-from lessons.play import step_content
-from lessons.play.recorded_results import NothingRecorded
-from lessons.play.step_content import StepContent
-from lessons.play.step_results import Runs, StepResults
-from lessons.results.result import StepResult
-from lessons.what_if.changes import UNCHANGED
+from attn_tutor.lessons.format.lesson import Lesson, RunningStep, Step
+from attn_tutor.lessons.play import step_content
+from attn_tutor.lessons.play.recorded_results import NothingRecorded
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.step_results import Runs, StepResults
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.what_if.changes import UNCHANGED
 
 
 class PreviewResults(StepResults):

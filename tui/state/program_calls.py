@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from lessons.engine.programs.program_lesson import Group
-from lessons.engine.programs.program_session import LAST, ProgramSession
-from lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.engine.programs.program_lesson import Group
+from attn_tutor.lessons.engine.programs.program_session import LAST, ProgramSession
+from attn_tutor.lessons.results.tensor_questions import Refusal
 
 Which = Literal["before", "after", "first", "last"]
 """A call by its place: the one before or after that which is shown, or the first or last one that is recorded."""

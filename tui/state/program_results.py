@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lessons.engine.programs.program_session import ProgramRun
-from lessons.format.lesson import Lesson, RunStep, Step
-from lessons.play.recorded_results import NothingRecorded
-from lessons.play.step_content import StepContent
-from lessons.play.step_results import Runs, StepResults
-from lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.engine.programs.program_session import ProgramRun
+from attn_tutor.lessons.format.lesson import Lesson, RunStep, Step
+from attn_tutor.lessons.play.recorded_results import NothingRecorded
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.step_results import Runs, StepResults
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
 
 
 class ProgramResults(StepResults):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lessons.engine.programs.program_session import ProgramRun
-from lessons.engine.programs.tensor_file_session import TensorFileSession
-from lessons.render.tensor_file_text import size
-from lessons.results.clean_text import clean
-from lessons.results.code_unit import PROGRAM
-from lessons.results.program_result import Named
-from lessons.results.tensor_file import ListedTensor
-from lessons.texts.wording import Wording
-from tui.state.tensor_rows import TensorRow
+from attn_tutor.lessons.engine.programs.program_session import ProgramRun
+from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
+from attn_tutor.lessons.render.tensor_file_text import size
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.program_result import Named
+from attn_tutor.lessons.results.tensor_file import ListedTensor
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.state.tensor_rows import TensorRow
 
 say = Wording("screen/program-rows")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lessons.engine.programs.program_session import ProgramRun
-from lessons.results.result import Failure
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine.programs.program_session import ProgramRun
+from attn_tutor.lessons.results.result import Failure
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("screen/program")
 

@@ -11,9 +11,9 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from lessons.engine.judging import MAX_SOURCE
-from lessons.files.regular_file import open_regular, read_most
-from lessons.files.whole_file import create_whole
+from attn_tutor.lessons.engine.judging import MAX_SOURCE
+from attn_tutor.lessons.files.regular_file import open_regular, read_most
+from attn_tutor.lessons.files.whole_file import create_whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from lessons.engine.running_program import OwnProgram
-from lessons.files.regular_file import read_regular
-from lessons.results.clean_text import printable
-from tui.state.saved_file import FileFingerprint, Settling, look
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.files.regular_file import read_regular
+from attn_tutor.lessons.results.clean_text import printable
+from attn_tutor.tui.state.saved_file import FileFingerprint, Settling, look
 
 MISSING = 3
 """Looks in a row that do not find a file which is gone."""

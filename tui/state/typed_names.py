@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("names/typed")
 

@@ -6,10 +6,10 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 if TYPE_CHECKING:
-    from lessons.learner.progress import Progress
+    from attn_tutor.lessons.learner.progress import Progress
 
 say = Wording("screen/unsaved")
 
@@ -36,7 +36,7 @@ def farewell(progress: Progress, course: str = "") -> Farewell:
         return Farewell()
     if progress.is_kept:
         return Farewell(progress.problem or "")
-    from lessons.learner.exports import export_to_temporary_file
+    from attn_tutor.lessons.learner.exports import export_to_temporary_file
 
     try:
         file = export_to_temporary_file(progress)

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lessons.format.knobs.knob import Knob
-from lessons.format.knobs.literal import LiteralKnob
-from lessons.format.lesson import Lesson
-from lessons.results.explanation import label
-from lessons.texts.wording import Wording
-from lessons.what_if import cells, relevance
-from lessons.what_if.changes import ChangeError, Changes, apply
-from tui.actions.key_names import full_keys, short_keys
-from tui.state import knob_list
-from tui.state.word_search import has_words
+from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.knobs.literal import LiteralKnob
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.results.explanation import label
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if import cells, relevance
+from attn_tutor.lessons.what_if.changes import ChangeError, Changes, apply
+from attn_tutor.tui.actions.key_names import full_keys, short_keys
+from attn_tutor.tui.state import knob_list
+from attn_tutor.tui.state.word_search import has_words
 
 say = Wording("change/rows")
 

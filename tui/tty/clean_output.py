@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TextIO, cast
 
-from lessons.results.clean_text import clean
+from attn_tutor.lessons.results.clean_text import clean
 
 PLAIN = "\x1b[0m"
 

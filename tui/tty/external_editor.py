@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lessons.files.regular_file import NotRegular, open_regular, read_most
-from lessons.texts.wording import Wording
-from tui.tty.signal_handlers import Handler, handled
+from attn_tutor.lessons.files.regular_file import NotRegular, open_regular, read_most
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.tty.signal_handlers import Handler, handled
 
 say = Wording("editor/outside")
 

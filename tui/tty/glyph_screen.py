@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from rich.cells import cell_len
 
-from tui.tty.styles import PLAIN, Style, style_change, style_of_blank, style_to_write
+from attn_tutor.tui.tty.styles import PLAIN, Style, style_change, style_of_blank, style_to_write
 
 Glyph = tuple[str, Style]
 """A character as it is painted. The right half of a wide one is ""; a combining character is part of its base."""

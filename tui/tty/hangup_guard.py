@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 
-from tui.tty.exit_codes import ended_by
+from attn_tutor.tui.tty.exit_codes import ended_by
 
 GRACE = 5.0
 """Seconds for an orderly shutdown. Drafts and attempts are on disk by then; the worker ends with its parent."""

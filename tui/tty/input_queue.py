@@ -25,7 +25,7 @@ from textual.events import AppBlur, AppFocus, Event, Key, MouseEvent, Paste, Res
 from textual.message import Message
 from textual.screen import Screen
 
-from tui.tty.terminal_writer import resize_terminal
+from attn_tutor.tui.tty.terminal_writer import resize_terminal
 
 PAINT_EVERY = 0.25
 """Seconds after which the screen is painted even if there is more input to handle."""

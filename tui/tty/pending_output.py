@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tui.tty.glyph_screen import Cursor, GlyphScreen, difference, move_to
-from tui.tty.styles import PLAIN, Style, style_after, style_change
+from attn_tutor.tui.tty.glyph_screen import Cursor, GlyphScreen, difference, move_to
+from attn_tutor.tui.tty.styles import PLAIN, Style, style_after, style_change
 
 PIECE = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"

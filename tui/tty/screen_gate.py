@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.segment import Segment
 from textual.strip import Strip
 
-from lessons.results.clean_text import REPLACEMENT, clean, is_harmless
+from attn_tutor.lessons.results.clean_text import REPLACEMENT, clean, is_harmless
 
 _render = Strip.render
 

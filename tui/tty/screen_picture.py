@@ -8,7 +8,7 @@ from html import escape
 from rich.console import Console
 from textual.app import App
 
-from tui.tty.screen_gate import harmless_strip
+from attn_tutor.tui.tty.screen_gate import harmless_strip
 
 FORMAT = """\
 <svg class="rich-terminal" viewBox="0 0 {{width}} {{height}}" xmlns="http://www.w3.org/2000/svg" role="img" \

@@ -8,8 +8,8 @@ from time import monotonic
 from typing import IO
 from weakref import WeakSet
 
-from tui.tty.pace import Pace
-from tui.tty.pending_output import PendingOutput
+from attn_tutor.tui.tty.pace import Pace
+from attn_tutor.tui.tty.pending_output import PendingOutput
 
 
 class TerminalWriter(threading.Thread):

@@ -18,7 +18,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, Paste
 from textual.message import Message
 
-from tui.tty.terminal_writer import PACE, TerminalWriter
+from attn_tutor.tui.tty.terminal_writer import PACE, TerminalWriter
 
 PATIENCE = 1.0
 """Seconds that the rest of a key may take to arrive: a slow line delivers escape sequences in pieces."""

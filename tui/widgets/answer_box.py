@@ -8,14 +8,14 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widgets import Input
 
-from lessons.format.lesson import ChoiceStep, PredictStep
-from tui.drawings.question_layout import AnswerLines
-from tui.drawings.question_text import QuestionText
-from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import Box, set_height
-from tui.widgets.options import OptionRow, Options
-from tui.widgets.text_line import TextLine
-from tui.widgets.text_pane import AFTER_F4, TextPane
+from attn_tutor.lessons.format.lesson import ChoiceStep, PredictStep
+from attn_tutor.tui.drawings.question_layout import AnswerLines
+from attn_tutor.tui.drawings.question_text import QuestionText
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.line_widget import Box, set_height
+from attn_tutor.tui.widgets.options import OptionRow, Options
+from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.text_pane import AFTER_F4, TextPane
 
 BOLD = Style(bold=True)
 

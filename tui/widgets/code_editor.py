@@ -15,8 +15,8 @@ from textual.document._history import EditHistory
 from textual.strip import Strip
 from textual.widgets.text_area import Location, Selection
 
-from tui.actions.bindings import bindings
-from tui.widgets.editor import Editor
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.widgets.editor import Editor
 
 LEVEL = 4
 MARK = Style(bold=True, color="red")

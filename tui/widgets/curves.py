@@ -7,10 +7,10 @@ from rich.segment import Segment
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tui.drawings.curve import COLORS, Plot, arrange, draw
-from tui.drawings.styled_line import Runs, StyledLine, differing_width, over
-from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import LineWidget
+from attn_tutor.tui.drawings.curve import COLORS, Plot, arrange, draw
+from attn_tutor.tui.drawings.styled_line import Runs, StyledLine, differing_width, over
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.line_widget import LineWidget
 
 
 class Curves(LineWidget):

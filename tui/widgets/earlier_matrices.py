@@ -9,14 +9,14 @@ from rich.segment import Segment
 from textual.geometry import Size
 from textual.strip import Strip
 
-from tui.drawings import bars, grid
-from tui.drawings.drawing import BARS, MATRIX, Drawing, drawing_of
-from tui.drawings.drawing_scene import Face, Scene
-from tui.render.palette import palette
-from tui.render.step_layout import TALLEST
-from tui.state.earlier_tensors import EarlierTensor
-from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import LineWidget
+from attn_tutor.tui.drawings import bars, grid
+from attn_tutor.tui.drawings.drawing import BARS, MATRIX, Drawing, drawing_of
+from attn_tutor.tui.drawings.drawing_scene import Face, Scene
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.render.step_layout import TALLEST
+from attn_tutor.tui.state.earlier_tensors import EarlierTensor
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.line_widget import LineWidget
 
 NARROWEST, MOST_LINES = 16, 12
 """Columns that a matrix needs, and lines that it gets if it is larger."""

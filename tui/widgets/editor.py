@@ -15,7 +15,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Selection, TextAreaTheme
 from tree_sitter import Language, Query
 
-from tui.widgets.line_widget import settle
+from attn_tutor.tui.widgets.line_widget import settle
 
 NARROW, GUTTER = 60, 6
 """The minimum width of the editor, used while it is unknown, and the width of the line numbers."""

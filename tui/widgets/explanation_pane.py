@@ -21,17 +21,17 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from lessons.render import explanation_text, formula_digits
-from lessons.render.numbers import readable, truncated
-from lessons.render.source_text import NO_NAMES
-from lessons.results.explanation import Explanation, Operand
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint
-from tui.actions.key_names import name_of
-from tui.drawings.contribution_bars import contribution_lines
-from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import LineWidget
+from attn_tutor.lessons.render import explanation_text, formula_digits
+from attn_tutor.lessons.render.numbers import readable, truncated
+from attn_tutor.lessons.render.source_text import NO_NAMES
+from attn_tutor.lessons.results.explanation import Explanation, Operand
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.actions.key_names import name_of
+from attn_tutor.tui.drawings.contribution_bars import contribution_lines
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.line_widget import LineWidget
 
 say = Wording("explanation/pane")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from tui.widgets.line_widget import set_height
-from tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.line_widget import set_height
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 MOST_LINES = 9
 """The most lines of the screen that findings take, so that the step below stays readable."""

@@ -12,15 +12,15 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from lessons.results.flow import Flow, FlowBox
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.key_names import short_keys
-from tui.drawings import flow_drawing
-from tui.drawings.flow_drawing import DETAILS, Detail, FlowDrawing, FlowMarks
-from tui.render.palette import palette
-from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import LineWidget
+from attn_tutor.lessons.results.flow import Flow, FlowBox
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.drawings import flow_drawing
+from attn_tutor.tui.drawings.flow_drawing import DETAILS, Detail, FlowDrawing, FlowMarks
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.line_widget import LineWidget
 
 say = Wording("screen/flow-chart")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 PAGE_KEYS = {"down": 1, "pagedown": 1, "space": 1, "up": -1, "pageup": -1}
 """Keys that turn the pages of a long help, and by how many pages."""
@@ -15,7 +15,7 @@ class HelpPane(TextPane):
 
     def toggle(self, topic: str, width: int, height: int) -> None:
         """Show the keys of a topic of `help_pages.PAGES` on a screen of this size, or hide the help."""
-        from tui.actions import help_layout, help_pages
+        from attn_tutor.tui.actions import help_layout, help_pages
 
         if self.display:
             self.display = False

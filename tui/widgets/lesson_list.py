@@ -15,9 +15,9 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from lessons.render.numbers import truncated
-from tui.actions.bindings import bindings
-from tui.widgets.line_widget import LineWidget
+from attn_tutor.lessons.render.numbers import truncated
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.widgets.line_widget import LineWidget
 
 CURSOR = Style(reverse=True)
 FIRST = Style(bold=True)

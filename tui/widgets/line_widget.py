@@ -10,7 +10,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.drawings.styled_line import over
+from attn_tutor.tui.drawings.styled_line import over
 
 
 def settle(widget: Widget) -> None:

@@ -21,25 +21,25 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from lessons.render.numbers import visible
-from lessons.results.result import Tensor, Window
-from lessons.results.summaries import Blocks, How, RowStats, row_stats
-from lessons.results.tensor_questions import BlocksQuestion, PartQuestion, RowQuestion, WindowQuestion
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint, then
-from tui.drawings import bars
-from tui.drawings.drawing import BARS, MATRIX, Drawing, drawing_of
-from tui.drawings.drawing_scene import TILE, Face, Scene, index_of, tiles_missing, value_at
-from tui.drawings.grid import form_at, forms
-from tui.drawings.heads import Heads, draw_heads
-from tui.drawings.marks import NO_MARKS, UNMARKED, Marked, Marks
-from tui.drawings.styled_line import Runs, differing_width, over
-from tui.drawings.zoom import Level, Zoom, opening_level
-from tui.render.palette import palette
-from tui.render.row_text import TOP, row_text
-from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import LineWidget
+from attn_tutor.lessons.render.numbers import visible
+from attn_tutor.lessons.results.result import Tensor, Window
+from attn_tutor.lessons.results.summaries import Blocks, How, RowStats, row_stats
+from attn_tutor.lessons.results.tensor_questions import BlocksQuestion, PartQuestion, RowQuestion, WindowQuestion
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint, then
+from attn_tutor.tui.drawings import bars
+from attn_tutor.tui.drawings.drawing import BARS, MATRIX, Drawing, drawing_of
+from attn_tutor.tui.drawings.drawing_scene import TILE, Face, Scene, index_of, tiles_missing, value_at
+from attn_tutor.tui.drawings.grid import form_at, forms
+from attn_tutor.tui.drawings.heads import Heads, draw_heads
+from attn_tutor.tui.drawings.marks import NO_MARKS, UNMARKED, Marked, Marks
+from attn_tutor.tui.drawings.styled_line import Runs, differing_width, over
+from attn_tutor.tui.drawings.zoom import Level, Zoom, opening_level
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.render.row_text import TOP, row_text
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.line_widget import LineWidget
 
 say = Wording("screen/matrix")
 

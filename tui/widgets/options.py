@@ -13,13 +13,13 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.key_names import name_of
-from tui.actions.layouts import twins
-from tui.actions.table import ACTIONS
-from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import LineWidget
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.key_names import name_of
+from attn_tutor.tui.actions.layouts import twins
+from attn_tutor.tui.actions.table import ACTIONS
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.line_widget import LineWidget
 
 say = Wording("screen/options")
 

@@ -14,9 +14,9 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from tui.actions.bindings import bindings
-from tui.state.prompt_lines import goes_on
-from tui.widgets.editor import Editor
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.state.prompt_lines import goes_on
+from attn_tutor.tui.widgets.editor import Editor
 
 WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*$")
 INDENT = "    "

@@ -11,11 +11,11 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import Input
 
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint
-from tui.widgets.line_widget import Box
-from tui.widgets.text_line import TextLine
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.widgets.line_widget import Box
+from attn_tutor.tui.widgets.text_line import TextLine
 
 say = Wording("screen/search")
 

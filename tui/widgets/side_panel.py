@@ -8,13 +8,13 @@ from dataclasses import replace
 from rich.text import Text
 from textual import events
 
-from lessons.results.flow import Flow
-from tui.state.earlier_tensors import EarlierTensor
-from tui.tty.terminal import Terminal
-from tui.widgets.earlier_matrices import EarlierMatrices
-from tui.widgets.flow_chart import EMPTY, FlowChart
-from tui.widgets.line_widget import Box, set_height
-from tui.widgets.text_line import TextLine
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.tui.state.earlier_tensors import EarlierTensor
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.earlier_matrices import EarlierMatrices
+from attn_tutor.tui.widgets.flow_chart import EMPTY, FlowChart
+from attn_tutor.tui.widgets.line_widget import Box, set_height
+from attn_tutor.tui.widgets.text_line import TextLine
 
 
 class SidePanel(Box):

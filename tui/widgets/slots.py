@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tui.widgets.line_widget import set_height
-from tui.widgets.matrix import MatrixView
+from attn_tutor.tui.widgets.line_widget import set_height
+from attn_tutor.tui.widgets.matrix import MatrixView
 
 
 def fill_slot(view: MatrixView, lines: int, columns: int | None = None, offset: tuple[int, int] = (0, 0)) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
-from lessons.render.numbers import truncated, visible
-from tui.state.tensor_rows import TensorRow
-from tui.widgets.lesson_list import LessonEntry, LessonList
+from attn_tutor.lessons.render.numbers import truncated, visible
+from attn_tutor.tui.state.tensor_rows import TensorRow
+from attn_tutor.tui.widgets.lesson_list import LessonEntry, LessonList
 
 GAP = "  "
 

@@ -7,8 +7,8 @@ from rich.segment import Segment
 from rich.text import Text
 from textual.strip import Strip
 
-from lessons.render.numbers import truncated
-from tui.widgets.line_widget import LineWidget
+from attn_tutor.lessons.render.numbers import truncated
+from attn_tutor.tui.widgets.line_widget import LineWidget
 
 
 class TextLine(LineWidget):

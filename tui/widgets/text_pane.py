@@ -15,11 +15,11 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.strip import Strip
 
-from lessons.texts.wording import Wording
-from tui.actions.bindings import bindings
-from tui.actions.hints import then
-from tui.actions.key_names import short_keys
-from tui.widgets.line_widget import LineWidget
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import then
+from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.widgets.line_widget import LineWidget
 
 say = Wording("screen/text-pane")
 

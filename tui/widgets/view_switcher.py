@@ -6,8 +6,8 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-from tui.render.step_layout import WIDE
-from tui.widgets.line_widget import Box
+from attn_tutor.tui.render.step_layout import WIDE
+from attn_tutor.tui.widgets.line_widget import Box
 
 SIDE_PERCENT, SIDE_MOST = 29, 64
 """The width of the panel: a part of the screen, and at most so many columns."""

@@ -17,22 +17,22 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Input
 
-from lessons.format.knobs.knob import Knob
-from lessons.format.lesson import Lesson
-from lessons.render.numbers import truncated
-from lessons.texts.wording import Wording
-from lessons.what_if import relevance
-from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
-from tui.actions.bindings import bindings
-from tui.actions.hints import hint
-from tui.actions.key_names import name_of
-from tui.state import what_if_rows
-from tui.state.what_if_rows import Spot, WhatIfRow
-from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import Box, LineWidget, set_height
-from tui.widgets.search_line import SearchLine
-from tui.widgets.text_line import TextLine
-from tui.widgets.text_pane import TextPane
+from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.render.numbers import truncated
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if import relevance
+from attn_tutor.lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
+from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.actions.key_names import name_of
+from attn_tutor.tui.state import what_if_rows
+from attn_tutor.tui.state.what_if_rows import Spot, WhatIfRow
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.line_widget import Box, LineWidget, set_height
+from attn_tutor.tui.widgets.search_line import SearchLine
+from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.text_pane import TextPane
 
 say = Wording("change/panel")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lessons.results.result import WorkerError
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("engine/address-space")
 

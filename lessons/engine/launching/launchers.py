@@ -19,16 +19,25 @@ import time
 from pathlib import Path
 from typing import IO, Protocol
 
-from lessons.engine.launching import address_space, open_files, start_failures
-from lessons.engine.launching.tasks import TooFewTasks
-from lessons.engine.launching.worker_process import spawn
-from lessons.format.lesson import Limits
-from lessons.results.code_unit import learner_line
-from lessons.results.result import WorkerError
-from lessons.texts.wording import Wording
-from lessons.worker import channel, child_exit_codes, wire
-from lessons.worker.fence import scratch_folders
-from lessons.worker.messages import Exited, Interrupt, Kill, Launch, LoadFailed, ServerReady, SetIdle, SpareReady
+from attn_tutor.lessons.engine.launching import address_space, open_files, start_failures
+from attn_tutor.lessons.engine.launching.tasks import TooFewTasks
+from attn_tutor.lessons.engine.launching.worker_process import spawn
+from attn_tutor.lessons.format.lesson import Limits
+from attn_tutor.lessons.results.code_unit import learner_line
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel, child_exit_codes, wire
+from attn_tutor.lessons.worker.fence import scratch_folders
+from attn_tutor.lessons.worker.messages import (
+    Exited,
+    Interrupt,
+    Kill,
+    Launch,
+    LoadFailed,
+    ServerReady,
+    SetIdle,
+    SpareReady,
+)
 
 say = Wording("engine/launchers")
 

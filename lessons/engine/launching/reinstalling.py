@@ -75,7 +75,7 @@ def install_command(module: str, prefix: Path | None = None) -> str:
 def missing_package(error: ImportError) -> str:
     """Return the package of others that an import has failed for, "" if it is none of others."""
     package = (error.name or "").partition(".")[0]
-    ours = {"", "attention", "lessons", "tui"}
+    ours = {"", "attn_tutor"}
     return "" if package in ours or package in sys.stdlib_module_names else package
 
 

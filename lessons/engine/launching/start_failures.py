@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from lessons.results.clean_text import clean
-from lessons.results.result import WorkerError
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("engine/starting")
 
@@ -39,7 +39,9 @@ def slow_load(timeout: float) -> WorkerError:
 
 def load_failed(why: str) -> WorkerError:
     """Return the error that importing PyTorch has failed, which says why and what to do."""
-    from lessons.engine.launching.reinstalling import reinstall_command  # only now: it reads what is installed
+    from attn_tutor.lessons.engine.launching.reinstalling import (
+        reinstall_command,  # only now: it reads what is installed
+    )
 
     sentence = say(
         "load-failed", "PyTorch could not be loaded: {why}. To install it again: {command}",
@@ -50,7 +52,9 @@ def load_failed(why: str) -> WorkerError:
 
 def ended_while_loading(log: str) -> WorkerError:
     """Return the error that the worker ended, as it does where a library of PyTorch or memory was cut short."""
-    from lessons.engine.launching.reinstalling import reinstall_command  # only now: it reads what is installed
+    from attn_tutor.lessons.engine.launching.reinstalling import (
+        reinstall_command,  # only now: it reads what is installed
+    )
 
     ended = say("ended-loading", "The worker process ended while it loaded PyTorch.")
     remedy = say(

@@ -10,19 +10,17 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO
 
-from lessons.engine.launching.tasks import TooFewTasks
-from lessons.worker import child_exit_codes
-from lessons.worker.fence.linux import ADDR_NO_RANDOMIZE, personality
-
-ROOT = Path(__file__).resolve().parents[3]
+from attn_tutor.lessons.engine.launching.tasks import TooFewTasks
+from attn_tutor.lessons.files.import_folder import IMPORT_FOLDER
+from attn_tutor.lessons.worker import child_exit_codes
+from attn_tutor.lessons.worker.fence.linux import ADDR_NO_RANDOMIZE, personality
 
 _BOOT = """
 import importlib, os, sys
 sys.path.insert(0, sys.argv[1])
-importlib.import_module("lessons.reading.cut_bytecode").ignore()
+importlib.import_module("attn_tutor.lessons.reading.cut_bytecode").ignore()
 os.nice(int(sys.argv[2]))
 try:
     importlib.import_module(sys.argv[3]).main(*sys.argv[5:])
@@ -73,8 +71,8 @@ def spawn(
     `-P` keeps the current directory off the path, where a file called torch.py may lie. Standard input is what the
     process takes on as its environment once it has loaded. Raises `TooFewTasks`.
     """
-    main = f"lessons.worker.process.{module}"
-    command = [sys.executable, "-P", "-c", _BOOT, str(ROOT), str(nice), main, str(child_exit_codes.NO_PROCESS)]
+    main = f"attn_tutor.lessons.worker.process.{module}"
+    command = [sys.executable, "-P", "-c", _BOOT, IMPORT_FOLDER, str(nice), main, str(child_exit_codes.NO_PROCESS)]
     with tempfile.TemporaryFile() as rest, same_layout():
         rest.write(json.dumps(environment()).encode())
         rest.seek(0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lessons.engine.programs.program_session import Function, ProgramRun, ProgramSession
-from lessons.results.program_result import Named
-from lessons.results.result import Tensor
+from attn_tutor.lessons.engine.programs.program_session import Function, ProgramRun, ProgramSession
+from attn_tutor.lessons.results.program_result import Named
+from attn_tutor.lessons.results.result import Tensor
 
 SECONDS = 2.0
 """Seconds for which each of two runs looks at its tensors; after that, only the last calls are compared."""

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lessons.engine.programs.tensor_groups import TOGETHER, by_module
-from lessons.format import main_path
-from lessons.format.fields import Name, OptionalName
-from lessons.format.knobs.literal import LiteralKnob
-from lessons.format.lesson import Lesson, RunStep, ShownTensor
-from lessons.results.code_unit import PROGRAM
-from lessons.results.line_shapes import LineShapes, Shape
-from lessons.results.program_result import Named, ProgramResult
-from lessons.texts.wording import Wording
-from lessons.what_if import literals
+from attn_tutor.lessons.engine.programs.tensor_groups import TOGETHER, by_module
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.fields import Name, OptionalName
+from attn_tutor.lessons.format.knobs.literal import LiteralKnob
+from attn_tutor.lessons.format.lesson import Lesson, RunStep, ShownTensor
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.line_shapes import LineShapes, Shape
+from attn_tutor.lessons.results.program_result import Named, ProgramResult
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if import literals
 
 say = Wording("engine/program")
 

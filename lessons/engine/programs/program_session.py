@@ -7,27 +7,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol, TypeVar, cast
 
-from lessons.engine import replies
-from lessons.engine.launching.launchers import Launcher
-from lessons.engine.programs import program_lesson
-from lessons.engine.programs.function_source import function_lines, function_source
-from lessons.engine.programs.run_words import about
-from lessons.engine.run import Run
-from lessons.engine.running_program import OwnProgram, names_of
-from lessons.engine.session import Session
-from lessons.format.lesson import Lesson, RunStep
-from lessons.results.clean_text import clean
-from lessons.results.code_unit import PROGRAM, CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.flow import Flow
-from lessons.results.program_result import ProgramResult
-from lessons.results.result import Failure, StepResult, Tensor
-from lessons.results.tensor_questions import FlowQuestion, Refusal, ShowQuestion, TensorQuestion
-from lessons.texts.wording import Wording
-from lessons.what_if.changes import UNCHANGED, Changes, apply, statements_before_cells
-from lessons.worker.message_parts import CellWrite
-from lessons.worker.messages import BindNamed
-from lessons.worker.program_messages import CallReport, ChooseCall, Digest, DigestReport, DigestValues
+from attn_tutor.lessons.engine import replies
+from attn_tutor.lessons.engine.launching.launchers import Launcher
+from attn_tutor.lessons.engine.programs import program_lesson
+from attn_tutor.lessons.engine.programs.function_source import function_lines, function_source
+from attn_tutor.lessons.engine.programs.run_words import about
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.running_program import OwnProgram, names_of
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Lesson, RunStep
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.program_result import ProgramResult
+from attn_tutor.lessons.results.result import Failure, StepResult, Tensor
+from attn_tutor.lessons.results.tensor_questions import FlowQuestion, Refusal, ShowQuestion, TensorQuestion
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes, apply, statements_before_cells
+from attn_tutor.lessons.worker.message_parts import CellWrite
+from attn_tutor.lessons.worker.messages import BindNamed
+from attn_tutor.lessons.worker.program_messages import CallReport, ChooseCall, Digest, DigestReport, DigestValues
 
 say = Wording("engine/program")
 

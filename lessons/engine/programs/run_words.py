@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 
-from lessons.engine.running_program import LIMITS, OwnProgram
-from lessons.results.clean_text import printable
-from lessons.results.program_result import ProgramResult
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine.running_program import LIMITS, OwnProgram
+from attn_tutor.lessons.results.clean_text import printable
+from attn_tutor.lessons.results.program_result import ProgramResult
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("engine/program")
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from lessons.files.whole_file import rewrite
-from lessons.texts.wording import Wording
-from lessons.worker import channel, wire
-from lessons.worker.program_messages import TracePart
+from attn_tutor.lessons.files.whole_file import rewrite
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel, wire
+from attn_tutor.lessons.worker.program_messages import TracePart
 
 say = Wording("engine/saved-traces")
 

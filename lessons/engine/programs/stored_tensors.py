@@ -12,18 +12,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from lessons.engine import replies
-from lessons.engine.launching.launchers import ChildProcess
-from lessons.engine.running_program import with_room_for
-from lessons.engine.session import Session
-from lessons.format.lesson import Limits
-from lessons.results.clean_text import clean
-from lessons.results.result import Tensor
-from lessons.results.tensor_file import TensorList, TensorStatistics
-from lessons.results.tensor_questions import Refusal
-from lessons.texts.wording import Wording
-from lessons.worker import channel, wire
-from lessons.worker.program_messages import ReadTensorFile, ShowStoredTensor, StoredTensorReport, TensorFileReport
+from attn_tutor.lessons.engine import replies
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess
+from attn_tutor.lessons.engine.running_program import with_room_for
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Limits
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.results.tensor_file import TensorList, TensorStatistics
+from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel, wire
+from attn_tutor.lessons.worker.program_messages import (
+    ReadTensorFile,
+    ShowStoredTensor,
+    StoredTensorReport,
+    TensorFileReport,
+)
 
 say = Wording("engine/stored-tensors")
 

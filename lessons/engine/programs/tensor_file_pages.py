@@ -8,20 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lessons.engine.programs.program_lesson import Group, Page, Pages, escaped
-from lessons.engine.programs.tensor_groups import by_module
-from lessons.format.lesson import Lesson, ShownTensor
-from lessons.results.clean_text import printable
-from lessons.results.code_unit import PROGRAM
-from lessons.results.program_result import Named
-from lessons.results.result import LONGEST_AXIS
-from lessons.results.tensor_file import ListedTensor, TensorList
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine.programs.program_lesson import Group, Page, Pages, escaped
+from attn_tutor.lessons.engine.programs.tensor_groups import by_module
+from attn_tutor.lessons.format.lesson import Lesson, ShownTensor
+from attn_tutor.lessons.results.clean_text import printable
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.program_result import Named
+from attn_tutor.lessons.results.result import LONGEST_AXIS
+from attn_tutor.lessons.results.tensor_file import ListedTensor, TensorList
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("engine/tensor-file")
 
 OPEN = "open_tensors"
-IMPORTS = f"from lessons.trace import {OPEN}"
+IMPORTS = f"from attn_tutor import {OPEN}"
 FILE = "tensors"
 """The variable for the file in the code of a page."""
 

@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lessons.engine import replies
-from lessons.engine.launching.launchers import Launcher
-from lessons.engine.programs import stored_tensors
-from lessons.engine.programs.program_session import ProgramRun, ProgramSession
-from lessons.engine.programs.stored_tensors import UnreadableTensors
-from lessons.engine.programs.tensor_file_pages import TensorFilePages
-from lessons.engine.run import Run
-from lessons.engine.running_program import OwnProgram
-from lessons.format.lesson import Lesson, RunStep
-from lessons.results.clean_text import printable
-from lessons.results.code_unit import PROGRAM
-from lessons.results.program_result import ProgramResult
-from lessons.results.result import WorkerError
-from lessons.results.tensor_file import TensorList, TensorStatistics
-from lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.engine import replies
+from attn_tutor.lessons.engine.launching.launchers import Launcher
+from attn_tutor.lessons.engine.programs import stored_tensors
+from attn_tutor.lessons.engine.programs.program_session import ProgramRun, ProgramSession
+from attn_tutor.lessons.engine.programs.stored_tensors import UnreadableTensors
+from attn_tutor.lessons.engine.programs.tensor_file_pages import TensorFilePages
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.format.lesson import Lesson, RunStep
+from attn_tutor.lessons.results.clean_text import printable
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.program_result import ProgramResult
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.results.tensor_file import TensorList, TensorStatistics
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
 
 SECONDS = 1.0
 """The longest time that the statistics of all tensors of a page may take."""

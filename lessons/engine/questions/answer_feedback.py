@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
-from lessons.engine.questions.question_facts import Index, is_same_number
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine.questions.question_facts import Index, is_same_number
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("engine/feedback")
 

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from lessons.engine.questions.question_facts import (
+from attn_tutor.lessons.engine.questions.question_facts import (
     Index,
     Pointing,
     normalize_text,
@@ -16,10 +16,10 @@ from lessons.engine.questions.question_facts import (
     pointed_tensor,
     target_of,
 )
-from lessons.engine.questions.question_words import LETTERS, Choice, choices, form
-from lessons.format.lesson import ChoiceStep, PredictStep, Question
-from lessons.results.result import StepResult
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine.questions.question_words import LETTERS, Choice, choices, form
+from attn_tutor.lessons.format.lesson import ChoiceStep, PredictStep, Question
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("engine/answer-reading")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lessons.engine.questions import experiment_judging, question_judging
-from lessons.engine.session import Session
-from lessons.format.lesson import Exercise, ExerciseStep, ExperimentStep, Lesson
-from lessons.results.result import Judgement, StepResult
-from lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.engine.questions import experiment_judging, question_judging
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Exercise, ExerciseStep, ExperimentStep, Lesson
+from attn_tutor.lessons.results.result import Judgement, StepResult
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
 
 
 def judge(session: Session, lesson: Lesson, exercise: Exercise, text: str, seed: int | None = None) -> Judgement:

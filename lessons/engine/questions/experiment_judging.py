@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lessons.format import template
-from lessons.format.lesson import ExperimentStep, Lesson, Way
-from lessons.results.result import CheckResult, Judgement, NamedMistake, StepResult
-from lessons.results.verdict import Verdict
-from lessons.texts.wording import Wording
-from lessons.what_if import changes
-from lessons.what_if.changes import Changes
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import ExperimentStep, Lesson, Way
+from attn_tutor.lessons.results.result import CheckResult, Judgement, NamedMistake, StepResult
+from attn_tutor.lessons.results.verdict import Verdict
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if import changes
+from attn_tutor.lessons.what_if.changes import Changes
 
 say = Wording("engine/experiment")
 

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from lessons.format import template
-from lessons.format.lesson import FindStep, PointStep, PredictStep, Question
-from lessons.results.result import StepResult, Tensor, WorkerError
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import FindStep, PointStep, PredictStep, Question
+from attn_tutor.lessons.results.result import StepResult, Tensor, WorkerError
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("engine/question-facts")
 

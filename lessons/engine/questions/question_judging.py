@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from lessons.engine.questions.answer_feedback import (
+from attn_tutor.lessons.engine.questions.answer_feedback import (
     describe_number_error,
     describe_order_error,
     describe_shape_error,
     point_at_other_row,
     point_elsewhere,
 )
-from lessons.engine.questions.answer_reading import (
+from attn_tutor.lessons.engine.questions.answer_reading import (
     LONGEST,
     UnreadableAnswer,
     read_box,
@@ -24,7 +24,7 @@ from lessons.engine.questions.answer_reading import (
     read_sizes,
     unreadable,
 )
-from lessons.engine.questions.question_facts import (
+from attn_tutor.lessons.engine.questions.question_facts import (
     Pointing,
     as_number,
     as_whole_numbers,
@@ -37,12 +37,12 @@ from lessons.engine.questions.question_facts import (
     right_cells,
     target_of,
 )
-from lessons.engine.questions.question_words import choices, why
-from lessons.format import template
-from lessons.format.lesson import ChoiceStep, FindStep, PredictStep, Question
-from lessons.results.result import CheckResult, Judgement, StepResult
-from lessons.results.verdict import Verdict
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.engine.questions.question_words import choices, why
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import ChoiceStep, FindStep, PredictStep, Question
+from attn_tutor.lessons.results.result import CheckResult, Judgement, StepResult
+from attn_tutor.lessons.results.verdict import Verdict
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("engine/question-judging")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from lessons.engine.questions.question_facts import (
+from attn_tutor.lessons.engine.questions.question_facts import (
     Index,
     Pointing,
     as_number,
@@ -20,11 +20,11 @@ from lessons.engine.questions.question_facts import (
     right_cells,
     target_of,
 )
-from lessons.format import template
-from lessons.format.lesson import ChoiceStep, FindStep, PredictStep, Question
-from lessons.results.explanation import label
-from lessons.results.result import StepResult
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import ChoiceStep, FindStep, PredictStep, Question
+from attn_tutor.lessons.results.explanation import label
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("engine/question-words")
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from lessons.format.fields import Name, OptionalName, Text, is_text
-from lessons.format.knobs.knob import (
+from attn_tutor.lessons.format.fields import Name, OptionalName, Text, is_text
+from attn_tutor.lessons.format.knobs.knob import (
     ChangeError,
     Knob,
     LessonCode,
@@ -19,7 +19,7 @@ from lessons.format.knobs.knob import (
     missing_text,
     occurrences,
 )
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("change/choice")
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lessons.format.knobs.choice import ChoiceKnob
-from lessons.format.knobs.number import NumberKnob
-from lessons.format.knobs.seed import SeedKnob
-from lessons.format.knobs.words import WordsKnob
+from attn_tutor.lessons.format.knobs.choice import ChoiceKnob
+from attn_tutor.lessons.format.knobs.number import NumberKnob
+from attn_tutor.lessons.format.knobs.seed import SeedKnob
+from attn_tutor.lessons.format.knobs.words import WordsKnob
 
 AnyKnob = Annotated[NumberKnob | ChoiceKnob | SeedKnob | WordsKnob, Field(discriminator="kind")]

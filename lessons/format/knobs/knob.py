@@ -12,8 +12,8 @@ from typing import Annotated, Any, ClassVar, Protocol
 
 from pydantic import Field
 
-from lessons.format.fields import Model, OptionalName, Slug, Text
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format.fields import Model, OptionalName, Slug, Text
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("change/knob")
 

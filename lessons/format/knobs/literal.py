@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Literal
 
-from lessons.format.fields import Name, OptionalCode, Whole
-from lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting, Span
-from lessons.format.knobs.number import DECIMALS, parse_number
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format.fields import Name, OptionalCode, Whole
+from attn_tutor.lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting, Span
+from attn_tutor.lessons.format.knobs.number import DECIMALS, parse_number
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("change/literal")
 

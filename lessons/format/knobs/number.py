@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
-from lessons.format.fields import Name, Number
-from lessons.format.knobs.knob import (
+from attn_tutor.lessons.format.fields import Name, Number
+from attn_tutor.lessons.format.knobs.knob import (
     ChangeError,
     Knob,
     LessonCode,
@@ -19,7 +19,7 @@ from lessons.format.knobs.knob import (
     missing_text,
     occurrences,
 )
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("change/number")
 

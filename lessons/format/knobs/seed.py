@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting
-from lessons.format.knobs.number import parse_number
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting
+from attn_tutor.lessons.format.knobs.number import parse_number
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("change/seed")
 

@@ -21,7 +21,7 @@ import itertools
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("change/sentence")
 

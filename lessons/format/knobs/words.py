@@ -10,10 +10,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from lessons.format.fields import Whole
-from lessons.format.knobs import sentence
-from lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting, Span
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.format.fields import Whole
+from attn_tutor.lessons.format.knobs import sentence
+from attn_tutor.lessons.format.knobs.knob import ChangeError, Knob, LessonCode, Problem, Rewrite, Setting, Span
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("change/words")
 

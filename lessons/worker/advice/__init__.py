@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Importing these modules registers their rules.
-from lessons.worker.advice import (
+from attn_tutor.lessons.worker.advice import (
     calls,
     dtypes,
     gradients,
@@ -24,12 +24,12 @@ from lessons.worker.advice import (
     shape_errors,
     syntax,
 )
-from lessons.worker.advice.exception_rules import RULES
-from lessons.worker.advice.offers import Offer, parts_of, suggestions
-from lessons.worker.advice.original_builtins import with_original_builtins
-from lessons.worker.advice.safe_reading import is_a, message_of
-from lessons.worker.advice.scene import Scene
-from lessons.worker.message_parts import SuggestionReport
+from attn_tutor.lessons.worker.advice.exception_rules import RULES
+from attn_tutor.lessons.worker.advice.offers import Offer, parts_of, suggestions
+from attn_tutor.lessons.worker.advice.original_builtins import with_original_builtins
+from attn_tutor.lessons.worker.advice.safe_reading import is_a, message_of
+from attn_tutor.lessons.worker.advice.scene import Scene
+from attn_tutor.lessons.worker.message_parts import SuggestionReport
 
 __all__ = [
     "advice",

@@ -7,12 +7,12 @@ import inspect
 from types import FunctionType
 from typing import Any
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.exception_rules import Match, rule
-from lessons.worker.advice.offers import Said, did_you_mean
-from lessons.worker.advice.safe_reading import UNKNOWN, Module, function_of, is_class
-from lessons.worker.advice.scene import Scene, name_of, nearest
-from lessons.worker.advice.star_imports import replaced
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.exception_rules import Match, rule
+from attn_tutor.lessons.worker.advice.offers import Said, did_you_mean
+from attn_tutor.lessons.worker.advice.safe_reading import UNKNOWN, Module, function_of, is_class
+from attn_tutor.lessons.worker.advice.scene import Scene, name_of, nearest
+from attn_tutor.lessons.worker.advice.star_imports import replaced
 
 say = Wording("advice/calls")
 

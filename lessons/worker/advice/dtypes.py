@@ -6,13 +6,13 @@ import ast
 
 import torch
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
-from lessons.worker.advice.missing_values import explain_none
-from lessons.worker.advice.offers import GAP, Offer, Said, try_out, write
-from lessons.worker.advice.safe_reading import Linear, TensorInfo, attributes, is_exactly, tensor_info
-from lessons.worker.advice.scene import Scene, operand
-from lessons.worker.advice.shape_effects import is_torch
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from attn_tutor.lessons.worker.advice.missing_values import explain_none
+from attn_tutor.lessons.worker.advice.offers import GAP, Offer, Said, try_out, write
+from attn_tutor.lessons.worker.advice.safe_reading import Linear, TensorInfo, attributes, is_exactly, tensor_info
+from attn_tutor.lessons.worker.advice.scene import Scene, operand
+from attn_tutor.lessons.worker.advice.shape_effects import is_torch
 
 say = Wording("advice/dtypes")
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lessons.worker.advice.offers import Said
-from lessons.worker.advice.scene import Scene
+from attn_tutor.lessons.worker.advice.offers import Said
+from attn_tutor.lessons.worker.advice.scene import Scene
 
 Match = re.Match[str]
 Advise = Callable[[Scene, Match], Said | None]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from lessons.worker.advice.safe_reading import UNKNOWN, Module, is_a, message_of, type_name
-from lessons.worker.advice.scene import Scene
-from lessons.worker.advice.shape_effects import is_torch
+from attn_tutor.lessons.worker.advice.safe_reading import UNKNOWN, Module, is_a, message_of, type_name
+from attn_tutor.lessons.worker.advice.scene import Scene
+from attn_tutor.lessons.worker.advice.shape_effects import is_torch
 
 SYNONYMS = {"matmul": "@", "mm": "@", "bmm": "@", "mv": "@", "dot": "@", "concat": "cat", "concatenate": "cat"}
 OPERATORS: dict[type[ast.operator], str] = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
-from lessons.worker.advice.offers import Offer, Said, try_out
-from lessons.worker.advice.scene import Scene, operand, size
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from attn_tutor.lessons.worker.advice.offers import Offer, Said, try_out
+from attn_tutor.lessons.worker.advice.scene import Scene, operand, size
 
 say = Wording("advice/gradients")
 

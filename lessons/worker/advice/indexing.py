@@ -6,10 +6,10 @@ import ast
 import re
 from collections import OrderedDict
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
-from lessons.worker.advice.safe_reading import UNKNOWN, attributes, is_exactly
-from lessons.worker.advice.scene import Scene, nearest, size
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from attn_tutor.lessons.worker.advice.safe_reading import UNKNOWN, attributes, is_exactly
+from attn_tutor.lessons.worker.advice.scene import Scene, nearest, size
 
 say = Wording("advice/indexing")
 

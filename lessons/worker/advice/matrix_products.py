@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
-from lessons.worker.advice.offers import GAP, Offer, Said, did_you_mean
-from lessons.worker.advice.safe_reading import Linear, attributes, tensor_info
-from lessons.worker.advice.scene import Scene, operand, size
-from lessons.worker.advice.shape_effects import PRODUCTS, Shape, is_torch, product
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from attn_tutor.lessons.worker.advice.offers import GAP, Offer, Said, did_you_mean
+from attn_tutor.lessons.worker.advice.safe_reading import Linear, attributes, tensor_info
+from attn_tutor.lessons.worker.advice.scene import Scene, operand, size
+from attn_tutor.lessons.worker.advice.shape_effects import PRODUCTS, Shape, is_torch, product
 
 say = Wording("advice/matrix-products")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.exception_rules import Match, rule
-from lessons.worker.advice.safe_reading import Module, is_a
-from lessons.worker.advice.scene import Scene
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.exception_rules import Match, rule
+from attn_tutor.lessons.worker.advice.safe_reading import Module, is_a
+from attn_tutor.lessons.worker.advice.scene import Scene
 
 say = Wording("advice/missing-values")
 

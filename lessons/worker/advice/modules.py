@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
-from lessons.worker.advice.missing_values import explain_none
-from lessons.worker.advice.offers import Offer, Said, did_you_mean, try_out, write
-from lessons.worker.advice.safe_reading import (
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from attn_tutor.lessons.worker.advice.missing_values import explain_none
+from attn_tutor.lessons.worker.advice.offers import Offer, Said, did_you_mean, try_out, write
+from attn_tutor.lessons.worker.advice.safe_reading import (
     TENSOR_NAMES,
     UNKNOWN,
     Linear,
@@ -21,8 +21,8 @@ from lessons.worker.advice.safe_reading import (
     tensor_info,
     type_name,
 )
-from lessons.worker.advice.scene import BUILTINS, Scene, operand, size
-from lessons.worker.advice.shape_effects import product
+from attn_tutor.lessons.worker.advice.scene import BUILTINS, Scene, operand, size
+from attn_tutor.lessons.worker.advice.shape_effects import product
 
 say = Wording("advice/modules")
 

@@ -13,10 +13,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.exception_rules import Match, rule
-from lessons.worker.advice.offers import Offer, Said, did_you_mean, write
-from lessons.worker.advice.safe_reading import (
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.exception_rules import Match, rule
+from attn_tutor.lessons.worker.advice.offers import Offer, Said, did_you_mean, write
+from attn_tutor.lessons.worker.advice.safe_reading import (
     TENSOR_NAMES,
     UNKNOWN,
     Module,
@@ -28,7 +28,7 @@ from lessons.worker.advice.safe_reading import (
     tensor_info,
     type_name,
 )
-from lessons.worker.advice.scene import Scene, name_of, nearest, operand
+from attn_tutor.lessons.worker.advice.scene import Scene, name_of, nearest, operand
 
 say = Wording("advice/naming")
 

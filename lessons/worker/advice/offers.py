@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.scene import Scene
-from lessons.worker.message_parts import SuggestionReport
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.scene import Scene
+from attn_tutor.lessons.worker.message_parts import SuggestionReport
 
 say = Wording("advice/offers")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.exception_rules import Match, rule
-from lessons.worker.advice.offers import Said
-from lessons.worker.advice.scene import Scene
-from lessons.worker.fence import landlock, system_calls
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.exception_rules import Match, rule
+from attn_tutor.lessons.worker.advice.offers import Said
+from attn_tutor.lessons.worker.advice.scene import Scene
+from attn_tutor.lessons.worker.fence import landlock, system_calls
 
 say = Wording("advice/refusals")
 

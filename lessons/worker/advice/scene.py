@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice import shape_effects
-from lessons.worker.advice.safe_reading import UNKNOWN, TensorInfo, attribute, is_exactly, item, tensor_info
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice import shape_effects
+from attn_tutor.lessons.worker.advice.safe_reading import UNKNOWN, TensorInfo, attribute, is_exactly, item, tensor_info
 
 say = Wording("advice/scene")
 

@@ -11,7 +11,14 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from lessons.worker.advice.safe_reading import UNKNOWN, Linear, TensorInfo, attributes, is_exactly, tensor_info
+from attn_tutor.lessons.worker.advice.safe_reading import (
+    UNKNOWN,
+    Linear,
+    TensorInfo,
+    attributes,
+    is_exactly,
+    tensor_info,
+)
 
 Shape = tuple[int, ...]
 Arguments = list[Any]

@@ -6,13 +6,13 @@ import ast
 import math
 import re
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.exception_rules import Match, fixed_advice, rule
-from lessons.worker.advice.matrix_products import untransposed
-from lessons.worker.advice.offers import Offer, Said, did_you_mean, parts_of, try_out
-from lessons.worker.advice.safe_reading import UNKNOWN, is_exactly
-from lessons.worker.advice.scene import Scene, operand, size
-from lessons.worker.advice.shape_effects import SAME, Shape, broadcast, is_torch, product
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from attn_tutor.lessons.worker.advice.matrix_products import untransposed
+from attn_tutor.lessons.worker.advice.offers import Offer, Said, did_you_mean, parts_of, try_out
+from attn_tutor.lessons.worker.advice.safe_reading import UNKNOWN, is_exactly
+from attn_tutor.lessons.worker.advice.scene import Scene, operand, size
+from attn_tutor.lessons.worker.advice.shape_effects import SAME, Shape, broadcast, is_torch, product
 
 say = Wording("advice/shape-errors")
 

@@ -9,11 +9,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.exception_rules import Match, rule
-from lessons.worker.advice.offers import Said
-from lessons.worker.advice.safe_reading import UNKNOWN
-from lessons.worker.advice.scene import BUILTINS, Scene
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.exception_rules import Match, rule
+from attn_tutor.lessons.worker.advice.offers import Said
+from attn_tutor.lessons.worker.advice.safe_reading import UNKNOWN
+from attn_tutor.lessons.worker.advice.scene import BUILTINS, Scene
 
 say = Wording("advice/star-imports")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lessons.texts.wording import Wording
-from lessons.worker.advice.exception_rules import Match, rule
-from lessons.worker.advice.scene import Scene
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.exception_rules import Match, rule
+from attn_tutor.lessons.worker.advice.scene import Scene
 
 say = Wording("advice/syntax")
 

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import torch
 
-from lessons.results.run_comparison import (
+from attn_tutor.lessons.results.run_comparison import (
     Agreeing,
     Agreement,
     ComparedCell,
@@ -25,16 +25,16 @@ from lessons.results.run_comparison import (
     Span,
     Stretch,
 )
-from lessons.worker.comparing import result_pieces, result_routes, result_sketch
-from lessons.worker.comparing.result_log import ResultLog
-from lessons.worker.comparing.result_pairs import ResultPairs, is_telling
-from lessons.worker.comparing.result_pieces import Piece, ResultPieces
-from lessons.worker.comparing.tolerances import Tolerances
-from lessons.worker.comparing.traced_result import ResultTrace, TracedResult
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.jobs.result_matching import hide_the_same, is_mask
-from lessons.worker.recording.element_history import ElementHistory, ValueLost
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.comparing import result_pieces, result_routes, result_sketch
+from attn_tutor.lessons.worker.comparing.result_log import ResultLog
+from attn_tutor.lessons.worker.comparing.result_pairs import ResultPairs, is_telling
+from attn_tutor.lessons.worker.comparing.result_pieces import Piece, ResultPieces
+from attn_tutor.lessons.worker.comparing.tolerances import Tolerances
+from attn_tutor.lessons.worker.comparing.traced_result import ResultTrace, TracedResult
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.jobs.result_matching import hide_the_same, is_mask
+from attn_tutor.lessons.worker.recording.element_history import ElementHistory, ValueLost
+from attn_tutor.lessons.worker.recording.regions import Region
 
 MOST_CELLS = 6
 MOST_AGREED = 200

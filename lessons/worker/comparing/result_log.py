@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from lessons.worker.comparing.result_sketch import sketch, stretch
-from lessons.worker.comparing.traced_result import MOST_RESULTS, ResultTrace, TracedResult
-from lessons.worker.explaining import source_location
-from lessons.worker.jobs.intermediates import EMPTY, LONGEST_NAME
-from lessons.worker.recording import result_names
-from lessons.worker.recording.event import Event, Site
-from lessons.worker.recording.reachability import is_held
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.regions import Region
-from lessons.worker.recording.source_positions import SourcePositions
+from attn_tutor.lessons.worker.comparing.result_sketch import sketch, stretch
+from attn_tutor.lessons.worker.comparing.traced_result import MOST_RESULTS, ResultTrace, TracedResult
+from attn_tutor.lessons.worker.explaining import source_location
+from attn_tutor.lessons.worker.jobs.intermediates import EMPTY, LONGEST_NAME
+from attn_tutor.lessons.worker.recording import result_names
+from attn_tutor.lessons.worker.recording.event import Event, Site
+from attn_tutor.lessons.worker.recording.reachability import is_held
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.source_positions import SourcePositions
 
 MOST_BYTES = 256 << 20
 """What the numbers of all results take at most."""

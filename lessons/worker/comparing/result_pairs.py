@@ -6,11 +6,11 @@ import hashlib
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from lessons.worker.comparing import result_sketch
-from lessons.worker.comparing.tolerances import Tolerances
-from lessons.worker.comparing.traced_result import TracedResult
-from lessons.worker.jobs import result_matching, values
-from lessons.worker.jobs.result_matching import Kinship
+from attn_tutor.lessons.worker.comparing import result_sketch
+from attn_tutor.lessons.worker.comparing.tolerances import Tolerances
+from attn_tutor.lessons.worker.comparing.traced_result import TracedResult
+from attn_tutor.lessons.worker.jobs import result_matching, values
+from attn_tutor.lessons.worker.jobs.result_matching import Kinship
 
 
 class _Values:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import torch
 
-from lessons.results.run_comparison import Span
-from lessons.worker.comparing.result_pairs import is_telling
-from lessons.worker.comparing.tolerances import Tolerances
-from lessons.worker.comparing.traced_result import TracedResult
+from attn_tutor.lessons.results.run_comparison import Span
+from attn_tutor.lessons.worker.comparing.result_pairs import is_telling
+from attn_tutor.lessons.worker.comparing.tolerances import Tolerances
+from attn_tutor.lessons.worker.comparing.traced_result import TracedResult
 
 MOST_NUMBERS = 4_000_000
 """Numbers of all wholes together in which pieces are looked for."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from lessons.worker.comparing.result_pairs import is_telling
-from lessons.worker.comparing.traced_result import TracedResult
+from attn_tutor.lessons.worker.comparing.result_pairs import is_telling
+from attn_tutor.lessons.worker.comparing.traced_result import TracedResult
 
 MOST_ORIGINS = 16
 """Values that a result may come from, at most."""

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import torch
 
-from lessons.worker.jobs.result_matching import Limits
+from attn_tutor.lessons.worker.jobs.result_matching import Limits
 
 EXACTLY: Limits = 0.0, 0.0
 

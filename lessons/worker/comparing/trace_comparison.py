@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import socket
 
-from lessons.results.tensor_questions import Refusal
-from lessons.texts.wording import Wording
-from lessons.worker import channel
-from lessons.worker.comparing import program_comparison, traced_result
-from lessons.worker.comparing.traced_result import ResultTrace
-from lessons.worker.jobs import values
-from lessons.worker.program_messages import CompareTraces, TraceComparison, TracePart
+from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel
+from attn_tutor.lessons.worker.comparing import program_comparison, traced_result
+from attn_tutor.lessons.worker.comparing.traced_result import ResultTrace
+from attn_tutor.lessons.worker.jobs import values
+from attn_tutor.lessons.worker.program_messages import CompareTraces, TraceComparison, TracePart
 
 say = Wording("worker/trace-comparison")
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-from lessons.results.run_comparison import NO_GAPS, ComparedResult, Gaps
-from lessons.worker.comparing.result_sketch import EXTREMES, KINDS, PLACES, Sketch, stretch
+from attn_tutor.lessons.results.run_comparison import NO_GAPS, ComparedResult, Gaps
+from attn_tutor.lessons.worker.comparing.result_sketch import EXTREMES, KINDS, PLACES, Sketch, stretch
 
 MOST_RESULTS = 50_000
 """Results of one run that are compared."""

@@ -6,12 +6,12 @@ from typing import Any
 
 import torch
 
-from lessons.worker.comparing.result_log import ResultLog
-from lessons.worker.comparing.traced_result import ResultTrace
-from lessons.worker.recording.event import Site
-from lessons.worker.recording.events import Noted
-from lessons.worker.recording.regions import Region
-from lessons.worker.recording.rolling_recorder import RollingRecorder
+from attn_tutor.lessons.worker.comparing.result_log import ResultLog
+from attn_tutor.lessons.worker.comparing.traced_result import ResultTrace
+from attn_tutor.lessons.worker.recording.event import Site
+from attn_tutor.lessons.worker.recording.events import Noted
+from attn_tutor.lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.rolling_recorder import RollingRecorder
 
 KEEP = 128 << 20
 MOST = 10_000

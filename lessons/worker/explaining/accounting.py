@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import torch
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining import formula_check
-from lessons.worker.explaining.narrow_types import dtype_name
-from lessons.worker.explaining.recorded_run import DerivedCell, RuleResult
-from lessons.worker.explaining.replay import Replay
-from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.event import Event
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining import formula_check
+from attn_tutor.lessons.worker.explaining.narrow_types import dtype_name
+from attn_tutor.lessons.worker.explaining.recorded_run import DerivedCell, RuleResult
+from attn_tutor.lessons.worker.explaining.replay import Replay
+from attn_tutor.lessons.worker.recording.element_history import Element
+from attn_tutor.lessons.worker.recording.event import Event
 
 say = Wording("explaining/accounting")
 

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.fused_definitions import is_attention
-from lessons.worker.recording.element_history import Element, ElementHistory
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.names import NamedCell
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.fused_definitions import is_attention
+from attn_tutor.lessons.worker.recording.element_history import Element, ElementHistory
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.names import NamedCell
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/attention")
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import torch
 
-from lessons.results import formula as f
-from lessons.results.floats import exact_number
-from lessons.worker.explaining.recorded_run import Index, RecordedRun
-from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.regions import Region
-from lessons.worker.recording.source_positions import dotted, span_of
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.floats import exact_number
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RecordedRun
+from attn_tutor.lessons.worker.recording.element_history import Element
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.source_positions import dotted, span_of
 
 
 @dataclass(slots=True)

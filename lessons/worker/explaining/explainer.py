@@ -15,11 +15,11 @@ from typing import Any
 
 import torch
 
-from lessons.results import formula as f
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import counts_note
-from lessons.texts.wording import Wording
-from lessons.worker.explaining import (
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import counts_note
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining import (
     accounting,
     attention_names,
     formula_check,
@@ -29,21 +29,21 @@ from lessons.worker.explaining import (
     rules,
     source_location,
 )
-from lessons.worker.explaining.attention_names import AttentionNames, Expansion
-from lessons.worker.explaining.derivation import Derivation
-from lessons.worker.explaining.gradient_names import GradientNames
-from lessons.worker.explaining.narrow_types import dtype_name
-from lessons.worker.explaining.operand_names import Labels, VersionCounts
-from lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
-from lessons.worker.explaining.replay import Replay
-from lessons.worker.explaining.shared_memory import SharedMemory
-from lessons.worker.recording import file_origins, loader_origins
-from lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.names import NamedCell, Names
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.recorder import Recorder
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.explaining.attention_names import AttentionNames, Expansion
+from attn_tutor.lessons.worker.explaining.derivation import Derivation
+from attn_tutor.lessons.worker.explaining.gradient_names import GradientNames
+from attn_tutor.lessons.worker.explaining.narrow_types import dtype_name
+from attn_tutor.lessons.worker.explaining.operand_names import Labels, VersionCounts
+from attn_tutor.lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
+from attn_tutor.lessons.worker.explaining.replay import Replay
+from attn_tutor.lessons.worker.explaining.shared_memory import SharedMemory
+from attn_tutor.lessons.worker.recording import file_origins, loader_origins
+from attn_tutor.lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.names import NamedCell, Names
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.recorder import Recorder
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/explainer")
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 
 import torch
 
-from lessons.results import exact_formula
-from lessons.results import formula as f
+from attn_tutor.lessons.results import exact_formula
+from attn_tutor.lessons.results import formula as f
 
 LONG = 64
 """Terms of a sum beyond which rounding errors are assumed to average out, as in the blocked sums of the kernels."""

@@ -15,11 +15,11 @@ from typing import Any
 
 import torch
 
-from lessons.texts.wording import Wording
-from lessons.worker.recording.element_history import Element, ElementHistory
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.recorder import Recorder
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.recording.element_history import Element, ElementHistory
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.recorder import Recorder
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/fused")
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from lessons.texts.wording import Wording
-from lessons.worker.recording import result_names
-from lessons.worker.recording.element_history import Element, ElementHistory
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.gradient_node import GradientNode
-from lessons.worker.recording.names import NamedCell, Names
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.recording import result_names
+from attn_tutor.lessons.worker.recording.element_history import Element, ElementHistory
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.gradient_node import GradientNode
+from attn_tutor.lessons.worker.recording.names import NamedCell, Names
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/gradients")
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import torch
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation
-from lessons.worker.explaining.recorded_run import DerivedCell, RecordedRun, RuleResult
-from lessons.worker.recording.element_history import Element
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.derivation import Derivation
+from attn_tutor.lessons.worker.explaining.recorded_run import DerivedCell, RecordedRun, RuleResult
+from attn_tutor.lessons.worker.recording.element_history import Element
 
 say = Wording("explaining/narrow-types")
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import torch
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining import source_location
-from lessons.worker.explaining.operand_names import Labels
-from lessons.worker.explaining.recorded_run import DerivedCell, RecordedRun
-from lessons.worker.recording.element_history import Element
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining import source_location
+from attn_tutor.lessons.worker.explaining.operand_names import Labels
+from attn_tutor.lessons.worker.explaining.recorded_run import DerivedCell, RecordedRun
+from attn_tutor.lessons.worker.recording.element_history import Element
 
 say = Wording("explaining/nonfinite")
 

@@ -6,14 +6,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from lessons.results.explanation import label
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.recorded_run import Index, RecordedRun
-from lessons.worker.recording import loader_origins
-from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.names import NamedCell, part_of
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results.explanation import label
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RecordedRun
+from attn_tutor.lessons.worker.recording import loader_origins
+from attn_tutor.lessons.worker.recording.element_history import Element
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.names import NamedCell, part_of
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/operands")
 

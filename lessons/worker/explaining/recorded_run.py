@@ -11,15 +11,15 @@ from typing import Protocol
 
 import torch
 
-from lessons.results import formula as f
-from lessons.worker.explaining.attention_names import AttentionNames
-from lessons.worker.explaining.gradient_names import GradientNames
-from lessons.worker.recording.element_history import Element, ElementHistory
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.names import Names
-from lessons.worker.recording.optimizer_steps import OptimizerSteps
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.worker.explaining.attention_names import AttentionNames
+from attn_tutor.lessons.worker.explaining.gradient_names import GradientNames
+from attn_tutor.lessons.worker.recording.element_history import Element, ElementHistory
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.names import Names
+from attn_tutor.lessons.worker.recording.optimizer_steps import OptimizerSteps
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.regions import Region
 
 Index = tuple[int, ...]
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 
-from lessons.results.floats import exact_number
-from lessons.worker.explaining.recorded_run import Index
-from lessons.worker.recording.element_history import ElementHistory, ValueLost
-from lessons.worker.recording.event import Event, contents, tensors_of
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results.floats import exact_number
+from attn_tutor.lessons.worker.explaining.recorded_run import Index
+from attn_tutor.lessons.worker.recording.element_history import ElementHistory, ValueLost
+from attn_tutor.lessons.worker.recording.event import Event, contents, tensors_of
+from attn_tutor.lessons.worker.recording.regions import Region
 
 CONSTANTS = frozenset(
     {

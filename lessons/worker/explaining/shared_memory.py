@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 import torch
 
-from lessons.texts.wording import Wording
-from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.record import Record
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.recording.element_history import Element
+from attn_tutor.lessons.worker.recording.record import Record
 
 say = Wording("explaining/shared-memory")
 

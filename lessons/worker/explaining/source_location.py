@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lessons.results import code_unit
-from lessons.texts.wording import Wording
-from lessons.worker.explaining import fused_definitions
-from lessons.worker.recording.call_sites import PACKAGE
-from lessons.worker.recording.event import Event, Site
-from lessons.worker.recording.source_positions import SourcePositions
+from attn_tutor.lessons.results import code_unit
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining import fused_definitions
+from attn_tutor.lessons.worker.recording.call_sites import PACKAGE
+from attn_tutor.lessons.worker.recording.event import Event, Site
+from attn_tutor.lessons.worker.recording.source_positions import SourcePositions
 
 say = Wording("explaining/source")
 

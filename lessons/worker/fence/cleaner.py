@@ -11,8 +11,8 @@ import os
 import resource
 import sys
 
-from lessons.worker.fence import landlock
-from lessons.worker.fence.folder_walk import FOLDER, walk
+from attn_tutor.lessons.worker.fence import landlock
+from attn_tutor.lessons.worker.fence.folder_walk import FOLDER, walk
 
 TRIES = 100
 """How often it begins again where somebody moves the folders that it is in."""

@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-from lessons.worker.fence.linux import PR_SET_NO_NEW_PRIVS, libc, prctl
+from attn_tutor.lessons.worker.fence.linux import PR_SET_NO_NEW_PRIVS, libc, prctl
 
 # linux/landlock.h
 _CREATE, _ADD_RULE, _RESTRICT = 444, 445, 446

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from lessons.worker.fence import landlock, shared_memory, system_calls
+from attn_tutor.lessons.worker.fence import landlock, shared_memory, system_calls
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons.worker.fence.system_calls import LARGEST_SHARED, LONGEST_QUEUE
+from attn_tutor.lessons.worker.fence.system_calls import LARGEST_SHARED, LONGEST_QUEUE
 
 MANY = 320
 """Where a list of processes ends, as in a fork bomb; far more than a run may have."""

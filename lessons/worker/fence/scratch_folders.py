@@ -13,20 +13,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lessons.worker.fence import shared_memory
-from lessons.worker.fence.folder_walk import FOLDER, walk
-from lessons.worker.fence.processes import ZERO, Mapped
+from attn_tutor.lessons.files.import_folder import IMPORT_FOLDER
+from attn_tutor.lessons.worker.fence import shared_memory
+from attn_tutor.lessons.worker.fence.folder_walk import FOLDER, walk
+from attn_tutor.lessons.worker.fence.processes import ZERO, Mapped
 
 MOST_FILES = 10_000
 BLOCK = 512
 PATIENCE = 120.0
 """Seconds after which a cleaner is given up; it takes milliseconds."""
 
-_ROOT = Path(__file__).resolve().parents[3]
 _BOOT = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from lessons.worker.fence import cleaner
+from attn_tutor.lessons.worker.fence import cleaner
 cleaner.main(sys.argv[2])
 """
 
@@ -112,7 +112,7 @@ def remove(folder: str) -> None:
         return
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _BOOT, str(_ROOT), folder],
+            [sys.executable, "-I", "-S", "-c", _BOOT, IMPORT_FOLDER, folder],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

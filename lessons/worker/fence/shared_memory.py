@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-from lessons.worker.fence.linux import PR_SET_DUMPABLE, checked, libc, prctl, trial
+from attn_tutor.lessons.worker.fence.linux import PR_SET_DUMPABLE, checked, libc, prctl, trial
 
 FOLDER = Path("/dev/shm")
 LIMIT = 256

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from lessons.worker.fence.linux import PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, libc, prctl, trial
+from attn_tutor.lessons.worker.fence.linux import PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, libc, prctl, trial
 
 _SECCOMP_MODE_FILTER = 2
 

@@ -6,10 +6,10 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
-from lessons.results import code_unit
-from lessons.worker.recording.event import Site
-from lessons.worker.recording.names import LONGEST
-from lessons.worker.recording.source_positions import Source, SourcePositions, Span, dotted
+from attn_tutor.lessons.results import code_unit
+from attn_tutor.lessons.worker.recording.event import Site
+from attn_tutor.lessons.worker.recording.names import LONGEST
+from attn_tutor.lessons.worker.recording.source_positions import Source, SourcePositions, Span, dotted
 
 PartKind = Literal["statement", "expression", "operation"]
 

@@ -6,20 +6,20 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from lessons.results import code_unit
-from lessons.results.code_unit import CodeUnit
-from lessons.results.flow import MOST_BOXES, Flow, FlowArrow, FlowBox, OpenBox
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.flow.code_path import CodePaths, short
-from lessons.worker.flow.grouping import ASIDE, Group, OpenGroup, group
-from lessons.worker.flow.thumbnails import thumbnail
-from lessons.worker.flow.tracing import Trace
-from lessons.worker.recording.bounds import bounds
-from lessons.worker.recording.element_history import ElementHistory, ValueLost
-from lessons.worker.recording.event import LEFT, Event
-from lessons.worker.recording.names import Names
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import code_unit
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.flow import MOST_BOXES, Flow, FlowArrow, FlowBox, OpenBox
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.flow.code_path import CodePaths, short
+from attn_tutor.lessons.worker.flow.grouping import ASIDE, Group, OpenGroup, group
+from attn_tutor.lessons.worker.flow.thumbnails import thumbnail
+from attn_tutor.lessons.worker.flow.tracing import Trace
+from attn_tutor.lessons.worker.recording.bounds import bounds
+from attn_tutor.lessons.worker.recording.element_history import ElementHistory, ValueLost
+from attn_tutor.lessons.worker.recording.event import LEFT, Event
+from attn_tutor.lessons.worker.recording.names import Names
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/flow")
 

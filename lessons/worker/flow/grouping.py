@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from lessons.worker.flow.code_path import CodePart, CodePath, CodePaths
-from lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.flow.code_path import CodePart, CodePath, CodePaths
+from attn_tutor.lessons.worker.recording.event import Event
 
 ASIDE = frozenset({"detach", "alias"})
 """Operations by which autograd keeps a tensor: they compute nothing."""

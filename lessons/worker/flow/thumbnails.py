@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from lessons.results.flow import LARGEST_THUMBNAIL
+from attn_tutor.lessons.results.flow import LARGEST_THUMBNAIL
 
 Rows = tuple[tuple[float, ...], ...]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lessons.worker.flow.grouping import ASIDE, Group
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.flow.grouping import ASIDE, Group
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.regions import Region
 
 FILLS = frozenset({"copy_", "fill_", "zero_", "uniform_", "normal_", "index_put_", "scatter_", "lift_fresh"})
 """Operations in place that replace what was there without reading it."""

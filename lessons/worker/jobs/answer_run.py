@@ -14,25 +14,25 @@ from dataclasses import replace
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
-from lessons.results.code_unit import CodeUnit
-from lessons.texts.wording import Wording
-from lessons.worker import channel
-from lessons.worker.jobs import exercise_tools, intermediates, values
-from lessons.worker.jobs.execute import YOUR_CODE, describe, execute, new_namespace
-from lessons.worker.jobs.lesson_run import seed as seed_generators
-from lessons.worker.judging_messages import (
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel
+from attn_tutor.lessons.worker.jobs import exercise_tools, intermediates, values
+from attn_tutor.lessons.worker.jobs.execute import YOUR_CODE, describe, execute, new_namespace
+from attn_tutor.lessons.worker.jobs.lesson_run import seed as seed_generators
+from attn_tutor.lessons.worker.judging_messages import (
     AnswerLoaded,
     AnswerReport,
     HiddenInputs,
     RunAnswer,
 )
-from lessons.worker.message_parts import ErrorReport
+from attn_tutor.lessons.worker.message_parts import ErrorReport
 
 say = Wording("worker/answer-run")
 
 MODULE = "__exercise__"
 PROBE = CodeUnit.internal("probe").filename
-OURS = "lessons"
+OURS = "attn_tutor"
 """The tutor's own package, which no answer may import, since it contains the model answers."""
 
 PROBING = 0x5EED << 16

@@ -13,11 +13,11 @@ from typing import Any
 
 import torch
 
-from lessons.results.code_unit import CodeUnit
-from lessons.texts.wording import Wording
-from lessons.what_if.changed_names import LOOPS, is_bound_in_rounds, root
-from lessons.what_if.refused_cells import not_made, why_missing
-from lessons.worker.message_parts import CellWrite
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changed_names import LOOPS, is_bound_in_rounds, root
+from attn_tutor.lessons.what_if.refused_cells import not_made, why_missing
+from attn_tutor.lessons.worker.message_parts import CellWrite
 
 say = Wording("worker/cells")
 

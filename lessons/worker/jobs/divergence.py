@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lessons.reading.operations import are_akin
-from lessons.reading.statements import NAME, Statement, aligned, argument_names, more_names
-from lessons.worker.jobs.intermediates import IntermediateResult, Trace
-from lessons.worker.jobs.result_matching import Kinships, ancestors, hide_the_same, is_distinctive, is_mask
+from attn_tutor.lessons.reading.operations import are_akin
+from attn_tutor.lessons.reading.statements import NAME, Statement, aligned, argument_names, more_names
+from attn_tutor.lessons.worker.jobs.intermediates import IntermediateResult, Trace
+from attn_tutor.lessons.worker.jobs.result_matching import Kinships, ancestors, hide_the_same, is_distinctive, is_mask
 
 SPELLED_ALIKE = 0.5
 """The part of an answer's statements that the model answer has as well, from which on its spelling tells something."""

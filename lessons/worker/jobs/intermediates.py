@@ -9,13 +9,13 @@ from typing import Any
 
 import torch
 
-from lessons.reading.statements import LONGEST_TEXT, MOST_STATEMENTS, Statement, statements_of
-from lessons.worker.recording.element_history import ElementHistory, ValueLost
-from lessons.worker.recording.event import Event, Site
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.recorder import Recorder
-from lessons.worker.recording.regions import Region
-from lessons.worker.recording.source_positions import SourcePositions
+from attn_tutor.lessons.reading.statements import LONGEST_TEXT, MOST_STATEMENTS, Statement, statements_of
+from attn_tutor.lessons.worker.recording.element_history import ElementHistory, ValueLost
+from attn_tutor.lessons.worker.recording.event import Event, Site
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.recorder import Recorder
+from attn_tutor.lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.source_positions import SourcePositions
 
 MOST_TENSORS = 300
 FEWEST_ELEMENTS, MOST_ELEMENTS = 2, 50_000

@@ -18,23 +18,23 @@ from typing import Any
 
 import torch
 
-from lessons.format import template
-from lessons.reading import mistake_edits
-from lessons.reading.mistake_edits import KnownMistake
-from lessons.reading.operations import may_make
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import CheckResult, Intermediate
-from lessons.results.tensor_questions import Refusal
-from lessons.texts.wording import Wording
-from lessons.worker import channel
-from lessons.worker.advice.failed_operation import may_be_same
-from lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
-from lessons.worker.jobs.answer_run import run_own_code
-from lessons.worker.jobs.divergence import Comparison, find_line, line_of_edit
-from lessons.worker.jobs.intermediates import Trace
-from lessons.worker.jobs.lesson_run import seed as seed_generators
-from lessons.worker.jobs.result_matching import is_mask, match
-from lessons.worker.judging_messages import (
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.reading import mistake_edits
+from attn_tutor.lessons.reading.mistake_edits import KnownMistake
+from attn_tutor.lessons.reading.operations import may_make
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import CheckResult, Intermediate
+from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel
+from attn_tutor.lessons.worker.advice.failed_operation import may_be_same
+from attn_tutor.lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
+from attn_tutor.lessons.worker.jobs.answer_run import run_own_code
+from attn_tutor.lessons.worker.jobs.divergence import Comparison, find_line, line_of_edit
+from attn_tutor.lessons.worker.jobs.intermediates import Trace
+from attn_tutor.lessons.worker.jobs.lesson_run import seed as seed_generators
+from attn_tutor.lessons.worker.jobs.result_matching import is_mask, match
+from attn_tutor.lessons.worker.judging_messages import (
     CheckRequest,
     CompareResults,
     ComparisonReport,
@@ -52,7 +52,7 @@ from lessons.worker.judging_messages import (
     Recognition,
     Recognize,
 )
-from lessons.worker.message_parts import ErrorReport
+from attn_tutor.lessons.worker.message_parts import ErrorReport
 
 say = Wording("worker/judge")
 

@@ -11,16 +11,16 @@ import time
 
 import torch
 
-from lessons.results import code_unit
-from lessons.results.code_unit import CodeUnit
-from lessons.results.line_shapes import LineReport
-from lessons.texts.wording import Wording
-from lessons.worker import channel
-from lessons.worker.fence import limits
-from lessons.worker.jobs import tensor_questions, trained_state
-from lessons.worker.jobs.run_state import RunState
-from lessons.worker.message_parts import ErrorReport, Program, StepRequest, TensorReport
-from lessons.worker.messages import LessonDone, RunLesson, StepReport
+from attn_tutor.lessons.results import code_unit
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.line_shapes import LineReport
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel
+from attn_tutor.lessons.worker.fence import limits
+from attn_tutor.lessons.worker.jobs import tensor_questions, trained_state
+from attn_tutor.lessons.worker.jobs.run_state import RunState
+from attn_tutor.lessons.worker.message_parts import ErrorReport, Program, StepRequest, TensorReport
+from attn_tutor.lessons.worker.messages import LessonDone, RunLesson, StepReport
 
 say = Wording("worker/lesson-run")
 

@@ -10,12 +10,12 @@ from typing import TypeGuard
 
 import torch
 
-from lessons.results.code_unit import CodeUnit
-from lessons.texts.wording import Wording
-from lessons.worker.jobs.run_state import RunState, as_tensor
-from lessons.worker.message_parts import TensorReport
-from lessons.worker.messages import BindNamed, InputReport, ListNames, NamesReport, RunInput
-from lessons.worker.recording.element_history import ValueLost
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.jobs.run_state import RunState, as_tensor
+from attn_tutor.lessons.worker.message_parts import TensorReport
+from attn_tutor.lessons.worker.messages import BindNamed, InputReport, ListNames, NamesReport, RunInput
+from attn_tutor.lessons.worker.recording.element_history import ValueLost
 
 say = Wording("worker/prompt")
 

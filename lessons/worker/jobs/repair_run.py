@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from lessons.worker import channel
-from lessons.worker.jobs import values
-from lessons.worker.jobs.answer_run import MODULE, OURS, forbid, run_probe
-from lessons.worker.jobs.execute import YOUR_CODE, execute, new_namespace
-from lessons.worker.jobs.lesson_run import seed as seed_generators
-from lessons.worker.judging_messages import (
+from attn_tutor.lessons.worker import channel
+from attn_tutor.lessons.worker.jobs import values
+from attn_tutor.lessons.worker.jobs.answer_run import MODULE, OURS, forbid, run_probe
+from attn_tutor.lessons.worker.jobs.execute import YOUR_CODE, execute, new_namespace
+from attn_tutor.lessons.worker.jobs.lesson_run import seed as seed_generators
+from attn_tutor.lessons.worker.judging_messages import (
     HiddenInputs,
     RepairReport,
     RunRepairs,

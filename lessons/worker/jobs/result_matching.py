@@ -8,7 +8,7 @@ from typing import Literal
 
 import torch
 
-from lessons.worker.jobs.intermediates import IntermediateResult
+from attn_tutor.lessons.worker.jobs.intermediates import IntermediateResult
 
 TOLERANCE = 1e-4
 MOST_AXES = 5

@@ -9,19 +9,19 @@ from functools import partial
 
 import torch
 
-from lessons.format.template import FACT, Field
-from lessons.results.code_unit import CodeUnit
-from lessons.results.line_shapes import LineReport
-from lessons.results.result import LONGEST_AXIS, MOST_AXES
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.jobs import tensor_entries
-from lessons.worker.jobs.cell_changes import CellWriter
-from lessons.worker.jobs.execute import Described, describe, execute, new_namespace
-from lessons.worker.message_parts import CellWrite, ErrorReport, NamedExpression, TemplateField, TensorReport
-from lessons.worker.recording.line_shapes import ShapeCollector
-from lessons.worker.recording.recorder import Recorder
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.format.template import FACT, Field
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.line_shapes import LineReport
+from attn_tutor.lessons.results.result import LONGEST_AXIS, MOST_AXES
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.jobs import tensor_entries
+from attn_tutor.lessons.worker.jobs.cell_changes import CellWriter
+from attn_tutor.lessons.worker.jobs.execute import Described, describe, execute, new_namespace
+from attn_tutor.lessons.worker.message_parts import CellWrite, ErrorReport, NamedExpression, TemplateField, TensorReport
+from attn_tutor.lessons.worker.recording.line_shapes import ShapeCollector
+from attn_tutor.lessons.worker.recording.recorder import Recorder
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("worker/run-state")
 

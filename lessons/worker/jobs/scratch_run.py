@@ -9,9 +9,9 @@ from types import FrameType
 
 import torch
 
-from lessons.worker.jobs import prompt
-from lessons.worker.jobs.run_state import RunState, as_tensor
-from lessons.worker.messages import RunScratch, ScratchReport
+from attn_tutor.lessons.worker.jobs import prompt
+from attn_tutor.lessons.worker.jobs.run_state import RunState, as_tensor
+from attn_tutor.lessons.worker.messages import RunScratch, ScratchReport
 
 MOST_TENSORS = 8
 

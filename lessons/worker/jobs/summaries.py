@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch.nn.functional import pad
 
-from lessons.results.summaries import How, row_stats, sampling
-from lessons.worker.jobs import values
-from lessons.worker.tensor_reports import BlocksReport, RowReport
+from attn_tutor.lessons.results.summaries import How, row_stats, sampling
+from attn_tutor.lessons.worker.jobs import values
+from attn_tutor.lessons.worker.tensor_reports import BlocksReport, RowReport
 
 
 def count(matrix: torch.Tensor, rows: int, cols: int) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from lessons.results.result import WHOLE
-from lessons.worker.jobs import values
-from lessons.worker.message_parts import Code, LayoutReport, TensorReport
-from lessons.worker.recording.bounds import Bounds, bounds
+from attn_tutor.lessons.results.result import WHOLE
+from attn_tutor.lessons.worker.jobs import values
+from attn_tutor.lessons.worker.message_parts import Code, LayoutReport, TensorReport
+from attn_tutor.lessons.worker.recording.bounds import Bounds, bounds
 
 CORNER = 32
 

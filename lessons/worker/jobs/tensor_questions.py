@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from lessons.results.tensor_questions import (
+from attn_tutor.lessons.results.tensor_questions import (
     BlocksQuestion,
     BoxQuestion,
     ExplainQuestion,
@@ -20,15 +20,15 @@ from lessons.results.tensor_questions import (
     WindowQuestion,
     box_unit,
 )
-from lessons.texts.wording import Wording
-from lessons.worker import channel, messages, wire
-from lessons.worker.explaining.explainer import NoCell
-from lessons.worker.flow.diagram import Diagram, NoBox
-from lessons.worker.jobs import prompt, scratch_run, summaries, tensor_entries
-from lessons.worker.jobs.execute import describe
-from lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
-from lessons.worker.recording.element_history import TookTooLong, ValueLost
-from lessons.worker.tensor_reports import (
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel, messages, wire
+from attn_tutor.lessons.worker.explaining.explainer import NoCell
+from attn_tutor.lessons.worker.flow.diagram import Diagram, NoBox
+from attn_tutor.lessons.worker.jobs import prompt, scratch_run, summaries, tensor_entries
+from attn_tutor.lessons.worker.jobs.execute import describe
+from attn_tutor.lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
+from attn_tutor.lessons.worker.recording.element_history import TookTooLong, ValueLost
+from attn_tutor.lessons.worker.tensor_reports import (
     LARGEST_WINDOW,
     MOST_BLOCKS,
     BlocksReport,

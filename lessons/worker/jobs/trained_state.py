@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import MOST_KEPT
-from lessons.texts.wording import Wording
-from lessons.worker.jobs.execute import describe
-from lessons.worker.message_parts import ErrorReport
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import MOST_KEPT
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.jobs.execute import describe
+from attn_tutor.lessons.worker.message_parts import ErrorReport
 
 say = Wording("worker/trained")
 

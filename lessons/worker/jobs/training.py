@@ -9,15 +9,15 @@ from typing import Any
 
 import torch
 
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import MOST_SNAPSHOTS, MOST_STEPS
-from lessons.texts.wording import Wording
-from lessons.worker import channel
-from lessons.worker.jobs import lesson_run, tensor_entries, trained_state
-from lessons.worker.jobs.execute import describe, execute
-from lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
-from lessons.worker.message_parts import ErrorReport, NamedExpression, TensorReport
-from lessons.worker.messages import (
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import MOST_SNAPSHOTS, MOST_STEPS
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel
+from attn_tutor.lessons.worker.jobs import lesson_run, tensor_entries, trained_state
+from attn_tutor.lessons.worker.jobs.execute import describe, execute
+from attn_tutor.lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
+from attn_tutor.lessons.worker.message_parts import ErrorReport, NamedExpression, TensorReport
+from attn_tutor.lessons.worker.messages import (
     Pause,
     Paused,
     Resume,

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("worker/values")
 

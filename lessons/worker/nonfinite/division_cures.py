@@ -8,13 +8,13 @@ from typing import Any
 
 import torch
 
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite.nonfinite_chain import Link
-from lessons.worker.nonfinite.operand_makers import maker_of, number_at
-from lessons.worker.nonfinite.small_numbers import OF_DIVISORS, first_that_helps
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.nonfinite.nonfinite_chain import Link
+from attn_tutor.lessons.worker.nonfinite.operand_makers import maker_of, number_at
+from attn_tutor.lessons.worker.nonfinite.small_numbers import OF_DIVISORS, first_that_helps
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/nonfinite-cures")
 

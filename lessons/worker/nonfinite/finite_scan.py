@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 import torch
 
-from lessons.worker.recording.event import Event, contents
-from lessons.worker.recording.record import CannotRestore, Record
-from lessons.worker.recording.regions import Region
-from lessons.worker.recording.rematerialization import EMPTY
+from attn_tutor.lessons.worker.recording.event import Event, contents
+from attn_tutor.lessons.worker.recording.record import CannotRestore, Record
+from attn_tutor.lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.rematerialization import EMPTY
 
 Kind = Literal["nan", "inf"]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from lessons.worker.nonfinite.finite_scan import (
+from attn_tutor.lessons.worker.nonfinite.finite_scan import (
     NEAR,
     SETTING,
     Loss,
@@ -27,12 +27,12 @@ from lessons.worker.nonfinite.finite_scan import (
     largest_magnitude,
     widened,
 )
-from lessons.worker.nonfinite.scaled_gradients import UNSCALE, UPDATE, ScaledStep
-from lessons.worker.recording.event import Event, tensors_of
-from lessons.worker.recording.events import Noted
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.regions import Layout, Region, layout
-from lessons.worker.recording.rematerialization import EMPTY
+from attn_tutor.lessons.worker.nonfinite.scaled_gradients import UNSCALE, UPDATE, ScaledStep
+from attn_tutor.lessons.worker.recording.event import Event, tensors_of
+from attn_tutor.lessons.worker.recording.events import Noted
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.regions import Layout, Region, layout
+from attn_tutor.lessons.worker.recording.rematerialization import EMPTY
 
 MOST_LOSSES = 1000
 

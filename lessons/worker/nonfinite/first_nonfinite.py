@@ -16,13 +16,19 @@ from typing import Any
 
 import torch
 
-from lessons.texts.wording import Wording
-from lessons.worker.explaining import nonfinite_origin, source_location
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.explaining.nonfinite_origin import Reason
-from lessons.worker.explaining.operand_names import Labels, VersionCounts
-from lessons.worker.nonfinite import nonfinite_cures, out_of_sight, overflow_cures, scaled_gradients, sudden_growth
-from lessons.worker.nonfinite.finite_scan import (
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining import nonfinite_origin, source_location
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.explaining.nonfinite_origin import Reason
+from attn_tutor.lessons.worker.explaining.operand_names import Labels, VersionCounts
+from attn_tutor.lessons.worker.nonfinite import (
+    nonfinite_cures,
+    out_of_sight,
+    overflow_cures,
+    scaled_gradients,
+    sudden_growth,
+)
+from attn_tutor.lessons.worker.nonfinite.finite_scan import (
     MOST_INDICES,
     Loss,
     Peak,
@@ -33,14 +39,14 @@ from lessons.worker.nonfinite.finite_scan import (
     scan,
     widened,
 )
-from lessons.worker.nonfinite.hidden_derivatives import without_hidden
-from lessons.worker.nonfinite.nonfinite_chain import Link, WaysBack
-from lessons.worker.nonfinite.scaled_gradients import ScaledStep
-from lessons.worker.recording.element_history import Element, ValueLost
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.reachability import is_held
-from lessons.worker.recording.record import Binding
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.nonfinite.hidden_derivatives import without_hidden
+from attn_tutor.lessons.worker.nonfinite.nonfinite_chain import Link, WaysBack
+from attn_tutor.lessons.worker.nonfinite.scaled_gradients import ScaledStep
+from attn_tutor.lessons.worker.recording.element_history import Element, ValueLost
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.reachability import is_held
+from attn_tutor.lessons.worker.recording.record import Binding
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/first-nonfinite")
 

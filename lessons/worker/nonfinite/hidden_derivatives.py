@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite.finite_scan import Written
-from lessons.worker.recording.element_history import ValueLost
-from lessons.worker.recording.events import Events
-from lessons.worker.recording.gradient_node import GradientNode
-from lessons.worker.recording.reachability import is_held
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.nonfinite.finite_scan import Written
+from attn_tutor.lessons.worker.recording.element_history import ValueLost
+from attn_tutor.lessons.worker.recording.events import Events
+from attn_tutor.lessons.worker.recording.gradient_node import GradientNode
+from attn_tutor.lessons.worker.recording.reachability import is_held
 
 
 def without_hidden(run: Explainer, found: list[Written]) -> list[Written]:

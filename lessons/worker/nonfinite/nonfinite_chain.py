@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import torch
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining import nonfinite_origin
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.explaining.nonfinite_origin import Reason
-from lessons.worker.explaining.recorded_run import DerivedCell, Index, RuleResult
-from lessons.worker.recording import result_names
-from lessons.worker.recording.element_history import Element, ValueLost
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining import nonfinite_origin
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.explaining.nonfinite_origin import Reason
+from attn_tutor.lessons.worker.explaining.recorded_run import DerivedCell, Index, RuleResult
+from attn_tutor.lessons.worker.recording import result_names
+from attn_tutor.lessons.worker.recording.element_history import Element, ValueLost
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/nonfinite-chain")
 

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator
 
 import torch
 
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite import division_cures, overflow_cures, refused_cures, tried_in_place
-from lessons.worker.nonfinite.nonfinite_chain import Link
-from lessons.worker.nonfinite.operand_makers import maker_of, number_at
-from lessons.worker.nonfinite.scaled_gradients import UNSCALE, UPDATE
-from lessons.worker.nonfinite.small_numbers import OF_EDGES, OF_LOGARITHMS, OF_SLOPES, first_that_helps
-from lessons.worker.recording.element_history import ValueLost
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.optimizer_steps import Step
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.nonfinite import division_cures, overflow_cures, refused_cures, tried_in_place
+from attn_tutor.lessons.worker.nonfinite.nonfinite_chain import Link
+from attn_tutor.lessons.worker.nonfinite.operand_makers import maker_of, number_at
+from attn_tutor.lessons.worker.nonfinite.scaled_gradients import UNSCALE, UPDATE
+from attn_tutor.lessons.worker.nonfinite.small_numbers import OF_EDGES, OF_LOGARITHMS, OF_SLOPES, first_that_helps
+from attn_tutor.lessons.worker.recording.element_history import ValueLost
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.optimizer_steps import Step
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/nonfinite-cures")
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite import first_nonfinite
-from lessons.worker.nonfinite.finite_watch import FiniteWatch
-from lessons.worker.nonfinite.first_nonfinite import Json, Watched
-from lessons.worker.recording.event import Site
-from lessons.worker.recording.events import Noted
-from lessons.worker.recording.recorder import KEEP, MOST_EVENTS
-from lessons.worker.recording.rolling_recorder import RollingRecorder
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.nonfinite import first_nonfinite
+from attn_tutor.lessons.worker.nonfinite.finite_watch import FiniteWatch
+from attn_tutor.lessons.worker.nonfinite.first_nonfinite import Json, Watched
+from attn_tutor.lessons.worker.recording.event import Site
+from attn_tutor.lessons.worker.recording.events import Noted
+from attn_tutor.lessons.worker.recording.recorder import KEEP, MOST_EVENTS
+from attn_tutor.lessons.worker.recording.rolling_recorder import RollingRecorder
 
 say = Wording("explaining/first-nonfinite")
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import torch
 
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite.nonfinite_chain import Link
-from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.nonfinite.nonfinite_chain import Link
+from attn_tutor.lessons.worker.recording.element_history import Element
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.regions import Region
 
 
 def maker_of(run: Explainer, region: Any, time: int) -> Event | None:

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining import source_location
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite import tried_in_place
-from lessons.worker.nonfinite.finite_scan import Written, widened
-from lessons.worker.nonfinite.nonfinite_chain import Link
-from lessons.worker.recording.element_history import Element, ValueLost
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining import source_location
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.nonfinite import tried_in_place
+from attn_tutor.lessons.worker.nonfinite.finite_scan import Written, widened
+from attn_tutor.lessons.worker.nonfinite.nonfinite_chain import Link
+from attn_tutor.lessons.worker.recording.element_history import Element, ValueLost
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/out-of-sight")
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import torch
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite import tried_in_place
-from lessons.worker.nonfinite.nonfinite_chain import Link
-from lessons.worker.recording.element_history import ValueLost
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.nonfinite import tried_in_place
+from attn_tutor.lessons.worker.nonfinite.nonfinite_chain import Link
+from attn_tutor.lessons.worker.recording.element_history import ValueLost
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/nonfinite-cures")
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import torch
 
-from lessons.texts.wording import Wording
-from lessons.worker.explaining import nonfinite_origin
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite import tried_in_place
-from lessons.worker.nonfinite.nonfinite_chain import Link
-from lessons.worker.recording.event import Event, tensors_of
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining import nonfinite_origin
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.nonfinite import tried_in_place
+from attn_tutor.lessons.worker.nonfinite.nonfinite_chain import Link
+from attn_tutor.lessons.worker.recording.event import Event, tensors_of
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/nonfinite-cures")
 

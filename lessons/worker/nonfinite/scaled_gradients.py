@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite.finite_scan import Written
-from lessons.worker.recording.element_history import Element, ValueLost
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.nonfinite.finite_scan import Written
+from attn_tutor.lessons.worker.recording.element_history import Element, ValueLost
+from attn_tutor.lessons.worker.recording.regions import Region
 
 UPDATE = "_amp_update_scale_"
 """The operation with which a scaler ends a step."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.event import Event
 
 OF_DIVISORS = ("1e-8", "1e-6", "1e-4")
 OF_LOGARITHMS = ("1e-12", "1e-6")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite.nonfinite_chain import Link
-from lessons.worker.nonfinite.overflow_cures import HALF
-from lessons.worker.recording.element_history import Element
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.nonfinite.nonfinite_chain import Link
+from attn_tutor.lessons.worker.nonfinite.overflow_cures import HALF
+from attn_tutor.lessons.worker.recording.element_history import Element
 
 LARGE = 1e9
 """A magnitude that numbers of a training seldom have."""

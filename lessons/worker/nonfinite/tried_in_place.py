@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.recording.element_history import ValueLost
-from lessons.worker.recording.event import Event, tensors_of
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.recording.element_history import ValueLost
+from attn_tutor.lessons.worker.recording.event import Event, tensors_of
+from attn_tutor.lessons.worker.recording.regions import Region
 
 MOST = 2000
 """Operations after another one that are run again."""

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lessons.worker import channel, child_exit_codes, judging_messages, messages, wire
-from lessons.worker.comparing import trace_comparison
-from lessons.worker.fence import landlock, limits, system_calls
-from lessons.worker.jobs import answer_run, judge, lesson_run, repair_run, training
-from lessons.worker.messages import Launch
-from lessons.worker.program_messages import CompareTraces, ReadTensorFile, RunProgram
-from lessons.worker.programs import program_run
-from lessons.worker.tensor_files import tensor_file_job
+from attn_tutor.lessons.worker import channel, child_exit_codes, judging_messages, messages, wire
+from attn_tutor.lessons.worker.comparing import trace_comparison
+from attn_tutor.lessons.worker.fence import landlock, limits, system_calls
+from attn_tutor.lessons.worker.jobs import answer_run, judge, lesson_run, repair_run, training
+from attn_tutor.lessons.worker.messages import Launch
+from attn_tutor.lessons.worker.program_messages import CompareTraces, ReadTensorFile, RunProgram
+from attn_tutor.lessons.worker.programs import program_run
+from attn_tutor.lessons.worker.tensor_files import tensor_file_job
 
 TALK = 3
 

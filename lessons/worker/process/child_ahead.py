@@ -9,10 +9,10 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lessons.worker import channel, wire
-from lessons.worker.fence import scratch_folders
-from lessons.worker.message_parts import NamedExpression, TemplateField
-from lessons.worker.messages import Launch, StepReport
+from attn_tutor.lessons.worker import channel, wire
+from attn_tutor.lessons.worker.fence import scratch_folders
+from attn_tutor.lessons.worker.message_parts import NamedExpression, TemplateField
+from attn_tutor.lessons.worker.messages import Launch, StepReport
 
 WARM_UP = """
 x = torch.tensor([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
@@ -85,8 +85,8 @@ def warm_up() -> None:
     fork server, and PyTorch looks up each operation. This may only be done in a child, since it runs tensor operations.
     No generator of random numbers is used.
     """
-    from lessons.results.code_unit import CodeUnit
-    from lessons.worker.jobs.run_state import RunState
+    from attn_tutor.lessons.results.code_unit import CodeUnit
+    from attn_tutor.lessons.worker.jobs.run_state import RunState
 
     state, unit, blob = RunState(), CodeUnit.internal("warm-up"), bytearray()
     failure = state.run(f"import torch\n{WARM_UP}", unit)

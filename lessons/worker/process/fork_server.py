@@ -26,12 +26,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from lessons.worker import channel, child_exit_codes, wire
-from lessons.worker.fence import layers, limits, processes, scratch_folders
-from lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
-from lessons.worker.messages import Exited, Interrupt, Kill, Launch, LoadFailed, ServerReady, SetIdle
-from lessons.worker.process import child_ahead, merged_memory, preload, shared_files
-from lessons.worker.process.child_ahead import ChildAhead
+from attn_tutor.lessons.worker import channel, child_exit_codes, wire
+from attn_tutor.lessons.worker.fence import layers, limits, processes, scratch_folders
+from attn_tutor.lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
+from attn_tutor.lessons.worker.messages import Exited, Interrupt, Kill, Launch, LoadFailed, ServerReady, SetIdle
+from attn_tutor.lessons.worker.process import child_ahead, merged_memory, preload, shared_files
+from attn_tutor.lessons.worker.process.child_ahead import ChildAhead
 
 FDS = 4
 TICK, IDLE_TICK = 0.2, 1.0
@@ -192,7 +192,7 @@ class ForkServer:
         """Be a child of the server: wait until `job` says with which limits and descriptors, and do it."""
         code = child_exit_codes.BROKEN
         try:
-            from lessons.worker.process import child
+            from attn_tutor.lessons.worker.process import child
 
             os.setsid()
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from lessons.worker.fence.linux import ADDR_NO_RANDOMIZE, PR_SET_MEMORY_MERGE, personality, prctl
+from attn_tutor.lessons.worker.fence.linux import ADDR_NO_RANDOMIZE, PR_SET_MEMORY_MERGE, personality, prctl
 
 
 def allow() -> None:

@@ -14,11 +14,11 @@ def load() -> None:
     warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
     import torch
 
-    import attention
-    from lessons.texts import translations
-    from lessons.worker import channel
-    from lessons.worker.process import child, stand_ins
-    from lessons.worker.recording import operation_info
+    from attn_tutor.lessons.texts import translations
+    from attn_tutor.lessons.worker import channel
+    from attn_tutor.lessons.worker.jobs import course_package
+    from attn_tutor.lessons.worker.process import child, stand_ins
+    from attn_tutor.lessons.worker.recording import operation_info
 
     # It formats a stack, for which the lines of torch's files are read; a child of the fork server has them then.
     torch.manual_seed(0)
@@ -26,7 +26,7 @@ def load() -> None:
     channel.prepare()
     operation_info.read_common()
     stand_ins.install()
+    course_package.provide()
     # These use the imported names without running any tensor operation.
     assert torch
-    assert attention
     assert child

@@ -12,7 +12,7 @@ import time
 import warnings
 from dataclasses import asdict
 
-from lessons.worker.fence import layers
+from attn_tutor.lessons.worker.fence import layers
 
 
 def main() -> None:

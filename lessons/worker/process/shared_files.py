@@ -6,7 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from lessons.worker.fence import scratch_folders
+from attn_tutor.lessons.worker.fence import scratch_folders
 
 
 def listed(folder: Path | None) -> frozenset[str]:

@@ -19,11 +19,11 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
-from lessons.worker import channel, child_exit_codes
-from lessons.worker.fence import layers, processes, scratch_folders
-from lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
-from lessons.worker.messages import Launch, SpareReady
-from lessons.worker.process import merged_memory, preload
+from attn_tutor.lessons.worker import channel, child_exit_codes
+from attn_tutor.lessons.worker.fence import layers, processes, scratch_folders
+from attn_tutor.lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
+from attn_tutor.lessons.worker.messages import Launch, SpareReady
+from attn_tutor.lessons.worker.process import merged_memory, preload
 
 END_PATIENCE = 3.0
 """Seconds in which all processes of a job end that were killed."""
@@ -102,7 +102,7 @@ def _be_spare(talk: socket.socket, scratch: str, keeper: int, *, limited: bool) 
         preload.load()
         merged_memory.take_on_environment()
         gc.enable()
-        from lessons.worker.process import child
+        from attn_tutor.lessons.worker.process import child
 
         channel.send(talk, SpareReady())
         child.set_up(channel.receive(talk, Launch), scratch, shared, limited=limited)

@@ -15,9 +15,9 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
 
-from lessons.worker.jobs.cell_changes import CellWriter
-from lessons.worker.message_parts import CellWrite
-from lessons.worker.recording.recorder import Recorder
+from attn_tutor.lessons.worker.jobs.cell_changes import CellWriter
+from attn_tutor.lessons.worker.message_parts import CellWrite
+from attn_tutor.lessons.worker.recording.recorder import Recorder
 
 
 class EditedFiles:

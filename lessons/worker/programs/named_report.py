@@ -10,17 +10,17 @@ from typing import Any, Literal, TypeVar
 
 import torch
 
-from lessons.results.code_unit import PROGRAM
-from lessons.results.line_shapes import LineReport
-from lessons.texts.wording import Wording
-from lessons.worker import plain_codec, wire
-from lessons.worker.jobs.run_state import RunState
-from lessons.worker.jobs.tensor_questions import QuestionRefused
-from lessons.worker.program_messages import MOST_NAMED, CallReport, ChooseCall, Inner, NamedReport
-from lessons.worker.programs.named_tensors import NamedTensor, named_tensors, scope_of, shapes_in_functions
-from lessons.worker.programs.nonfinite_counts import NonfiniteCounts, counts_of
-from lessons.worker.recording.record import Record, Variables
-from lessons.worker.recording.regions import plain_region
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.line_shapes import LineReport
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import plain_codec, wire
+from attn_tutor.lessons.worker.jobs.run_state import RunState
+from attn_tutor.lessons.worker.jobs.tensor_questions import QuestionRefused
+from attn_tutor.lessons.worker.program_messages import MOST_NAMED, CallReport, ChooseCall, Inner, NamedReport
+from attn_tutor.lessons.worker.programs.named_tensors import NamedTensor, named_tensors, scope_of, shapes_in_functions
+from attn_tutor.lessons.worker.programs.nonfinite_counts import NonfiniteCounts, counts_of
+from attn_tutor.lessons.worker.recording.record import Record, Variables
+from attn_tutor.lessons.worker.recording.regions import plain_region
 
 say = Wording("worker/named-report")
 

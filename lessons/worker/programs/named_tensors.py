@@ -12,13 +12,13 @@ from pathlib import PurePath
 from types import CodeType
 from typing import Literal
 
-from lessons.results.clean_text import clean
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.recording.event import Site
-from lessons.worker.recording.local_variables import MODULE
-from lessons.worker.recording.names import Assignment
-from lessons.worker.recording.record import Binding, Variables
-from lessons.worker.recording.regions import QUANTIZED, Region
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.recording.event import Site
+from attn_tutor.lessons.worker.recording.local_variables import MODULE
+from attn_tutor.lessons.worker.recording.names import Assignment
+from attn_tutor.lessons.worker.recording.record import Binding, Variables
+from attn_tutor.lessons.worker.recording.regions import QUANTIZED, Region
 
 VARIABLE = re.compile(r"\w+")
 

@@ -8,11 +8,11 @@ import time
 
 import torch
 
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.jobs.run_state import RunState
-from lessons.worker.programs.named_tensors import NamedTensor
-from lessons.worker.recording.element_history import ValueLost
-from lessons.worker.recording.tensor_parts import parts
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.jobs.run_state import RunState
+from attn_tutor.lessons.worker.programs.named_tensors import NamedTensor
+from attn_tutor.lessons.worker.recording.element_history import ValueLost
+from attn_tutor.lessons.worker.recording.tensor_parts import parts
 
 SECONDS = 0.5
 """Seconds for which tensors are counted, each time that they are listed: a program may have many, and large ones."""

@@ -20,19 +20,19 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
-from lessons.results.code_unit import PROGRAM
-from lessons.results.run_comparison import Gaps
-from lessons.texts.wording import Wording
-from lessons.worker import channel
-from lessons.worker.comparing import program_comparison, traced_result
-from lessons.worker.comparing.tracing_recorder import TracingRecorder
-from lessons.worker.fence import limits
-from lessons.worker.jobs import lesson_run, tensor_questions, values
-from lessons.worker.jobs.execute import describe, line_of
-from lessons.worker.jobs.run_state import RunState
-from lessons.worker.message_parts import ErrorReport
-from lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
-from lessons.worker.program_messages import (
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.run_comparison import Gaps
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel
+from attn_tutor.lessons.worker.comparing import program_comparison, traced_result
+from attn_tutor.lessons.worker.comparing.tracing_recorder import TracingRecorder
+from attn_tutor.lessons.worker.fence import limits
+from attn_tutor.lessons.worker.jobs import course_package, lesson_run, tensor_questions, values
+from attn_tutor.lessons.worker.jobs.execute import describe, line_of
+from attn_tutor.lessons.worker.jobs.run_state import RunState
+from attn_tutor.lessons.worker.message_parts import ErrorReport
+from attn_tutor.lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
+from attn_tutor.lessons.worker.program_messages import (
     MOST_NAMED,
     ChooseCall,
     DigestValues,
@@ -45,9 +45,9 @@ from lessons.worker.program_messages import (
     TracePart,
     TraceProgram,
 )
-from lessons.worker.programs import loaded_batches, own_packages
-from lessons.worker.programs.edited_files import EditedFiles
-from lessons.worker.programs.named_report import (
+from attn_tutor.lessons.worker.programs import loaded_batches
+from attn_tutor.lessons.worker.programs.edited_files import EditedFiles
+from attn_tutor.lessons.worker.programs.named_report import (
     SHARE,
     NameList,
     choose_call,
@@ -55,13 +55,13 @@ from lessons.worker.programs.named_report import (
     list_names,
     unlisted,
 )
-from lessons.worker.programs.named_tensors import is_module, scope_of
-from lessons.worker.programs.record_size import record_size
-from lessons.worker.programs.scratch_files import ScratchFiles
-from lessons.worker.programs.value_digests import digest_values
-from lessons.worker.recording import failed_statement
-from lessons.worker.recording.local_variables import LocalVariables
-from lessons.worker.recording.recorder import Recorder
+from attn_tutor.lessons.worker.programs.named_tensors import is_module, scope_of
+from attn_tutor.lessons.worker.programs.record_size import record_size
+from attn_tutor.lessons.worker.programs.scratch_files import ScratchFiles
+from attn_tutor.lessons.worker.programs.value_digests import digest_values
+from attn_tutor.lessons.worker.recording import failed_statement
+from attn_tutor.lessons.worker.recording.local_variables import LocalVariables
+from attn_tutor.lessons.worker.recording.recorder import Recorder
 
 say = Wording("worker/program-run")
 
@@ -316,8 +316,7 @@ def _as_own(job: RunProgram, state: RunState) -> Iterator[None]:
     os.chdir(job.folder)
     sys.argv[:] = [job.path, *job.arguments]
     sys.path.insert(0, str(Path(job.path).parent))
-    if not job.is_data:
-        own_packages.make_way()
+    course_package.take_away()
     state.namespace["__file__"] = job.path
     # Generators start anywhere in each process: two runs would differ by more than a change between them.
     lesson_run.seed(0)

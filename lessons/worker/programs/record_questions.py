@@ -9,22 +9,28 @@ from typing import NoReturn, TypeVar, cast
 
 import torch
 
-from lessons.results import explanation, nonfinite
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.flow import Flow
-from lessons.results.nonfinite import NonfiniteReport
-from lessons.results.result import WHOLE, Tensor, Window
-from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, FollowQuestion, Refusal, TensorQuestion
-from lessons.texts.wording import Wording
-from lessons.worker.comparing import program_comparison
-from lessons.worker.comparing.traced_result import ResultTrace
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.flow.diagram import Diagram
-from lessons.worker.nonfinite import first_nonfinite
-from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
-from lessons.worker.recording.bounds import bounds
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import explanation, nonfinite
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.nonfinite import NonfiniteReport
+from attn_tutor.lessons.results.result import WHOLE, Tensor, Window
+from attn_tutor.lessons.results.tensor_questions import (
+    ExplainQuestion,
+    FlowQuestion,
+    FollowQuestion,
+    Refusal,
+    TensorQuestion,
+)
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.comparing import program_comparison
+from attn_tutor.lessons.worker.comparing.traced_result import ResultTrace
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.flow.diagram import Diagram
+from attn_tutor.lessons.worker.nonfinite import first_nonfinite
+from attn_tutor.lessons.worker.programs.named_tensors import NamedTensor, named_tensors
+from attn_tutor.lessons.worker.recording.bounds import bounds
+from attn_tutor.lessons.worker.recording.regions import Region
 
 UNIT = CodeUnit.step("program")
 """The unit that shows the tensors that are asked about."""

@@ -17,15 +17,15 @@ from typing import Any
 
 import torch
 
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.programs import loaded_batches
-from lessons.worker.recording import failed_statement
-from lessons.worker.recording.leaving import leave
-from lessons.worker.recording.local_variables import LocalVariables, modules_in
-from lessons.worker.recording.record import Binding, Record
-from lessons.worker.recording.recorder import Recorder
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.programs import loaded_batches
+from attn_tutor.lessons.worker.recording import failed_statement
+from attn_tutor.lessons.worker.recording.leaving import leave
+from attn_tutor.lessons.worker.recording.local_variables import LocalVariables, modules_in
+from attn_tutor.lessons.worker.recording.record import Binding, Record
+from attn_tutor.lessons.worker.recording.recorder import Recorder
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("worker/recording-here")
 

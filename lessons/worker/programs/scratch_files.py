@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from lessons.worker.fence import limits
+from attn_tutor.lessons.worker.fence import limits
 
 FREE = ("/dev", "/proc", "/sys")
 """Folders without files of anybody."""

@@ -9,14 +9,14 @@ import time
 
 import torch
 
-from lessons.results.code_unit import PROGRAM
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.jobs.run_state import LARGEST_COPY, RunState
-from lessons.worker.program_messages import Digest, DigestReport, DigestValues
-from lessons.worker.programs.named_report import fitting, last_write
-from lessons.worker.programs.named_tensors import NamedTensor, in_all_calls
-from lessons.worker.recording.element_history import ValueLost
-from lessons.worker.wire import JSON_CAP
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.jobs.run_state import LARGEST_COPY, RunState
+from attn_tutor.lessons.worker.program_messages import Digest, DigestReport, DigestValues
+from attn_tutor.lessons.worker.programs.named_report import fitting, last_write
+from attn_tutor.lessons.worker.programs.named_tensors import NamedTensor, in_all_calls
+from attn_tutor.lessons.worker.recording.element_history import ValueLost
+from attn_tutor.lessons.worker.wire import JSON_CAP
 
 BYTES = 8
 """Bytes of a digest."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from lessons.worker.recording.regions import OPAQUE, Layout, as_noted
+from attn_tutor.lessons.worker.recording.regions import OPAQUE, Layout, as_noted
 
 NodeNote = tuple[int, int, str, bool, Layout | None, tuple[tuple[int, str], ...]]
 """The fields of a `GradientNode`, but with a layout for the leaf."""

@@ -7,7 +7,7 @@ import time
 
 import torch
 
-from lessons.worker.recording.tensor_parts import parts
+from attn_tutor.lessons.worker.recording.tensor_parts import parts
 
 Bounds = tuple[float | None, float | None]
 

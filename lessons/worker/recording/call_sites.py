@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
 
-import attention
-from lessons.worker.recording.event import CallSites, Site
+from attn_tutor.lessons.worker.recording.event import CallSites, Site
 
 DEPTH = 200
 """Frames that are looked at, and sites that an operation has, at most."""
@@ -36,7 +35,8 @@ None for the latter if they are not known. Calls of generators and coroutines ar
 RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Marks of functions that may be called from several places while they last."""
 
-PACKAGE = str(Path(attention.__file__).parent)
+PACKAGE = str(Path(__file__).parents[3] / "attention")
+"""The folder of the layers that the course builds."""
 
 OWN = str(Path(__file__).parents[2]) + os.sep
 """The folder of the tutor's own code, which a program in a copy of its repository does not mean."""

@@ -14,12 +14,12 @@ from operator import attrgetter
 
 import torch
 
-from lessons.results.floats import exact_number
-from lessons.texts.wording import Wording
-from lessons.worker.recording.event import DROPPED, LEFT, Event, contents
-from lessons.worker.recording.reachability import is_like, is_whole
-from lessons.worker.recording.record import CannotRestore, Record
-from lessons.worker.recording.regions import QUANTIZED, Region
+from attn_tutor.lessons.results.floats import exact_number
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.recording.event import DROPPED, LEFT, Event, contents
+from attn_tutor.lessons.worker.recording.reachability import is_like, is_whole
+from attn_tutor.lessons.worker.recording.record import CannotRestore, Record
+from attn_tutor.lessons.worker.recording.regions import QUANTIZED, Region
 
 say = Wording("explaining/history")
 

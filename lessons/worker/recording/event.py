@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
-from lessons.worker.recording.draw import Draw
-from lessons.worker.recording.gradient_node import GradientNode
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.draw import Draw
+from attn_tutor.lessons.worker.recording.gradient_node import GradientNode
+from attn_tutor.lessons.worker.recording.regions import Region
 
 Site = tuple[CodeType, int]
 """A position in running code: a code object and the offset of an instruction in it."""

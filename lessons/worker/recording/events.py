@@ -13,11 +13,11 @@ from typing import Any, overload
 
 import torch
 
-from lessons.worker.recording.draw import Draw
-from lessons.worker.recording.event import DROPPED, NO_KWARGS, Bytes, CallSites, Event, Info, Site
-from lessons.worker.recording.gradient_node import GradientNode
-from lessons.worker.recording.operation_info import DATA
-from lessons.worker.recording.regions import OPAQUE, Layout, Region
+from attn_tutor.lessons.worker.recording.draw import Draw
+from attn_tutor.lessons.worker.recording.event import DROPPED, NO_KWARGS, Bytes, CallSites, Event, Info, Site
+from attn_tutor.lessons.worker.recording.gradient_node import GradientNode
+from attn_tutor.lessons.worker.recording.operation_info import DATA
+from attn_tutor.lessons.worker.recording.regions import OPAQUE, Layout, Region
 
 HEAD = 6
 """The items that every operation begins with: time, info, call sites, node, the number of the node that was made, and

@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
-from lessons.worker.recording.record import FailedStatement
-from lessons.worker.recording.recorder import Recorder
-from lessons.worker.recording.regions import Region, plain_region
-from lessons.worker.recording.source_positions import SourcePositions
+from attn_tutor.lessons.worker.recording.record import FailedStatement
+from attn_tutor.lessons.worker.recording.recorder import Recorder
+from attn_tutor.lessons.worker.recording.regions import Region, plain_region
+from attn_tutor.lessons.worker.recording.source_positions import SourcePositions
 
 
 def note(recorder: Recorder, positions: SourcePositions, traceback: TracebackType | None) -> None:

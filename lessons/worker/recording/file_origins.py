@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("explaining/file-origins")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.regions import Region
 
 
 @dataclass(slots=True, frozen=True)

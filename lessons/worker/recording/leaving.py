@@ -6,11 +6,11 @@ from operator import itemgetter
 
 import torch
 
-from lessons.worker.recording.element_history import UNKEPT
-from lessons.worker.recording.event import LEFT, Event
-from lessons.worker.recording.reachability import is_held
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.element_history import UNKEPT
+from attn_tutor.lessons.worker.recording.event import LEFT, Event
+from attn_tutor.lessons.worker.recording.reachability import is_held
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.regions import Region
 
 
 def leave(record: Record, known: set[torch.UntypedStorage], room: int) -> int:

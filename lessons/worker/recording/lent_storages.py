@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from lessons.worker.recording.reachability import is_held
+from attn_tutor.lessons.worker.recording.reachability import is_held
 
 Memory = torch.UntypedStorage
 

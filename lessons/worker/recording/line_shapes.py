@@ -14,10 +14,10 @@ from typing import Any, TypeGuard
 
 import torch
 
-from lessons.results.line_shapes import MOST_TENSORS, Joint, LineReport, ShapeReport
-from lessons.worker.recording.event import Event, Site
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.source_positions import Lines, SourcePositions, start_of
+from attn_tutor.lessons.results.line_shapes import MOST_TENSORS, Joint, LineReport, ShapeReport
+from attn_tutor.lessons.worker.recording.event import Event, Site
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.source_positions import Lines, SourcePositions, start_of
 
 LONGEST = 40
 """Characters of a name, at most; a longer one is left out."""

@@ -21,12 +21,12 @@ from weakref import WeakSet, ref
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from lessons.results.code_unit import PROGRAM
-from lessons.worker.recording import beside_compiler
-from lessons.worker.recording.call_sites import RESUMED
-from lessons.worker.recording.record import Variables
-from lessons.worker.recording.recorder import Recorder
-from lessons.worker.recording.regions import Region, plain_region, unlisted_kind
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.worker.recording import beside_compiler
+from attn_tutor.lessons.worker.recording.call_sites import RESUMED
+from attn_tutor.lessons.worker.recording.record import Variables
+from attn_tutor.lessons.worker.recording.recorder import Recorder
+from attn_tutor.lessons.worker.recording.regions import Region, plain_region, unlisted_kind
 
 MODULE = "<module>"
 """What Python calls the code of a file outside of all functions."""

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from operator import itemgetter
 from types import CodeType
 
-from lessons.results.explanation import label
-from lessons.texts.wording import Wording
-from lessons.worker.recording import result_names
-from lessons.worker.recording.element_history import Element, ElementHistory
-from lessons.worker.recording.event import Event, Site
-from lessons.worker.recording.optimizer_steps import SYMBOLS, StateTensor
-from lessons.worker.recording.record import Binding, Record
-from lessons.worker.recording.regions import Region
-from lessons.worker.recording.source_positions import SourcePositions, Span, dotted, span_of
-from lessons.worker.recording.tangents import Tangents
+from attn_tutor.lessons.results.explanation import label
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.recording import result_names
+from attn_tutor.lessons.worker.recording.element_history import Element, ElementHistory
+from attn_tutor.lessons.worker.recording.event import Event, Site
+from attn_tutor.lessons.worker.recording.optimizer_steps import SYMBOLS, StateTensor
+from attn_tutor.lessons.worker.recording.record import Binding, Record
+from attn_tutor.lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.source_positions import SourcePositions, Span, dotted, span_of
+from attn_tutor.lessons.worker.recording.tangents import Tangents
 
 say = Wording("explaining/names")
 

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch._ops import HigherOrderOperator
 
-from lessons.worker.recording import composites
-from lessons.worker.recording.event import IN_PLACE, PLAIN, SPECIAL, Info
-from lessons.worker.recording.fast_calls import FAST, fast_call
+from attn_tutor.lessons.worker.recording import composites
+from attn_tutor.lessons.worker.recording.event import IN_PLACE, PLAIN, SPECIAL, Info
+from attn_tutor.lessons.worker.recording.fast_calls import FAST, fast_call
 
 RESHAPING = frozenset(
     {

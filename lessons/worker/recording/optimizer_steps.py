@@ -13,8 +13,8 @@ import torch
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.regions import Region
 
 SYMBOLS = {"exp_avg": "m", "exp_avg_sq": "v"}
 """The symbols of tensors that an optimizer keeps for a parameter, by the names that PyTorch gives them."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from lessons.worker.recording.event import Bytes, Event
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.event import Bytes, Event
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.regions import Region
 
 OVERWRITING = frozenset({"copy_", "zero_", "fill_"})
 """In-place operations whose result does not depend on what was there before."""

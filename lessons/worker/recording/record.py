@@ -12,9 +12,9 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from lessons.worker.recording.event import DROPPED, Bytes, Event, Site
-from lessons.worker.recording.events import Events
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.event import DROPPED, Bytes, Event, Site
+from attn_tutor.lessons.worker.recording.events import Events
+from attn_tutor.lessons.worker.recording.regions import Region
 
 
 @dataclass(slots=True)

@@ -26,21 +26,21 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from lessons.texts.wording import Wording
-from lessons.worker.recording import beside_compiler, composites, operation_info, reachability, tangents
-from lessons.worker.recording.autograd_nodes import NodeNotes
-from lessons.worker.recording.call_sites import OnCalls, SiteFinder
-from lessons.worker.recording.draw import Draws
-from lessons.worker.recording.event import IN_PLACE, NO_KWARGS, SNAPSHOT, SPECIAL, Bytes, Event, Info, Site
-from lessons.worker.recording.events import SAME, Noted, Rare
-from lessons.worker.recording.lent_storages import LentStorages
-from lessons.worker.recording.noted_values import NUMBERS, PACKED, SharedDims
-from lessons.worker.recording.operation_info import DATA
-from lessons.worker.recording.optimizer_steps import OptimizerSteps
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.regions import OPAQUE, Region, as_noted, is_finite_inside, plain_region
-from lessons.worker.recording.rematerialization import Rematerializer
-from lessons.worker.recording.variable_names import VariableNames
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.recording import beside_compiler, composites, operation_info, reachability, tangents
+from attn_tutor.lessons.worker.recording.autograd_nodes import NodeNotes
+from attn_tutor.lessons.worker.recording.call_sites import OnCalls, SiteFinder
+from attn_tutor.lessons.worker.recording.draw import Draws
+from attn_tutor.lessons.worker.recording.event import IN_PLACE, NO_KWARGS, SNAPSHOT, SPECIAL, Bytes, Event, Info, Site
+from attn_tutor.lessons.worker.recording.events import SAME, Noted, Rare
+from attn_tutor.lessons.worker.recording.lent_storages import LentStorages
+from attn_tutor.lessons.worker.recording.noted_values import NUMBERS, PACKED, SharedDims
+from attn_tutor.lessons.worker.recording.operation_info import DATA
+from attn_tutor.lessons.worker.recording.optimizer_steps import OptimizerSteps
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.regions import OPAQUE, Region, as_noted, is_finite_inside, plain_region
+from attn_tutor.lessons.worker.recording.rematerialization import Rematerializer
+from attn_tutor.lessons.worker.recording.variable_names import VariableNames
 
 say = Wording("explaining/recording")
 

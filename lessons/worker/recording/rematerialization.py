@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 
 import torch
 
-from lessons.texts.wording import Wording
-from lessons.worker.recording.event import DROPPED, SNAPSHOT, Bytes, Event, Info, tensors_of
-from lessons.worker.recording.event import contents as copied
-from lessons.worker.recording.operation_info import DATA
-from lessons.worker.recording.reachability import OVERWRITING, is_held, is_like, is_whole, overwrites
-from lessons.worker.recording.record import CannotRestore, Record
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.recording.event import DROPPED, SNAPSHOT, Bytes, Event, Info, tensors_of
+from attn_tutor.lessons.worker.recording.event import contents as copied
+from attn_tutor.lessons.worker.recording.operation_info import DATA
+from attn_tutor.lessons.worker.recording.reachability import OVERWRITING, is_held, is_like, is_whole, overwrites
+from attn_tutor.lessons.worker.recording.record import CannotRestore, Record
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/rematerialization")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lessons.texts.wording import Wording
-from lessons.worker.recording.event import Event
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.recording.event import Event
 
 say = Wording("explaining/results")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from lessons.worker.recording.event import Site
-from lessons.worker.recording.lent_storages import LentStorages
-from lessons.worker.recording.reachability import is_held
-from lessons.worker.recording.record import Record
-from lessons.worker.recording.recorder import KEEP, MOST_EVENTS, Recorder
+from attn_tutor.lessons.worker.recording.event import Site
+from attn_tutor.lessons.worker.recording.lent_storages import LentStorages
+from attn_tutor.lessons.worker.recording.reachability import is_held
+from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.recorder import KEEP, MOST_EVENTS, Recorder
 
 
 class RollingRecorder(Recorder):

@@ -8,8 +8,8 @@ import itertools
 import re
 from dataclasses import dataclass
 
-from lessons.worker.recording.event import Site
-from lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.event import Site
+from attn_tutor.lessons.worker.recording.record import Record
 
 
 @dataclass(slots=True, frozen=True)

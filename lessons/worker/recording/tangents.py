@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.record import ForwardDerivatives, Record
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.record import ForwardDerivatives, Record
 
 
 @contextmanager

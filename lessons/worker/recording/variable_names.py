@@ -9,8 +9,8 @@ from weakref import WeakMethod
 
 import torch
 
-from lessons.worker.recording.record import Binding, Record
-from lessons.worker.recording.regions import plain_region
+from attn_tutor.lessons.worker.recording.record import Binding, Record
+from attn_tutor.lessons.worker.recording.regions import plain_region
 
 
 class VariableNames:

@@ -18,9 +18,9 @@ from typing import Any
 
 import torch
 
-from lessons.texts.wording import Wording
-from lessons.worker.tensor_files.stored_tensor import StoredTensor, UnreadableFile
-from lessons.worker.tensor_files.zip_members import Archive
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.tensor_files.stored_tensor import StoredTensor, UnreadableFile
+from attn_tutor.lessons.worker.tensor_files.zip_members import Archive
 
 say = Wording("worker/checkpoints")
 

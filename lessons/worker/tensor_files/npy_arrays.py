@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import torch
 
-from lessons.texts.wording import Wording
-from lessons.worker.tensor_files.stored_tensor import StoredTensor, UnreadableFile, row_major
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.tensor_files.stored_tensor import StoredTensor, UnreadableFile, row_major
 
 say = Wording("worker/npy-arrays")
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from lessons.results.result import MOST_AXES
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.results.result import MOST_AXES
+from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("worker/tensor-files")
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import socket
 
-from lessons.results.result import MOST_AXES
-from lessons.results.tensor_file import ListedTensor, TensorList
-from lessons.results.tensor_questions import Refusal
-from lessons.texts.wording import Wording
-from lessons.worker import channel
-from lessons.worker.fence import limits
-from lessons.worker.jobs import tensor_entries
-from lessons.worker.program_messages import ReadTensorFile, ShowStoredTensor, StoredTensorReport, TensorFileReport
-from lessons.worker.tensor_files import tensor_summary
-from lessons.worker.tensor_files.stored_tensor import StoredTensor, UnreadableFile
-from lessons.worker.tensor_files.tensor_files import TensorFile
+from attn_tutor.lessons.results.result import MOST_AXES
+from attn_tutor.lessons.results.tensor_file import ListedTensor, TensorList
+from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker import channel
+from attn_tutor.lessons.worker.fence import limits
+from attn_tutor.lessons.worker.jobs import tensor_entries
+from attn_tutor.lessons.worker.program_messages import (
+    ReadTensorFile,
+    ShowStoredTensor,
+    StoredTensorReport,
+    TensorFileReport,
+)
+from attn_tutor.lessons.worker.tensor_files import tensor_summary
+from attn_tutor.lessons.worker.tensor_files.stored_tensor import StoredTensor, UnreadableFile
+from attn_tutor.lessons.worker.tensor_files.tensor_files import TensorFile
 
 say = Wording("worker/tensor-files")
 

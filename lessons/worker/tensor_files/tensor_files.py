@@ -17,12 +17,12 @@ from dataclasses import replace
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from lessons.files.regular_file import NotRegular, open_regular
-from lessons.texts.wording import Wording
-from lessons.worker.recording import file_origins
-from lessons.worker.tensor_files import checkpoint_outline, npy_arrays, safetensors_header
-from lessons.worker.tensor_files.stored_tensor import StoredTensor, UnreadableFile, checked
-from lessons.worker.tensor_files.zip_members import Archive, Member
+from attn_tutor.lessons.files.regular_file import NotRegular, open_regular
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.recording import file_origins
+from attn_tutor.lessons.worker.tensor_files import checkpoint_outline, npy_arrays, safetensors_header
+from attn_tutor.lessons.worker.tensor_files.stored_tensor import StoredTensor, UnreadableFile, checked
+from attn_tutor.lessons.worker.tensor_files.zip_members import Archive, Member
 
 say = Wording("worker/tensor-files")
 

@@ -7,8 +7,8 @@ import time
 
 import torch
 
-from lessons.results.tensor_file import TensorStatistics
-from lessons.worker.recording.tensor_parts import parts
+from attn_tutor.lessons.results.tensor_file import TensorStatistics
+from attn_tutor.lessons.worker.recording.tensor_parts import parts
 
 
 def summarize(tensor: torch.Tensor, seconds: float) -> TensorStatistics:

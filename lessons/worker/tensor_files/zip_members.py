@@ -6,8 +6,8 @@ import struct
 import zipfile
 from dataclasses import dataclass
 
-from lessons.texts.wording import Wording
-from lessons.worker.tensor_files.stored_tensor import UnreadableFile
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.tensor_files.stored_tensor import UnreadableFile
 
 say = Wording("worker/zip-members")
 

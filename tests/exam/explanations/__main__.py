@@ -6,8 +6,8 @@ import argparse
 import itertools
 import sys
 
-from lessons.engine.session import Session
-from lessons.reading.loader import load_course
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.reading.loader import load_course
 from tests.exam.explanations.exam import examine_course, examine_programs
 
 

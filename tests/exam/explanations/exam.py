@@ -10,19 +10,19 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lessons.engine import explanation_tree
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format.base_steps import Limits
-from lessons.format.lesson import Course
-from lessons.render import explanation_lines
-from lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.engine import explanation_tree
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.base_steps import Limits
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.render import explanation_lines
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.tui.commands import documents
 from tests.exam.explanations import documents as printed_documents
 from tests.exam.explanations import reader, sentences
 from tests.exam.explanations.plain_run import PlainRun
 from tests.exam.explanations.programs import STYLES, Program, Style, Writer
 from tests.exam.explanations.rare_programs import RARE_STYLES
-from tui.commands import documents
 
 DEPTH = 30
 MOST_NODES = 1500

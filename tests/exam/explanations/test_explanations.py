@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons.authoring import interface_texts
-from lessons.engine.session import Session
-from lessons.results import formula
+from attn_tutor.lessons.authoring import interface_texts
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.results import formula
 from tests.exam.explanations import deciders, documents, reader, sentences
 from tests.exam.explanations.exam import examine_programs
 from tests.exam.explanations.plain_run import PlainRun

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from lessons.authoring import claims, field_tables, proofs, skeleton, writing
-from lessons.authoring.proofs import Proof
-from lessons.engine.session import Session
-from lessons.format import keys, template
-from lessons.format.lesson import ExerciseStep, ExperimentStep, Lesson, Question
-from lessons.reading import loader
-from tui import cli
-from tui.commands import lint_course
+from attn_tutor.lessons.authoring import claims, field_tables, proofs, skeleton, writing
+from attn_tutor.lessons.authoring.proofs import Proof
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format import keys, template
+from attn_tutor.lessons.format.lesson import ExerciseStep, ExperimentStep, Lesson, Question
+from attn_tutor.lessons.reading import loader
+from attn_tutor.tui import cli
+from attn_tutor.tui.commands import lint_course
 
 PAGE = field_tables.PAGE.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
@@ -133,7 +133,7 @@ def test_commands_within_sentences_are_ones_that_there_are() -> None:
 
 
 def test_the_tables_are_those_of_the_models() -> None:
-    assert field_tables.with_tables(PAGE) == PAGE, "python -m lessons.authoring.field_tables writes them"
+    assert field_tables.with_tables(PAGE) == PAGE, "python -m attn_tutor.lessons.authoring.field_tables writes them"
 
 
 def test_the_numbers_of_the_rules_are_those_of_the_code() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lessons.authoring import axis_complaints
-from lessons.engine.session import Session
+from attn_tutor.lessons.authoring import axis_complaints
+from attn_tutor.lessons.engine.session import Session
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 

@@ -6,10 +6,10 @@ import json
 from contextlib import closing
 from pathlib import Path
 
-from lessons.authoring import claims, proofs
-from lessons.engine.session import Session
-from lessons.format.lesson import ExperimentStep, Lesson, PredictStep
-from lessons.reading.loader import load_lesson
+from attn_tutor.lessons.authoring import claims, proofs
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExperimentStep, Lesson, PredictStep
+from attn_tutor.lessons.reading.loader import load_lesson
 from tests.lessons.experiment_builders import STEP
 from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.lessons.question_builders import predict_question

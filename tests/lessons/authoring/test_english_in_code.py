@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.authoring import rewritten, writing
-from lessons.authoring.english_in_code import complaints, english_in, english_in_field
-from lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.authoring import rewritten, writing
+from attn_tutor.lessons.authoring.english_in_code import complaints, english_in, english_in_field
+from attn_tutor.lessons.format.lesson import ExerciseStep
 from tests.course import LESSONS
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of
 

@@ -10,13 +10,13 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from lessons.authoring import field_help, format_schema
-from lessons.authoring.format_schema import FILES, schema_of
-from lessons.format.exercises import ExerciseStep, Mistake
-from lessons.format.fields import Model
-from lessons.format.knobs.choice import ChoiceKnob
-from lessons.format.lesson import LessonFile, RunStep, ShownTensor
-from lessons.reading.folders import LESSONS
+from attn_tutor.lessons.authoring import field_help, format_schema
+from attn_tutor.lessons.authoring.format_schema import FILES, schema_of
+from attn_tutor.lessons.format.exercises import ExerciseStep, Mistake
+from attn_tutor.lessons.format.fields import Model
+from attn_tutor.lessons.format.knobs.choice import ChoiceKnob
+from attn_tutor.lessons.format.lesson import LessonFile, RunStep, ShownTensor
+from attn_tutor.lessons.reading.folders import LESSONS
 from tests import small_course
 
 SCHEMAS = {kind: Draft7Validator(schema_of(kind)) for kind in FILES}

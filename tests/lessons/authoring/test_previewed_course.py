@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons.authoring import skeleton
-from lessons.authoring.previewed_course import NoPreview, PreviewedCourse
+from attn_tutor.lessons.authoring import skeleton
+from attn_tutor.lessons.authoring.previewed_course import NoPreview, PreviewedCourse
 from tests import small_course
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from lessons.authoring import proofs
-from lessons.authoring.proofs import Proof
-from lessons.engine.session import Session
+from attn_tutor.lessons.authoring import proofs
+from attn_tutor.lessons.authoring.proofs import Proof
+from attn_tutor.lessons.engine.session import Session
 from tests.lessons.lesson_builders import ATTENTION, attention_exercise, lesson_of
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from lessons.authoring.question_complaints import ASKED, complaints
-from lessons.format.lesson import Question
-from lessons.reading import recorded_outputs
-from lessons.reading.loader import load_lesson
-from lessons.results.result import Failure, StepResult
+from attn_tutor.lessons.authoring.question_complaints import ASKED, complaints
+from attn_tutor.lessons.format.lesson import Question
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.reading.loader import load_lesson
+from attn_tutor.lessons.results.result import Failure, StepResult
 from tests.lessons.question_builders import choice_question, point_question, predict_question, result_with, tensor
 
 

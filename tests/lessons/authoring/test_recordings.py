@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lessons.authoring import recordings
-from lessons.engine.session import Session
-from lessons.format import template
-from lessons.format.lesson import Course, Lesson, RunningStep
-from lessons.reading import recorded_outputs
-from lessons.results.result import Tensor
+from attn_tutor.lessons.authoring import recordings
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import Course, Lesson, RunningStep
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.results.result import Tensor
 from tests.course import EVERY_COURSE
 from tests.lessons.course_runs import CourseRuns, Results
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lessons.authoring import rhythm, voice
-from lessons.format.lesson import Lesson
+from attn_tutor.lessons.authoring import rhythm, voice
+from attn_tutor.lessons.format.lesson import Lesson
 from tests.lessons.experiment_builders import STEP
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of, text_step
 from tests.lessons.question_builders import DEFAULTS

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lessons.authoring import side_variables
+from attn_tutor.lessons.authoring import side_variables
 from tests.lessons.lesson_builders import Fields, code_step, doubling_exercise, lesson_of, text_step
 
 SETUP = "import torch\n\nx = torch.ones(2)\n"

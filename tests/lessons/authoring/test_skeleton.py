@@ -10,10 +10,10 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from lessons.authoring import claims, format_schema, proofs, skeleton
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep, Question
-from tui.commands import lint_course
+from attn_tutor.lessons.authoring import claims, format_schema, proofs, skeleton
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep, Question
+from attn_tutor.tui.commands import lint_course
 
 
 def write(files: skeleton.Files) -> None:

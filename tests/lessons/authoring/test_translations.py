@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from lessons.authoring import translation_files, translation_findings
-from lessons.format.text_walk import CourseText
-from lessons.reading.findings import LessonError
-from lessons.reading.text_catalog import Catalog
-from lessons.texts import po_file
-from lessons.texts.po_file import Entry
+from attn_tutor.lessons.authoring import translation_files, translation_findings
+from attn_tutor.lessons.format.text_walk import CourseText
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.text_catalog import Catalog
+from attn_tutor.lessons.texts import po_file
+from attn_tutor.lessons.texts.po_file import Entry
 from tests import pseudo_language
 
 TITLE, PROSE = CourseText("made/title", "Made"), CourseText("made/only/prose", "It is {x[0]:.1f}.", True)

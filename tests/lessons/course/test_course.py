@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 import torch
 
-from lessons.engine.questions import question_words
-from lessons.engine.questions.question_facts import names_of, target_of
-from lessons.engine.questions.question_judging import judge
-from lessons.format import template
-from lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep
-from lessons.results.result import StepResult, Tensor
+from attn_tutor.lessons.engine.questions import question_words
+from attn_tutor.lessons.engine.questions.question_facts import names_of, target_of
+from attn_tutor.lessons.engine.questions.question_judging import judge
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep
+from attn_tutor.lessons.results.result import StepResult, Tensor
 from tests.course import COURSE, EVERY_COURSE, TENSORS
 from tests.lessons.course_runs import CourseRuns
 from tests.toy_inputs import TOY_INPUTS

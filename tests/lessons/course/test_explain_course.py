@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons.format.lesson import Lesson, RunningStep, TrainStep
-from lessons.learner import trained_models
-from lessons.results.code_unit import CodeUnit
-from lessons.worker.jobs import trained_state
-from lessons.worker.jobs.lesson_run import seed
-from lessons.worker.jobs.run_state import as_tensor
+from attn_tutor.lessons.format.lesson import Lesson, RunningStep, TrainStep
+from attn_tutor.lessons.learner import trained_models
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.worker.jobs import trained_state
+from attn_tutor.lessons.worker.jobs.lesson_run import seed
+from attn_tutor.lessons.worker.jobs.run_state import as_tensor
 from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.recorded_code import SAMPLE, Traced, indices
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.format.lesson import FilledStep, Lesson
+from attn_tutor.lessons.format.lesson import FilledStep, Lesson
 from tests.course import EVERY_COURSE
 from tests.lessons.course_runs import CourseRuns
 

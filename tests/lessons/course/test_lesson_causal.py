@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attention.causal import CausalAttention
+from attn_tutor.attention.causal import CausalAttention
 from tests.lessons.course_runs import CourseRuns
 
 LESSONS = ("causal-mask", "dropout", "causal-class")

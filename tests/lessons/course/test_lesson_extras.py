@@ -12,10 +12,10 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from attention.cache import KeyValueCache, MultiHeadAttentionCached
-from attention.causal import CausalAttention, CausalAttentionWithoutBuffers
-from lessons.format.lesson import Lesson
-from lessons.results.result import Tensor
+from attn_tutor.attention.cache import KeyValueCache, MultiHeadAttentionCached
+from attn_tutor.attention.causal import CausalAttention, CausalAttentionWithoutBuffers
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.results.result import Tensor
 from tests.course import COURSE
 from tests.lessons.course_runs import CourseRuns
 

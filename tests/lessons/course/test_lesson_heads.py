@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import nn
 
-from attention.causal import CausalAttention
-from attention.multi_head import MultiHeadAttention, MultiHeadAttentionWrapper
-from lessons.format import template
-from lessons.format.lesson import Course, RunningStep
-from lessons.reading import recorded_outputs
+from attn_tutor.attention.causal import CausalAttention
+from attn_tutor.attention.multi_head import MultiHeadAttention, MultiHeadAttentionWrapper
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import Course, RunningStep
+from attn_tutor.lessons.reading import recorded_outputs
 from tests.lessons.course_runs import CourseRuns
 
 LESSONS = ("stacked-heads", "weight-split", "multi-head-class", "gpt2-size")

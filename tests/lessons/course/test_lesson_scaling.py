@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.format.lesson import Lesson, RunningStep
+from attn_tutor.lessons.format.lesson import Lesson, RunningStep
 from tests.course import COURSE
 
 TRAINABLE, CLASSES = COURSE.lesson("trainable-weights"), COURSE.lesson("attention-classes")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.format.lesson import SETUP
-from lessons.reading.loader import COURSE, load_lesson
+from attn_tutor.lessons.format.lesson import SETUP
+from attn_tutor.lessons.reading.loader import COURSE, load_lesson
 
 LESSON = load_lesson(COURSE / "00-why-attention")
 SEEDS = (*range(20), 123, 2**32 - 1)

@@ -22,10 +22,10 @@ import pytest
 import torch
 from torch import nn
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Lesson, RunningStep, ShownTensor
-from lessons.results.explanation import Explanation
-from lessons.results.result import Tensor
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Lesson, RunningStep, ShownTensor
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.result import Tensor
 from tests.course import COURSE
 from tests.lessons.course.loops import (
     Matrix,

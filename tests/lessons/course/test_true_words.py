@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lessons.reading.mistake_library import load_library
+from attn_tutor.lessons.reading.mistake_library import load_library
 from tests.course import COURSE
 
 MASK = COURSE.lesson("causal-mask").number

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from lessons.courses import added_courses, consent, course_list, installed_courses, what_runs
-from lessons.courses.course_content import RefusedCourse
-from lessons.format.lesson import Limits
-from lessons.learner import progress_file
-from lessons.reading.findings import LessonError
-from lessons.reading.folders import FIRST, CourseFolder
-from lessons.reading.loader import load_course
+from attn_tutor.lessons.courses import added_courses, consent, course_list, installed_courses, what_runs
+from attn_tutor.lessons.courses.course_content import RefusedCourse
+from attn_tutor.lessons.format.lesson import Limits
+from attn_tutor.lessons.learner import progress_file
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.folders import FIRST, CourseFolder
+from attn_tutor.lessons.reading.loader import load_course
 from tests.small_course import DESCRIPTION, EXERCISE, LESSON, write_course
 
 
@@ -166,7 +166,7 @@ def test_files_are_read_only_if_something_was_written(source: Path, monkeypatch:
     found = add(source)
     os.utime(found.path / "course.yaml")
     assert consent.is_allowed(found)
-    monkeypatch.setattr("lessons.courses.course_content.digest_of", lambda _: pytest.fail("read"))
+    monkeypatch.setattr("attn_tutor.lessons.courses.course_content.digest_of", lambda _: pytest.fail("read"))
     assert consent.is_allowed(found)
 
 

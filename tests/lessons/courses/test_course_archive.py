@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from lessons.courses import course_archive, course_content
-from lessons.courses.course_content import RefusedCourse
+from attn_tutor.lessons.courses import course_archive, course_content
+from attn_tutor.lessons.courses.course_content import RefusedCourse
 from tests.small_course import FILES, write_course
 
 Member = tuple[tarfile.TarInfo, bytes]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lessons.courses import course_list
-from lessons.reading import course_description
-from lessons.reading.findings import LessonError
-from lessons.reading.folders import BUILT_IN, COURSE, FIRST
-from lessons.reading.loader import load_course
+from attn_tutor.lessons.courses import course_list
+from attn_tutor.lessons.reading import course_description
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.folders import BUILT_IN, COURSE, FIRST
+from attn_tutor.lessons.reading.loader import load_course
 from tests.small_course import DESCRIPTION, write_course
 
 

@@ -8,11 +8,11 @@ import tomllib
 import yaml
 from pydantic import TypeAdapter
 
-from lessons.courses import course_content, installed_courses
-from lessons.format import code_depth, course_file
-from lessons.format.course_file import CourseFile
-from lessons.format.lesson import Step
-from lessons.reading import yaml_limits
+from attn_tutor.lessons.courses import course_content, installed_courses
+from attn_tutor.lessons.format import code_depth, course_file
+from attn_tutor.lessons.format.course_file import CourseFile
+from attn_tutor.lessons.format.lesson import Step
+from attn_tutor.lessons.reading import yaml_limits
 from tests.course import ROOT
 from tests.tui.commands.test_manage_courses import SHOWN
 

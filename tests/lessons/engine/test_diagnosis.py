@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from lessons.engine import judging
-from lessons.engine.session import Session
-from lessons.results.result import Judgement
+from attn_tutor.lessons.engine import judging
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.results.result import Judgement
 from tests.lessons.lesson_builders import ATTENTION, attention_exercise, doubling_exercise
 
 EINSUM = """\
@@ -137,7 +137,9 @@ def test_an_answer_that_prints_random_text_is_still_judged(worker: Session) -> N
 # What an answer may not import ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["lessons", "lessons.reading.loader", "lessons.worker.jobs.judge"])
+@pytest.mark.parametrize(
+    "name", ["attn_tutor", "attn_tutor.lessons.reading.loader", "attn_tutor.lessons.worker.jobs.judge"]
+)
 def test_the_tutor_itself_cannot_be_imported(worker: Session, name: str) -> None:
     judgement = worker.check(attention_exercise(), f"import {name}\n{ATTENTION}")
     assert judgement.verdict == "error"

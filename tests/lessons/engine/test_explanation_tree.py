@@ -8,16 +8,16 @@ from collections.abc import Iterator
 import pytest
 from pydantic import ValidationError
 
-from lessons.engine import explanation_tree
-from lessons.engine.explanation_tree import MOST_LEVELS, Node, walk
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format.lesson import Course, Lesson
-from lessons.render import explanation_lines
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation, Operand
-from lessons.results.formula import FUNCTIONS, Number, OperandRef, add, evaluate
-from tui.commands import documents
+from attn_tutor.lessons.engine import explanation_tree
+from attn_tutor.lessons.engine.explanation_tree import MOST_LEVELS, Node, walk
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.render import explanation_lines
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation, Operand
+from attn_tutor.lessons.results.formula import FUNCTIONS, Number, OperandRef, add, evaluate
+from attn_tutor.tui.commands import documents
 
 INDEX = (1, 2)
 
@@ -88,7 +88,7 @@ def test_a_tree_with_long_sums_is_cut_off(scores: Run, monkeypatch: pytest.Monke
 
 def test_a_node_comes_before_its_operands() -> None:
     def node(name: str, *operands: Node) -> Node:
-        from lessons.results import formula as f
+        from attn_tutor.lessons.results import formula as f
 
         e = Explanation(name, (), 1.0, "float32", "", "", "", None, None, f.Number(1.0), ())
         return Node(e, list(operands))

@@ -20,23 +20,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lessons.engine import prompt, scratch_run
-from lessons.engine.child_code import CodeRequest
-from lessons.engine.launching.launchers import ChildProcess
-from lessons.engine.programs import stored_tensors
-from lessons.engine.programs.program_session import ProgramRun
-from lessons.engine.run import Run
-from lessons.engine.running_program import OwnProgram
-from lessons.engine.session import Session
-from lessons.format.lesson import Lesson, Limits
-from lessons.results import exact_formula
-from lessons.results.code_unit import PROGRAM, CodeUnit, learner_line
-from lessons.results.explanation import Explanation
-from lessons.results.flow import Flow, FlowBox, longest_path, nearest
-from lessons.results.formula import evaluate
-from lessons.results.program_result import Named, ProgramResult
-from lessons.results.result import WorkerError
-from lessons.results.tensor_questions import (
+from attn_tutor.lessons.engine import prompt, scratch_run
+from attn_tutor.lessons.engine.child_code import CodeRequest
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess
+from attn_tutor.lessons.engine.programs import stored_tensors
+from attn_tutor.lessons.engine.programs.program_session import ProgramRun
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Lesson, Limits
+from attn_tutor.lessons.results import exact_formula
+from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit, learner_line
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.flow import Flow, FlowBox, longest_path, nearest
+from attn_tutor.lessons.results.formula import evaluate
+from attn_tutor.lessons.results.program_result import Named, ProgramResult
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.results.tensor_questions import (
     BlocksQuestion,
     BoxQuestion,
     ExplainQuestion,
@@ -46,10 +46,10 @@ from lessons.results.tensor_questions import (
     ShowQuestion,
     WindowQuestion,
 )
-from lessons.worker import messages, wire
-from lessons.worker.judging_messages import AnswerLoaded, HiddenInputs
-from lessons.worker.messages import Exited, LessonDone
-from lessons.worker.program_messages import TracePart
+from attn_tutor.lessons.worker import messages, wire
+from attn_tutor.lessons.worker.judging_messages import AnswerLoaded, HiddenInputs
+from attn_tutor.lessons.worker.messages import Exited, LessonDone
+from attn_tutor.lessons.worker.program_messages import TracePart
 from tests.lessons.engine.test_training import lesson_with, step_of
 from tests.lessons.lesson_builders import DOUBLED, code_step, doubling_exercise, lesson_of
 from tests.lessons.worker.message_strategies import bytes_on_the_way, forged, message_of
@@ -553,7 +553,7 @@ def test_forged_part_of_a_matrix_ends_the_child(question: Any, reply: wire.Frame
 
 
 def test_trace_without_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessons.engine.run.LARGEST_TRACE", 3 << 20)
+    monkeypatch.setattr("attn_tutor.lessons.engine.run.LARGEST_TRACE", 3 << 20)
     part, last = (frame(TracePart([], last=is_last, blob=b"")) for is_last in (False, True))
     short, endless = (Run([], ForgedChild([*[part] * count, last])) for count in (1, 50))
     assert len(short.trace() or ()) == 2

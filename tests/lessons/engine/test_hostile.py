@@ -9,10 +9,10 @@ from textwrap import dedent
 
 import pytest
 
-from lessons.engine.judging import MAX_SOURCE
-from lessons.engine.session import Session
-from lessons.results.result import Judgement
-from lessons.worker import wire
+from attn_tutor.lessons.engine.judging import MAX_SOURCE
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.results.result import Judgement
+from attn_tutor.lessons.worker import wire
 from tests.lessons.lesson_builders import DOUBLED, code_step, doubling_exercise, lesson_of
 from tests.lessons.processes import at_work, wait_for_end, with_enough_time
 
@@ -369,7 +369,7 @@ PATCHES = {
     "no output": "import sys\nsys.stdout = sys.stderr = sys.stdin = None",
     "exit": "import os, sys\nsys.exit = os._exit = None",
     "names of the checker": "close = refill = got = want = context = torch = None\ndef pick(*args): raise SystemExit",
-    "main": "import sys\nsys.modules['__main__'] = sys.modules['lessons.worker.jobs.values'] = None",
+    "main": "import sys\nsys.modules['__main__'] = sys.modules['attn_tutor.lessons.worker.jobs.values'] = None",
     "seed": "import random, torch\ntorch.manual_seed = random.seed = lambda *args: None",
 }
 

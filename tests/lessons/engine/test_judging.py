@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from lessons.engine import judge_children, judging
-from lessons.engine.judging import Diagnosis
-from lessons.engine.session import Session
-from lessons.format.lesson import Course, ExerciseStep, MessageCase
-from lessons.results.result import Failure, Judgement, WorkerError
-from lessons.worker import wire
+from attn_tutor.lessons.engine import judge_children, judging
+from attn_tutor.lessons.engine.judging import Diagnosis
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep, MessageCase
+from attn_tutor.lessons.results.result import Failure, Judgement, WorkerError
+from attn_tutor.lessons.worker import wire
 from tests.lessons.lesson_builders import DOUBLED, code_exercise, doubling_exercise
 from tests.lessons.processes import PATIENCE, at_work
 

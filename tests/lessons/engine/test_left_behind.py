@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.prompt import Prompt
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format.lesson import Limits
-from lessons.worker.fence import limits
-from lessons.worker.process import fork_server
+from attn_tutor.lessons.engine.prompt import Prompt
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Limits
+from attn_tutor.lessons.worker.fence import limits
+from attn_tutor.lessons.worker.process import fork_server
 from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.lessons.processes import at_work, wait_for_end, wait_until
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep
-from lessons.reading.own_edits import OwnEdits
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.reading.own_edits import OwnEdits
 from tests.exam.answer_exam import exercise_of
 
 SEED = 5

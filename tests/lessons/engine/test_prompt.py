@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from lessons.engine.launching.launchers import output
-from lessons.engine.prompt import Prompt, PromptResult
-from lessons.engine.session import Session
-from lessons.format.lesson import Course, Lesson
-from lessons.results.explanation import Explanation
-from lessons.what_if.cells import CellChange
-from lessons.what_if.changes import Changes
+from attn_tutor.lessons.engine.launching.launchers import output
+from attn_tutor.lessons.engine.prompt import Prompt, PromptResult
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.what_if.cells import CellChange
+from attn_tutor.lessons.what_if.changes import Changes
 from tests.lessons import run_questions
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 from tests.lessons.processes import PATIENCE, at_work, wait_until, with_enough_time

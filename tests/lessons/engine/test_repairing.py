@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lessons.engine import repairing
-from lessons.engine.session import Session
-from lessons.format.exercises import Variant
-from lessons.reading.repairs import Repair
+from attn_tutor.lessons.engine import repairing
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.exercises import Variant
+from attn_tutor.lessons.reading.repairs import Repair
 from tests.lessons.lesson_builders import ATTENTION, DOUBLED, attention_exercise, doubling_exercise
 
 TIMES = ATTENTION.replace("weights @ values", "weights * values")

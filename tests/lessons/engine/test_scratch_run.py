@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.engine import scratch_run
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format.lesson import Lesson
-from lessons.results.explanation import Explanation
-from lessons.results.result import StepResult
+from attn_tutor.lessons.engine import scratch_run
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.result import StepResult
 from tests.lessons import run_questions
 from tests.lessons.lesson_builders import ATTENTION, attention_exercise, code_step, lesson_of
 

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.launching.launchers import ForkServerLauncher
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format.lesson import Course, Lesson, Limits
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.line_shapes import LineShapes, Shape
-from lessons.results.result import Failure, StepResult, Tensor, Window
-from lessons.results.tensor_questions import ExplainQuestion
+from attn_tutor.lessons.engine.launching.launchers import ForkServerLauncher
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course, Lesson, Limits
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.line_shapes import LineShapes, Shape
+from attn_tutor.lessons.results.result import Failure, StepResult, Tensor, Window
+from attn_tutor.lessons.results.tensor_questions import ExplainQuestion
 from tests.lessons import run_questions
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 from tests.lessons.processes import PATIENCE, at_work, fork_server_pid, wait_for_end, wait_until, with_enough_time
@@ -684,8 +684,8 @@ def test_worker_imports_only_what_it_needs(worker: Session) -> None:
 def test_screen_side_never_imports_torch() -> None:
     code = (
         "import sys\n"
-        "from lessons.reading.loader import load_course\n"
-        "from lessons.engine.session import Session\n"
+        "from attn_tutor.lessons.reading.loader import load_course\n"
+        "from attn_tutor.lessons.engine.session import Session\n"
         "course = load_course()\n"
         "session = Session()\n"
         "session.run(course.lesson('one-query'), 'inputs').close()\n"

@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.engine import training
-from lessons.engine.replies import cells_of
-from lessons.engine.session import Session
-from lessons.engine.training import Control
-from lessons.format.lesson import Lesson, TrainStep
-from lessons.learner import trained_models
-from lessons.reading.findings import LessonError
-from lessons.reading.loader import parse_lesson
-from lessons.results.result import MOST_KEPT, Failure, StepResult, Training, TrainingSnapshot
-from lessons.what_if.changes import UNCHANGED, Changes, apply
+from attn_tutor.lessons.engine import training
+from attn_tutor.lessons.engine.replies import cells_of
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.engine.training import Control
+from attn_tutor.lessons.format.lesson import Lesson, TrainStep
+from attn_tutor.lessons.learner import trained_models
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.loader import parse_lesson
+from attn_tutor.lessons.results.result import MOST_KEPT, Failure, StepResult, Training, TrainingSnapshot
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes, apply
 from tests.course import COURSE
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of
 from tests.lessons.processes import (
@@ -255,7 +255,7 @@ def test_changes_have_a_different_key() -> None:
     lesson = lesson_with()
     knob = UNCHANGED.with_knob(lesson, "rate", 0.25)
     seed = UNCHANGED.with_knob(lesson, "seed", 5)
-    from lessons.what_if import cells
+    from attn_tutor.lessons.what_if import cells
 
     before = UNCHANGED.with_cell(lesson, cells.parse(lesson, "before:x[0]=3"))
     after = UNCHANGED.with_cell(lesson, cells.parse(lesson, "after:twice[0]=3"))
@@ -281,7 +281,7 @@ def test_knob_reaches_the_training(worker: Session) -> None:
 
 
 def test_changed_cell_reaches_the_training(worker: Session) -> None:
-    from lessons.what_if import cells
+    from attn_tutor.lessons.what_if import cells
 
     lesson = lesson_with()
     changes = UNCHANGED.with_cell(lesson, cells.parse(lesson, "before:x[1]=100"))
@@ -577,7 +577,7 @@ def test_hostile_program_only_ends_itself(worker: Session, attack: str) -> None:
     code = f"""\
 import socket
 from functools import partial
-from lessons.worker import wire
+from attn_tutor.lessons.worker import wire
 w = x
 frame(0, 1)
 talk = socket.socket(fileno=3)
@@ -596,7 +596,7 @@ time.sleep(60)
 
 def test_forged_file_is_refused_by_the_worker(worker: Session) -> None:
     """A program may claim to have trained a model; the file that it sends is opened in the worker only."""
-    code = "from lessons.worker import wire\nwire.send(frame.__self__._talk, {'op': 'trained'}, b'no')\n"
+    code = "from attn_tutor.lessons.worker import wire\nwire.send(frame.__self__._talk, {'op': 'trained'}, b'no')\n"
     lesson = lesson_with(code)
     assert worker.train(lesson, "learn", ignore_snapshot).error is None
     _, learn = run_steps(worker, lesson)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format import template
-from lessons.format.lesson import Course, ExerciseStep
-from lessons.reading import translating
-from lessons.texts.translations import Translations
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep
+from attn_tutor.lessons.reading import translating
+from attn_tutor.lessons.texts.translations import Translations
 from tests import pseudo_language
 from tests.course import COURSE
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lessons.format.axis_labels import names_and_labels
-from lessons.format.lesson import ShownTensor
+from attn_tutor.lessons.format.axis_labels import names_and_labels
+from attn_tutor.lessons.format.lesson import ShownTensor
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 

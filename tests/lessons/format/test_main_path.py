@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from lessons.format import main_path
+from attn_tutor.lessons.format import main_path
 
 
 class Step(NamedTuple):

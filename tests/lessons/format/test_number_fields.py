@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from lessons.authoring import coverage, format_schema
-from lessons.format import course_file, lesson
-from lessons.format.fields import Model
-from lessons.format.knobs import kinds, literal
-from lessons.reading import glossary, mistake_library
+from attn_tutor.lessons.authoring import coverage, format_schema
+from attn_tutor.lessons.format import course_file, lesson
+from attn_tutor.lessons.format.fields import Model
+from attn_tutor.lessons.format.knobs import kinds, literal
+from attn_tutor.lessons.reading import glossary, mistake_library
 
 MODULES = (course_file, lesson, kinds, literal, mistake_library, glossary, coverage, format_schema)
 """The modules that have the models, so that all of them are there."""
-FILES = ("lessons.format.", *(module.__name__ for module in MODULES))
+FILES = ("attn_tutor.lessons.format.", *(module.__name__ for module in MODULES))
 
 
 def models(of: type[Model] = Model) -> Iterator[type[Model]]:

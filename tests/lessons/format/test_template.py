@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.format import keys, template
-from lessons.format.template import Field, Key, TemplateError
+from attn_tutor.lessons.format import keys, template
+from attn_tutor.lessons.format.template import Field, Key, TemplateError
 
 
 def test_text_without_braces_is_one_piece() -> None:

@@ -7,11 +7,11 @@ from typing import Annotated, Any, get_args, get_origin
 
 import pytest
 
-from lessons.format.fields import IS_TEMPLATE, Model, ReadBy
-from lessons.format.learner_texts import Path
-from lessons.format.lesson import Lesson
-from lessons.format.text_walk import change_texts, in_lines, names_of_fields, texts_of, with_fields_of
-from lessons.reading import glossary
+from attn_tutor.lessons.format.fields import IS_TEMPLATE, Model, ReadBy
+from attn_tutor.lessons.format.learner_texts import Path
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.format.text_walk import change_texts, in_lines, names_of_fields, texts_of, with_fields_of
+from attn_tutor.lessons.reading import glossary
 from tests.course import LESSONS
 from tests.lessons.lesson_builders import code_step, lesson_of
 

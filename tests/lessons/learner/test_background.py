@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from lessons.learner import exports, review
-from lessons.learner.progress import Progress
-from lessons.learner.progress_file import Exchange, ProgressFile, default_path
-from lessons.learner.tables import Rows
+from attn_tutor.lessons.learner import exports, review
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.progress_file import Exchange, ProgressFile, default_path
+from attn_tutor.lessons.learner.tables import Rows
 from tests.tui.fake_session import PATIENCE
 
 
@@ -133,7 +133,7 @@ def test_questions_are_answered_while_the_disk_hangs(disk: Disk) -> None:
 
 def test_questions_are_answered_while_another_program_locks_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """The lock is real, and the thread waits for it longer than this test takes."""
-    monkeypatch.setattr("lessons.learner.progress_file.PATIENCE", PATIENCE)
+    monkeypatch.setattr("attn_tutor.lessons.learner.progress_file.PATIENCE", PATIENCE)
     progress = open_in_background()
     with closing(sqlite3.connect(default_path(), isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lessons.learner import progress_file, tables
-from lessons.learner.progress import Progress
-from lessons.learner.records import Conflict
+from attn_tutor.lessons.learner import progress_file, tables
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.records import Conflict
 
 ROOT = Path(__file__).parents[3]
 TIME = "2024-01-01T00:00:00.000000+00:00"
@@ -167,7 +167,7 @@ def test_draft_that_was_written_late_replaces_its_base(
 TYPIST = """
     import sys
     from pathlib import Path
-    from lessons.learner.progress import Progress
+    from attn_tutor.lessons.learner.progress import Progress
 
     progress = Progress.open(Path(sys.argv[1]))
     conflicts = []

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from lessons.format.lesson import Course, ExerciseStep
-from lessons.learner import milestones, outcomes
-from lessons.learner.progress import Progress
-from lessons.reading import outlining
-from lessons.results.result import Judgement, NamedMistake
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep
+from attn_tutor.lessons.learner import milestones, outcomes
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.reading import outlining
+from attn_tutor.lessons.results.result import Judgement, NamedMistake
 from tests.course import COURSE, outline_of_course
 from tests.lessons.lesson_builders import attention_exercise, doubling_exercise, lesson_of, text_step
 

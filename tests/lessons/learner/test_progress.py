@@ -22,11 +22,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lessons.learner import progress as progress_module
-from lessons.learner import progress_file, tables
-from lessons.learner.progress import Progress
-from lessons.learner.records import RANK, Attempt, State
-from lessons.learner.tables import VERSION
+from attn_tutor.lessons.learner import progress as progress_module
+from attn_tutor.lessons.learner import progress_file, tables
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.records import RANK, Attempt, State
+from attn_tutor.lessons.learner.tables import VERSION
 
 ROOT = Path(__file__).parents[3]
 
@@ -400,7 +400,7 @@ def test_two_sessions_see_each_other(session: Open) -> None:
 WRITER = """
     import sys
     from pathlib import Path
-    from lessons.learner.progress import Progress
+    from attn_tutor.lessons.learner.progress import Progress
 
     path, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     progress = Progress.open(path)
@@ -639,7 +639,7 @@ def test_folder_without_room_for_a_journal_is_read(path: Path, session: Open) ->
 FULL = """
     import json, resource, sys
     from pathlib import Path
-    from lessons.learner.progress import Progress
+    from attn_tutor.lessons.learner.progress import Progress
 
     path = Path(sys.argv[1])
     progress = Progress.open(path)
@@ -684,7 +684,7 @@ def test_first_start_on_a_full_disk(path: Path, session: Open) -> None:
         from pathlib import Path
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
         sys.dont_write_bytecode = True
-        from lessons.learner.progress import Progress
+        from attn_tutor.lessons.learner.progress import Progress
         progress = Progress.open(Path(sys.argv[1]))
         progress.set_state("one", "step", "done")
         assert not progress.saved and "Make room" in progress.problem, progress.problem

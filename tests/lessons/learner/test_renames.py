@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from lessons.format.lesson import Course
-from lessons.learner.learner_report import learner_report
-from lessons.learner.progress import Progress
-from lessons.learner.renames import UNCHANGED, Renames, renames_of
-from lessons.learner.saved_progress import read_saved
-from lessons.reading import course_outline, outlining
-from lessons.reading.findings import LessonError
-from lessons.reading.loader import load_course
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner.learner_report import learner_report
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.renames import UNCHANGED, Renames, renames_of
+from attn_tutor.lessons.learner.saved_progress import read_saved
+from attn_tutor.lessons.reading import course_outline, outlining
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.loader import load_course
 from tests.course import COURSE
 from tests.lessons.lesson_builders import doubling_exercise, lesson_of, text_step
 from tests.small_course import EXERCISE, LESSON, write_course

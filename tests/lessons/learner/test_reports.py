@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lessons.format.lesson import Course
-from lessons.learner.class_report import (
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner.class_report import (
     ExerciseTotals,
     MistakeTotals,
     exercise_totals,
@@ -15,8 +15,8 @@ from lessons.learner.class_report import (
     mistake_totals,
     names_of_files,
 )
-from lessons.learner.learner_report import LearnerReport, learner_report
-from lessons.learner.tables import Row
+from attn_tutor.lessons.learner.learner_report import LearnerReport, learner_report
+from attn_tutor.lessons.learner.tables import Row
 from tests.lessons.lesson_builders import attention_exercise, doubling_exercise, lesson_of, text_step
 
 DOUBLING = doubling_exercise().model_dump(mode="json", by_alias=True)

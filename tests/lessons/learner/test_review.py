@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.learner.records import Attempt
-from lessons.learner.review import INTERVALS, due, is_due
-from lessons.results.verdict import Verdict
+from attn_tutor.lessons.learner.records import Attempt
+from attn_tutor.lessons.learner.review import INTERVALS, due, is_due
+from attn_tutor.lessons.results.verdict import Verdict
 
 START = datetime(2024, 1, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

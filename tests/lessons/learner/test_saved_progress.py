@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons.learner import exports, saved_progress, tables
-from lessons.learner.progress import Progress
-from lessons.learner.saved_progress import read_saved
+from attn_tutor.lessons.learner import exports, saved_progress, tables
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.saved_progress import read_saved
 
 
 def progress_of(path: Path) -> Progress:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep
-from lessons.learner import symptoms
-from lessons.learner.progress import Progress
-from lessons.results.result import Failure, Judgement, NamedMistake, StepResult
-from lessons.results.verdict import Verdict
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.learner import symptoms
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.results.result import Failure, Judgement, NamedMistake, StepResult
+from attn_tutor.lessons.results.verdict import Verdict
 from tests.course import COURSE
 from tests.lessons.lesson_builders import doubling_exercise
 

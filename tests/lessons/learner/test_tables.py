@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from lessons.learner import tables
-from lessons.learner.tables import COLUMNS
+from attn_tutor.lessons.learner import tables
+from attn_tutor.lessons.learner.tables import COLUMNS
 
 WORDS = {"state": "done", "verdict": "failed", "kind": "hint-2"}
 """Valid values for columns that hold words of the program; other columns take any text."""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons.format.lesson import Lesson, TrainStep
-from lessons.learner import trained_models
+from attn_tutor.lessons.format.lesson import Lesson, TrainStep
+from attn_tutor.lessons.learner import trained_models
 from tests.lessons.lesson_builders import lesson_of
 
 SIZE = 1 << 20

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons.files.whole_file import write_whole
-from lessons.learner import progress_file, rows_aside
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.learner import progress_file, rows_aside
+from attn_tutor.lessons.learner.progress import Progress
 from tests.tui.fake_session import PATIENCE
 
 Open = Callable[..., Progress]
@@ -68,9 +68,9 @@ def asides(folder: Path) -> list[Path]:
 KILLED = """
 import os, signal, sys, threading
 from pathlib import Path
-from lessons.files.whole_file import write_whole
-from lessons.learner import progress_file
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.learner import progress_file
+from attn_tutor.lessons.learner.progress import Progress
 
 progress_file.PATIENCE = progress_file.RETRY_PATIENCE = 0.01
 progress = Progress.open(Path(sys.argv[1]), background=sys.argv[2] == "True")

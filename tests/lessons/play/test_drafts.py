@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.learner.progress import Progress
-from lessons.play.drafts import Drafts, is_cut_short
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.drafts import Drafts, is_cut_short
 
 
 @pytest.mark.parametrize(

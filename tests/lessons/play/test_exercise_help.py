@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lessons.learner.progress import Progress
-from lessons.play.exercise_help import ExerciseHelp
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.exercise_help import ExerciseHelp
 from tests.tui.learner import task
 
 STEP = task("3.2")

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from lessons.format.lesson import Course, Lesson
-from lessons.learner.progress import Progress
-from lessons.play.journey import Journey
-from lessons.play.learning import Learning
-from lessons.play.purpose import Purpose
-from lessons.play.question import QuestionModel
-from lessons.what_if.changes import UNCHANGED, ChangeHistory
+from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.journey import Journey
+from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.question import QuestionModel
+from attn_tutor.lessons.what_if.changes import UNCHANGED, ChangeHistory
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 from tests.lessons.question_builders import DEFAULTS
 

@@ -6,11 +6,11 @@ from typing import cast
 
 import pytest
 
-from lessons.engine.run import Run
-from lessons.play.recorded_results import NothingRecorded
-from lessons.play.step_results import StepResults, finish
-from lessons.results.result import Failure, StepResult, WorkerError
-from lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.play.recorded_results import NothingRecorded
+from attn_tutor.lessons.play.step_results import StepResults, finish
+from attn_tutor.lessons.results.result import Failure, StepResult, WorkerError
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 LESSON = lesson_of(

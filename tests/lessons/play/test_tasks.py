@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from lessons.format.lesson import Course
-from lessons.learner.progress import Progress
-from lessons.play.experiment import ExperimentModel
-from lessons.play.kinds import model_of
-from lessons.play.learning import Learning
-from lessons.play.step_content import StepContent
-from lessons.results.result import StepResult
-from lessons.what_if import changes
-from lessons.what_if.changes import UNCHANGED
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.experiment import ExperimentModel
+from attn_tutor.lessons.play.kinds import model_of
+from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.what_if import changes
+from attn_tutor.lessons.what_if.changes import UNCHANGED
 from tests.lessons.experiment_builders import experiment, experiment_lesson
 
 LESSON = experiment_lesson()

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from lessons.reading.code_differences import differences, parse, replaced
+from attn_tutor.lessons.reading.code_differences import differences, parse, replaced
 
 RIGHT = """\
 def f(x, y):

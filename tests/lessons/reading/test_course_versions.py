@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from lessons.format import course_file
-from lessons.format.lesson import ExerciseStep
-from lessons.reading import course_versions
-from lessons.reading.course_versions import UPGRADES, Upgrade
-from lessons.reading.findings import LessonError
-from lessons.reading.loader import load_course, load_lesson
+from attn_tutor.lessons.format import course_file
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.reading import course_versions
+from attn_tutor.lessons.reading.course_versions import UPGRADES, Upgrade
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.loader import load_course, load_lesson
 from tests.small_course import DESCRIPTION, EXERCISE, FILES, LESSON, MISTAKES, write_course
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.launching import worker_process
-from lessons.reading import cut_bytecode
+from attn_tutor.lessons.engine.launching import worker_process
+from attn_tutor.lessons.reading import cut_bytecode
 
 ROOT = Path(__file__).parents[3]
 SOURCE = "words = ('many of them', 'so that', 'it is long') + tuple('abcdefgh')\n" * 60
@@ -40,13 +40,15 @@ def test_python_alone_fails_at_it(tmp_path: Path) -> None:
 
 def test_it_is_compiled_again_and_written(tmp_path: Path) -> None:
     compiled = cut(tmp_path)
-    ignored = run(tmp_path, "from lessons.reading import cut_bytecode; cut_bytecode.ignore(); import cut_short")
+    ignored = run(
+        tmp_path, "from attn_tutor.lessons.reading import cut_bytecode; cut_bytecode.ignore(); import cut_short"
+    )
     assert (ignored.returncode, ignored.stderr) == (0, "")
     assert compiled.stat().st_size > cut_bytecode.BLOCK
     assert run(tmp_path, "import cut_short").returncode == 0
 
 
-@pytest.mark.parametrize("start", ["import tui.__main__", worker_process._BOOT.partition("try:")[0]])
+@pytest.mark.parametrize("start", ["import attn_tutor.__main__", worker_process._BOOT.partition("try:")[0]])
 def test_the_processes_of_the_tutor_ignore_it(tmp_path: Path, start: str) -> None:
     cut(tmp_path)
     arguments = f"import sys; sys.argv[1:] = [{str(ROOT)!r}, '0']\n"

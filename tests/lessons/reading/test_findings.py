@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from lessons.reading.findings import Finding
+from attn_tutor.lessons.reading.findings import Finding
 
 
 def test_a_finding_is_one_line_that_commands_no_terminal() -> None:

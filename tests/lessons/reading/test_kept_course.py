@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lessons.format.lesson import Course
-from lessons.reading import course_outline, kept_course, loader
-from lessons.reading.findings import LessonError
-from lessons.reading.folders import CourseFolder
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.reading import course_outline, kept_course, loader
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.folders import CourseFolder
 from tests import course as whole
 
 LESSON = """
@@ -143,9 +143,9 @@ def test_kept_file_is_the_user_s_own_and_alone(files: Files) -> None:
 
 def test_code_is_that_of_reading_and_of_the_rooms_below() -> None:
     contracts = tomllib.loads((whole.ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    rooms = next(each["layers"] for each in contracts if each.get("containers") == ["lessons"])
+    rooms = next(each["layers"] for each in contracts if each.get("containers") == ["attn_tutor.lessons"])
     below = {whole.ROOT / "lessons" / room for room in rooms[rooms.index("reading") :]}
-    assert set(kept_course.CODE) == below | {whole.ROOT / "attention"}
+    assert {path.resolve() for path in kept_course.CODE} == below | {whole.ROOT / "attention"}
 
 
 # Changes -------------------------------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep
-from lessons.reading import line_exercises
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.reading import line_exercises
 from tests.lessons.lesson_builders import lesson_of
 
 STARTER = "import torch\n\n\ndef double(x):\n    twice = ...\n    return twice\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from lessons.format.exercises import Edit, Mistake, Variant
-from lessons.reading import mistake_edits
-from lessons.reading.mistake_edits import KnownMistake
-from lessons.worker import plain_codec
+from attn_tutor.lessons.format.exercises import Edit, Mistake, Variant
+from attn_tutor.lessons.reading import mistake_edits
+from attn_tutor.lessons.reading.mistake_edits import KnownMistake
+from attn_tutor.lessons.worker import plain_codec
 from tests.lessons.lesson_builders import ATTENTION, SQUARED, attention_exercise, doubling_exercise
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lessons.authoring import skeleton
-from lessons.format.lesson import LessonFile
-from lessons.reading.findings import Finding, LessonError
-from lessons.reading.loader import parse_lesson
-from lessons.reading.model_findings import known_keys
+from attn_tutor.lessons.authoring import skeleton
+from attn_tutor.lessons.format.lesson import LessonFile
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.loader import parse_lesson
+from attn_tutor.lessons.reading.model_findings import known_keys
 
 LESSON = skeleton.lesson_files(Path("01-rows"))[Path("01-rows/lesson.yaml")].replace(
     "include: exercises/rows-total.yaml", "{kind: read, id: a, title: A, prose: A.}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.reading.operations import are_akin, may_make, words_of
+from attn_tutor.lessons.reading.operations import are_akin, may_make, words_of
 
 SOFTMAX = "def f(s):\n    e = torch.exp(s - s.max())\n    return e / e.sum()\n"
 DROPOUT = """\

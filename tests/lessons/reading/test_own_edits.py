@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.reading.own_edits import OwnEdits
-from lessons.reading.repair_kinds import kind_texts
+from attn_tutor.lessons.reading.own_edits import OwnEdits
+from attn_tutor.lessons.reading.repair_kinds import kind_texts
 from tests.exam.answer_exam import answers
 
 MODULE = """\

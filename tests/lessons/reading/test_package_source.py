@@ -9,10 +9,9 @@ from textwrap import dedent
 
 import pytest
 
-import attention.causal
-import attention.self_attention
-from lessons.format.lesson import Course, ReadStep, RunStep
-from lessons.reading import package_source
+from attn_tutor.attention import causal, self_attention
+from attn_tutor.lessons.format.lesson import Course, ReadStep, RunStep
+from attn_tutor.lessons.reading import package_source
 
 
 def test_class_without_docstrings() -> None:
@@ -26,10 +25,10 @@ def test_class_without_docstrings() -> None:
 @pytest.mark.parametrize(
     ("reference", "thing"),
     [
-        ("attention.causal:CausalAttention", attention.causal.CausalAttention),
-        ("attention.self_attention:SelfAttention_v1", attention.self_attention.SelfAttention_v1),
-        ("attention.self_attention:SelfAttention_v2", attention.self_attention.SelfAttention_v2),
-        ("attention.causal:causal_mask", attention.causal.causal_mask),
+        ("attention.causal:CausalAttention", causal.CausalAttention),
+        ("attention.self_attention:SelfAttention_v1", self_attention.SelfAttention_v1),
+        ("attention.self_attention:SelfAttention_v2", self_attention.SelfAttention_v2),
+        ("attention.causal:causal_mask", causal.causal_mask),
     ],
 )
 def test_the_text_is_the_code_that_runs(reference: str, thing: type) -> None:
@@ -69,7 +68,7 @@ def test_no_trace_of_a_docstring_is_left(reference: str) -> None:
         ("attention:CausalAttention", "there is no module 'attention'"),
         (f"attention.{'x' * 300}:CausalAttention", f"there is no module 'attention.{'x' * 300}'"),
         ("os:path", "there is no module 'os'"),
-        ("lessons.reading.loader:load_course", "there is no module 'lessons.reading.loader'"),
+        ("attn_tutor.lessons.reading.loader:load_course", "there is no module 'attn_tutor.lessons.reading.loader'"),
         ("", "there is no module ''"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.reading.reassigned import NoAssignment, reassigned
+from attn_tutor.lessons.reading.reassigned import NoAssignment, reassigned
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from lessons.format.lesson import Lesson
-from lessons.reading import recorded_outputs
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.reading import recorded_outputs
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 TENSOR = {"dtype": "float32", "shape": [2, 2], "values": [1, 2, 3, 4], "low": 1, "high": 4}

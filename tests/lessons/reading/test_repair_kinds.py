@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons.reading import call_edits, expression_edits, mistake_library, own_edits, repair_kinds, repairs
-from lessons.reading.code_differences import differences, parse, smallest
-from lessons.reading.repair_kinds import LAST, LEAVING, kind_of, kind_texts
+from attn_tutor.lessons.reading import call_edits, expression_edits, mistake_library, own_edits, repair_kinds, repairs
+from attn_tutor.lessons.reading.code_differences import differences, parse, smallest
+from attn_tutor.lessons.reading.repair_kinds import LAST, LEAVING, kind_of, kind_texts
 
 MODULES = (repair_kinds, repairs, own_edits, expression_edits, call_edits)
 

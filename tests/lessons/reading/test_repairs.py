@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from lessons.reading.repairs import Repair, choose, repairs
+from attn_tutor.lessons.reading.repairs import Repair, choose, repairs
 
 MODEL = """\
 def f(x, k, v):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from lessons.format.lesson import ExerciseStep
-from lessons.reading import glossary, line_exercises, mistake_library, text_catalog
-from lessons.reading.text_catalog import Catalog
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.reading import glossary, line_exercises, mistake_library, text_catalog
+from attn_tutor.lessons.reading.text_catalog import Catalog
 from tests.course import COURSE
 from tests.lessons.lesson_builders import doubling_exercise, lesson_of
 

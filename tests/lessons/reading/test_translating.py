@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.questions import question_words
-from lessons.engine.questions.question_facts import order_names
-from lessons.engine.questions.question_judging import judge
-from lessons.format.exercises import ExerciseStep
-from lessons.format.lesson import ChoiceStep, Course, Lesson, PredictStep, Question
-from lessons.format.steps import Step
-from lessons.format.text_walk import CourseText, change_texts, texts_of
-from lessons.reading import glossary, kept_course, recorded_outputs, repair_kinds, text_catalog, translating
-from lessons.results.result import StepResult
-from lessons.texts import po_file, translations
-from lessons.texts.po_file import Entry
-from lessons.texts.translations import Translations
+from attn_tutor.lessons.engine.questions import question_words
+from attn_tutor.lessons.engine.questions.question_facts import order_names
+from attn_tutor.lessons.engine.questions.question_judging import judge
+from attn_tutor.lessons.format.exercises import ExerciseStep
+from attn_tutor.lessons.format.lesson import ChoiceStep, Course, Lesson, PredictStep, Question
+from attn_tutor.lessons.format.steps import Step
+from attn_tutor.lessons.format.text_walk import CourseText, change_texts, texts_of
+from attn_tutor.lessons.reading import glossary, kept_course, recorded_outputs, repair_kinds, text_catalog, translating
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.texts import po_file, translations
+from attn_tutor.lessons.texts.po_file import Entry
+from attn_tutor.lessons.texts.translations import Translations
 from tests import pseudo_language
 from tests.course import COURSE, LESSONS
 from tests.pseudo_language import CLOSE, OPEN

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lessons.render import explanation_text, formula_digits
-from lessons.render.explanation_text import Group
-from lessons.render.formula_digits import Digits
-from lessons.render.numbers import readable
-from lessons.results import formula as f
-from lessons.results.explanation import Explanation
+from attn_tutor.lessons.render import explanation_text, formula_digits
+from attn_tutor.lessons.render.explanation_text import Group
+from attn_tutor.lessons.render.formula_digits import Digits
+from attn_tutor.lessons.render.numbers import readable
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.explanation import Explanation
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long, operand, single
 
 MORE = re.compile(r"\((\d+) more: ([^)]*)\)")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from lessons.render.numbers import exact, fewer_digits, number_format, short, truncated, visible
+from attn_tutor.lessons.render.numbers import exact, fewer_digits, number_format, short, truncated, visible
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ import re
 
 import pytest
 
-from lessons.render import explanation_text
-from lessons.render.numbers import readable
-from lessons.render.operand_choice import MOST, choose
-from lessons.results import formula as f
-from lessons.results.explanation import Explanation
+from attn_tutor.lessons.render import explanation_text
+from attn_tutor.lessons.render.numbers import readable
+from attn_tutor.lessons.render.operand_choice import MOST, choose
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.explanation import Explanation
 from tests.tui.explanations import explanation, operand
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lessons.render import tensor_file_text
-from lessons.results.tensor_file import TensorStatistics
+from attn_tutor.lessons.render import tensor_file_text
+from attn_tutor.lessons.results.tensor_file import TensorStatistics
 
 WHOLE = TensorStatistics(6, 6, -1.5, 2.0, 0.25, 1.0, 0, 0, 0)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.results.clean_text import clean, clean_code, clean_json, is_harmless
+from attn_tutor.lessons.results.clean_text import clean, clean_code, clean_json, is_harmless
 
 
 @pytest.mark.parametrize(

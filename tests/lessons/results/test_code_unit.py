@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.results import code_unit
-from lessons.results.code_unit import ANSWER, SETUP, CodeUnit
+from attn_tutor.lessons.results import code_unit
+from attn_tutor.lessons.results.code_unit import ANSWER, SETUP, CodeUnit
 
 STEP, INPUT = CodeUnit.step("softmax"), CodeUnit.input(12)
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.results.comparison import changed_in, difference, same, window_difference
-from lessons.results.result import Tensor, Window
+from attn_tutor.lessons.results.comparison import changed_in, difference, same, window_difference
+from attn_tutor.lessons.results.result import Tensor, Window
 
 
 def tensor(values: list[float] | None, *shape: int, dtype: str = "float32", window: Window | None = None) -> Tensor:

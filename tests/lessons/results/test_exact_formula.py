@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from lessons.results import exact_formula
-from lessons.results import formula as f
+from attn_tutor.lessons.results import exact_formula
+from attn_tutor.lessons.results import formula as f
 
 
 @pytest.mark.parametrize(

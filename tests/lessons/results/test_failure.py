@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine import judge_children
-from lessons.results.result import Failure
-from lessons.worker.jobs.execute import YOUR_CODE, execute
+from attn_tutor.lessons.engine import judge_children
+from attn_tutor.lessons.results.result import Failure
+from attn_tutor.lessons.worker.jobs.execute import YOUR_CODE, execute
 from tests import pseudo_language
 from tests.lessons.lesson_builders import doubling_exercise
 

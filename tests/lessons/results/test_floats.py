@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.results.floats import rounded, shortest
+from attn_tutor.lessons.results.floats import rounded, shortest
 
 
 @pytest.mark.parametrize(

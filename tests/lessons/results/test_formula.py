@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lessons.results import exact_formula
-from lessons.results import formula as f
+from attn_tutor.lessons.results import exact_formula
+from attn_tutor.lessons.results import formula as f
 
 VALUES = (2.0, -3.0, 0.5, 0.0)
 NAMES = ("a", "b[0,1]", "(x @ y)[2]", "-1")

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from lessons.results.json_numbers import number
+from attn_tutor.lessons.results.json_numbers import number
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lessons.format.lesson import Course, ExerciseStep, Lesson
-from lessons.learner.records import Attempt
-from lessons.takehome import passing_answers
-from lessons.takehome.passing_answers import PassingAnswer
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep, Lesson
+from attn_tutor.lessons.learner.records import Attempt
+from attn_tutor.lessons.takehome import passing_answers
+from attn_tutor.lessons.takehome.passing_answers import PassingAnswer
 from tests.course import COURSE
 
 

@@ -15,11 +15,11 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-from lessons.engine.session import Session
-from lessons.format.lesson import RunningStep
-from lessons.takehome import course_document, notebook_file
-from lessons.takehome.learner_work import LearnerWork
-from lessons.takehome.taken_document import Document, Matrix
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import RunningStep
+from attn_tutor.lessons.takehome import course_document, notebook_file
+from attn_tutor.lessons.takehome.learner_work import LearnerWork
+from attn_tutor.lessons.takehome.taken_document import Document, Matrix
 from tests.course import COURSE
 from tests.lessons.takehome.learners import attempts, solutions
 

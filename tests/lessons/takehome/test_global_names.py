@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from lessons.takehome import global_names
-from lessons.takehome.global_names import NameNotFound
+from attn_tutor.lessons.takehome import global_names
+from attn_tutor.lessons.takehome.global_names import NameNotFound
 
 NAMES = {"f": "F", "g": "G", "x": "X"}
 

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.learner.records import Attempt, Help
-from lessons.takehome import course_document, markdown_file
-from lessons.takehome.learner_work import LearnerWork
-from lessons.takehome.taken_document import Answer, Code, Document, Matrix, Prose, Remark
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.learner.records import Attempt, Help
+from attn_tutor.lessons.takehome import course_document, markdown_file
+from attn_tutor.lessons.takehome.learner_work import LearnerWork
+from attn_tutor.lessons.takehome.taken_document import Answer, Code, Document, Matrix, Prose, Remark
 from tests.course import COURSE
 from tests.lessons.takehome.learners import attempts, read_steps, solutions
 

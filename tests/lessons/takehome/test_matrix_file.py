@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from lessons.results.result import Tensor
-from lessons.takehome import matrix_file
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.takehome import matrix_file
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep, Lesson
-from lessons.reading import mistake_edits
-from lessons.results.result import Judgement
-from lessons.takehome import module_check, module_file
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
+from attn_tutor.lessons.reading import mistake_edits
+from attn_tutor.lessons.results.result import Judgement
+from attn_tutor.lessons.takehome import module_check, module_file
 from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.takehome.learners import answers, solutions
 

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from lessons.takehome import course_definitions, module_sections, top_level
-from lessons.takehome.module_sections import Sections
+from attn_tutor.lessons.takehome import course_definitions, module_sections, top_level
+from attn_tutor.lessons.takehome.module_sections import Sections
 from tests.lessons.takehome.learners import answers, solutions
 
 ATTEND_ONE = """

@@ -7,11 +7,11 @@ import json
 import nbformat
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format.lesson import RunningStep
-from lessons.takehome import course_document, notebook_file, notebook_tools, top_level
-from lessons.takehome.learner_work import LearnerWork
-from lessons.takehome.without_package import NeedsPackage, PlacedDefinitions
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import RunningStep
+from attn_tutor.lessons.takehome import course_document, notebook_file, notebook_tools, top_level
+from attn_tutor.lessons.takehome.learner_work import LearnerWork
+from attn_tutor.lessons.takehome.without_package import NeedsPackage, PlacedDefinitions
 from tests.course import COURSE, LESSONS
 from tests.lessons.takehome import notebook_runs
 from tests.lessons.takehome.learners import attempts, read_steps, solutions

@@ -9,12 +9,12 @@ from string import Formatter
 
 import pytest
 
-from lessons.authoring import interface_texts
-from lessons.authoring.english_in_code import OPEN_PHRASE, PHRASE
-from lessons.reading.text_catalog import Catalog
+from attn_tutor.lessons.authoring import interface_texts
+from attn_tutor.lessons.authoring.english_in_code import OPEN_PHRASE, PHRASE
+from attn_tutor.lessons.reading.text_catalog import Catalog
+from attn_tutor.tui.actions import action_words, help_pages
 from tests import pseudo_language
 from tests.course import ROOT
-from tui.actions import action_words, help_pages
 
 EXEMPT = {
     "lessons/authoring": "what is wrong in lesson files is told to authors",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.texts import po_file
-from lessons.texts.po_file import Entry, PoError, PoFile
+from attn_tutor.lessons.texts import po_file
+from attn_tutor.lessons.texts.po_file import Entry, PoError, PoFile
 
 WRITTEN = r"""msgid ""
 msgstr "Language: ru\n"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lessons.authoring.translation_files import FORMS
-from lessons.texts import language, po_file, translations
-from lessons.texts.po_file import Entry
-from lessons.texts.translations import Translations
+from attn_tutor.lessons.authoring.translation_files import FORMS
+from attn_tutor.lessons.texts import language, po_file, translations
+from attn_tutor.lessons.texts.po_file import Entry
+from attn_tutor.lessons.texts.translations import Translations
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lessons.authoring.translation_files import header_of
-from lessons.engine.questions import answer_feedback
-from lessons.texts import po_file
-from lessons.texts.po_file import Entry
-from lessons.texts.wording import Wording
+from attn_tutor.lessons.authoring.translation_files import header_of
+from attn_tutor.lessons.engine.questions import answer_feedback
+from attn_tutor.lessons.texts import po_file
+from attn_tutor.lessons.texts.po_file import Entry
+from attn_tutor.lessons.texts.wording import Wording
 from tests import pseudo_language
 
 say = Wording("group/module")

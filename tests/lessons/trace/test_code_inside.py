@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from lessons.trace import Trace, record
+from attn_tutor.lessons.trace import Trace, record
 
 V = torch.tensor([0.5, -1.0, 2.0, 3.0])
 

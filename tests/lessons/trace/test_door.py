@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-OURS = {"attention", "lessons"}
+OURS = {"attn_tutor"}
 NEEDED = {"pydantic", "rich"}
 THEIRS = {"annotated_types", "markdown_it", "mdurl", "pydantic_core", "pygments", "typing_inspection"}
 """What these two bring with them."""
@@ -15,7 +15,7 @@ CODE = """
 import sys
 import torch
 before = {name.partition(".")[0] for name in sys.modules}
-from lessons.trace import record
+from attn_tutor import record
 with record() as trace:
     x = torch.ones(2) + 1
 str(trace.explain("x", 0)), trace._repr_html_(), str(trace.flow()), str(trace.first_nan()), str(trace.compare(trace))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lessons.trace import Incomplete, Trace, record
-from lessons.worker.recording import recorder
+from attn_tutor.lessons.trace import Incomplete, Trace, record
+from attn_tutor.lessons.worker.recording import recorder
 
 
 def stopped(factor: float) -> Trace:
@@ -55,7 +55,7 @@ def test_a_difference_counts_also_where_a_record_has_stopped() -> None:
 
 
 def test_what_was_forgotten_was_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessons.worker.programs.recording_here.FEW_EVENTS", 20)
+    monkeypatch.setattr("attn_tutor.lessons.worker.programs.recording_here.FEW_EVENTS", 20)
     assert recorder.FEW_EVENTS > 20
     with record() as trace:
         for count in range(30):

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.trace import record
+from attn_tutor.lessons.trace import record
 
 
 def norm(t: Any) -> Any:
@@ -133,7 +133,7 @@ def test_what_is_no_tensor_any_more_is_not_shown_as_it_was(
         module.fn(torch.rand(3, 3))
     assert "fn.u" in trace.tensors
     assert "fn.w" not in trace.tensors
-    block = f"from lessons.trace import record\ndef fn(x):\n  with record() as trace:\n{code}  return trace"
+    block = f"from attn_tutor import record\ndef fn(x):\n  with record() as trace:\n{code}  return trace"
     module = run(block, tmp_path, monkeypatch)
     trace = module.fn(torch.rand(3, 3))
     assert "u" in trace.tensors

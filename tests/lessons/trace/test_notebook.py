@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 CELLS = (
     """
     import torch
-    from lessons.trace import record
+    from attn_tutor import record
 
     def attention(tokens):
         scores = tokens @ tokens.T

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.trace import Trace, record
+from attn_tutor.lessons.trace import Trace, record
 
 
 def plus(t: torch.Tensor, more: float = 1) -> torch.Tensor:

@@ -16,7 +16,7 @@ import torch
 from torch.nn.modules import module as torch_modules
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
-from lessons.trace import NoCell, NoTensor, NotKept, Trace, TraceError, record
+from attn_tutor.lessons.trace import NoCell, NoTensor, NotKept, Trace, TraceError, record
 
 
 class Attention(torch.nn.Module):

@@ -11,8 +11,8 @@ from unittest.mock import Mock
 import pytest
 import torch
 
-from lessons.trace import NoCell, NoTensor, record
-from lessons.worker.jobs import result_matching
+from attn_tutor.lessons.trace import NoCell, NoTensor, record
+from attn_tutor.lessons.worker.jobs import result_matching
 
 
 def test_a_statement_that_fails_binds_no_name() -> None:

@@ -6,13 +6,13 @@ import math
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Lesson, ShownTensor
-from lessons.results import comparison
-from lessons.results.result import StepResult, Tensor
-from lessons.what_if import cells, changes
-from lessons.what_if.cells import CellChange, StatementPosition
-from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Lesson, ShownTensor
+from attn_tutor.lessons.results import comparison
+from attn_tutor.lessons.results.result import StepResult, Tensor
+from attn_tutor.lessons.what_if import cells, changes
+from attn_tutor.lessons.what_if.cells import CellChange, StatementPosition
+from attn_tutor.lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
 from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 

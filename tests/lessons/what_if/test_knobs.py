@@ -7,17 +7,17 @@ from textwrap import dedent
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format.knobs.choice import ChoiceKnob
-from lessons.format.knobs.knob import ChangeError, Knob, Setting
-from lessons.format.knobs.number import NumberKnob
-from lessons.format.knobs.seed import SeedKnob
-from lessons.format.knobs.words import WordsKnob
-from lessons.format.lesson import Lesson, RunningStep, RunStep
-from lessons.reading.findings import LessonError
-from lessons.reading.loader import parse_lesson
-from lessons.what_if import knobs, relevance
-from lessons.what_if.changes import UNCHANGED, apply
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.knobs.choice import ChoiceKnob
+from attn_tutor.lessons.format.knobs.knob import ChangeError, Knob, Setting
+from attn_tutor.lessons.format.knobs.number import NumberKnob
+from attn_tutor.lessons.format.knobs.seed import SeedKnob
+from attn_tutor.lessons.format.knobs.words import WordsKnob
+from attn_tutor.lessons.format.lesson import Lesson, RunningStep, RunStep
+from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.loader import parse_lesson
+from attn_tutor.lessons.what_if import knobs, relevance
+from attn_tutor.lessons.what_if.changes import UNCHANGED, apply
 from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.course_runs import CourseRuns
 from tests.lessons.knob_fields import CHOICE, NUMBER, SEED, WORDS

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.engine.programs.program_lesson import lesson_of
-from lessons.format.knobs.knob import ChangeError, Setting
-from lessons.format.lesson import Lesson, RunningStep
-from lessons.results.code_unit import PROGRAM
-from lessons.results.program_result import Named
-from lessons.what_if import literals
-from lessons.what_if.changes import UNCHANGED, apply
-from tui.state import what_if_rows
+from attn_tutor.lessons.engine.programs.program_lesson import lesson_of
+from attn_tutor.lessons.format.knobs.knob import ChangeError, Setting
+from attn_tutor.lessons.format.lesson import Lesson, RunningStep
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.program_result import Named
+from attn_tutor.lessons.what_if import literals
+from attn_tutor.lessons.what_if.changes import UNCHANGED, apply
+from attn_tutor.tui.state import what_if_rows
 
 SOURCE = '''"""A docstring."""
 lr = 1e-3  # ä

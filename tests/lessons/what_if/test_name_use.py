@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.what_if import name_use
+from attn_tutor.lessons.what_if import name_use
 
 READS = {
     "x = y": "y",

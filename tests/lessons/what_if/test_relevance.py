@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.what_if import relevance
+from attn_tutor.lessons.what_if import relevance
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of
 
 WIDTH: Fields = {

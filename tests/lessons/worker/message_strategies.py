@@ -13,17 +13,17 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from hypothesis import strategies as st
 
-from lessons.results import explanation, nonfinite
-from lessons.results.code_unit import CodeUnit
-from lessons.results.field_bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
-from lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
-from lessons.results.line_shapes import LineReport, ShapeReport
-from lessons.results.result import MOST_STEPS
-from lessons.worker import channel, wire
-from lessons.worker.judging_messages import HiddenInputs
-from lessons.worker.message_parts import BYTES, LayoutReport, TensorReport
-from lessons.worker.messages import Snapshot
-from lessons.worker.tensor_reports import BlocksReport, RowReport, WindowReport
+from attn_tutor.lessons.results import explanation, nonfinite
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.field_bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
+from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
+from attn_tutor.lessons.results.line_shapes import LineReport, ShapeReport
+from attn_tutor.lessons.results.result import MOST_STEPS
+from attn_tutor.lessons.worker import channel, wire
+from attn_tutor.lessons.worker.judging_messages import HiddenInputs
+from attn_tutor.lessons.worker.message_parts import BYTES, LayoutReport, TensorReport
+from attn_tutor.lessons.worker.messages import Snapshot
+from attn_tutor.lessons.worker.tensor_reports import BlocksReport, RowReport, WindowReport
 
 Made = st.SearchStrategy[Any]
 

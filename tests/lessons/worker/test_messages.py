@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lessons.results.field_bounds import Plain, ReadBy
-from lessons.results.tensor_questions import QUESTIONS
-from lessons.worker import channel, judging_messages, messages, wire
-from lessons.worker.jobs import judge, tensor_questions
-from lessons.worker.messages import (
+from attn_tutor.lessons.results.field_bounds import Plain, ReadBy
+from attn_tutor.lessons.results.tensor_questions import QUESTIONS
+from attn_tutor.lessons.worker import channel, judging_messages, messages, wire
+from attn_tutor.lessons.worker.jobs import judge, tensor_questions
+from attn_tutor.lessons.worker.messages import (
     MESSAGES,
     REPLIES,
     UNASKED,
@@ -25,9 +25,9 @@ from lessons.worker.messages import (
     StepReport,
     TrainingFailed,
 )
-from lessons.worker.process import child
-from lessons.worker.program_messages import ShowStoredTensor
-from lessons.worker.programs import program_run
+from attn_tutor.lessons.worker.process import child
+from attn_tutor.lessons.worker.program_messages import ShowStoredTensor
+from attn_tutor.lessons.worker.programs import program_run
 from tests.lessons.worker.message_strategies import bytes_on_the_way, message_of
 
 ROOT = Path(__file__).parents[3]

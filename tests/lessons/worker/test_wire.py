@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lessons.worker import wire
+from attn_tutor.lessons.worker import wire
 
 Pair = tuple[socket.socket, socket.socket]
 

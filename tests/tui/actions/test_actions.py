@@ -13,16 +13,16 @@ from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
 
+from attn_tutor.tui.actions import key_reference
+from attn_tutor.tui.actions.bindings import bindings, on_all_layouts
+from attn_tutor.tui.actions.help_layout import Entry, Row, rendered
+from attn_tutor.tui.actions.help_pages import PAGES, page
+from attn_tutor.tui.actions.hints import hint, key_line, mention, then, with_side_step
+from attn_tutor.tui.actions.key_names import CHARACTERS, full_keys, name_of, short_keys
+from attn_tutor.tui.actions.layouts import LAYOUTS, QWERTY, RUSSIAN, twins
+from attn_tutor.tui.actions.table import ACTIONS, TABLE, of_context
 from tests import pseudo_language
 from tests.test_imports import modules_of
-from tui.actions import key_reference
-from tui.actions.bindings import bindings, on_all_layouts
-from tui.actions.help_layout import Entry, Row, rendered
-from tui.actions.help_pages import PAGES, page
-from tui.actions.hints import hint, key_line, mention, then, with_side_step
-from tui.actions.key_names import CHARACTERS, full_keys, name_of, short_keys
-from tui.actions.layouts import LAYOUTS, QWERTY, RUSSIAN, twins
-from tui.actions.table import ACTIONS, TABLE, of_context
 
 TUI = Path(__file__).parents[3] / "tui"
 
@@ -157,7 +157,7 @@ def bound_classes() -> list[type[DOMNode]]:
         kind
         for module in modules_of("tui")
         for kind in vars(importlib.import_module(module)).values()
-        if isinstance(kind, type) and issubclass(kind, DOMNode) and kind.__module__.startswith("tui.")
+        if isinstance(kind, type) and issubclass(kind, DOMNode) and kind.__module__.startswith("attn_tutor.tui.")
     }
     return [kind for kind in found if "BINDINGS" in vars(kind)]
 
@@ -312,7 +312,7 @@ def test_no_line_of_the_help_breaks_keys_from_their_words(topic: str, width: int
 
 def test_the_reference_has_the_keys_of_the_table() -> None:
     text = key_reference.PAGE.read_text(encoding="utf-8")
-    assert key_reference.with_table(text) == text, "python -m tui.actions.key_reference writes the table"
+    assert key_reference.with_table(text) == text, "python -m attn_tutor.tui.actions.key_reference writes the table"
     assert key_reference.with_table(text.replace("| f2 |", "| f22 |")) == text
     with pytest.raises(ValueError, match="markers"):
         key_reference.with_table("# Commands and keys\n")

@@ -12,16 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep, Lesson
-from lessons.results.result import Judgement
-from lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
+from attn_tutor.lessons.results.result import Judgement
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
 from tests.course import COURSE
 
 ROOT = Path(__file__).parents[3]
 LESSONS = ", ".join(lesson.id for lesson in COURSE.lessons)
-COMMAND = (sys.executable, "-m", "tui")
+COMMAND = (sys.executable, "-m", "attn_tutor")
 
 Done = tuple[int, str, str]
 """The exit status, standard output, and standard error of a command."""

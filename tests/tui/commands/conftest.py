@@ -11,14 +11,14 @@ from typing import cast
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Course, Lesson
-from lessons.reading import folders
-from lessons.reading.text_catalog import Catalog
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.reading import folders
+from attn_tutor.lessons.reading.text_catalog import Catalog
+from attn_tutor.tui import cli
+from attn_tutor.tui.commands import text_groups
 from tests.course import use_course
 from tests.tui.commands.command_line import Command, Done, WarmSession
-from tui import cli
-from tui.commands import text_groups
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
     def run(*arguments: str | Path, given: bytes = b"") -> Done:
         # A class that derives from Session has to be made before the function takes its place.
-        import_module("lessons.engine.programs.program_session")
-        monkeypatch.setattr("lessons.engine.session.Session", lambda: WarmSession(session))
+        import_module("attn_tutor.lessons.engine.programs.program_session")
+        monkeypatch.setattr("attn_tutor.lessons.engine.session.Session", lambda: WarmSession(session))
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
         capsys.readouterr()
         try:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.format.lesson import Course, ExerciseStep
-from lessons.learner.progress import Progress
-from lessons.results.result import Judgement
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.results.result import Judgement
+from attn_tutor.tui.commands import check_all
 from tests.course import COURSE
 from tests.tui.commands.command_line import Command, WarmSession, document, task
-from tui.commands import check_all
 
 
 def test_check_all(command: Command) -> None:
@@ -74,7 +74,7 @@ def test_check_all_prints_each_verdict_as_it_arrives(command: Command, monkeypat
         progress.add_attempt(name, "x", "passed")
     progress.close()
     seen: list[str] = []
-    monkeypatch.setattr("tui.commands.output.print_now", lambda lines: seen.extend(lines))
+    monkeypatch.setattr("attn_tutor.tui.commands.output.print_now", lambda lines: seen.extend(lines))
 
     def check(self: WarmSession, exercise: ExerciseStep, source: str, seed: int | None = None) -> Judgement:
         seen.append(f"check {exercise.exercise}")

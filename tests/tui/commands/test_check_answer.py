@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons.format.lesson import ExerciseStep
-from lessons.learner.progress import Progress
-from lessons.results.result import Judgement
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.results.result import Judgement
 from tests.course import COURSE
 from tests.tui.commands.command_line import Command, WarmSession, document, listed_exercise, task
 

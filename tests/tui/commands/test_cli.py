@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from lessons.learner.progress import Progress
-from lessons.reading.folders import TENSORS
-from lessons.reading.loader import load_course
-from lessons.results.result import WorkerError
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.reading.folders import TENSORS
+from attn_tutor.lessons.reading.loader import load_course
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.tui.commands.print_version import VERSION
 from tests.course import COURSE
 from tests.tui.commands.command_line import (
     COMMAND,
@@ -29,7 +30,6 @@ from tests.tui.commands.command_line import (
     process,
     task,
 )
-from tui.commands.print_version import VERSION
 
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 
@@ -136,7 +136,7 @@ def test_an_internal_error_does_not_exit_like_a_wrong_answer(command: Command, m
 
 def test_course_that_cannot_be_loaded(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "01-bad").mkdir()
-    monkeypatch.setattr("lessons.reading.kept_course.load_course", lambda _: load_course(tmp_path))
+    monkeypatch.setattr("attn_tutor.lessons.reading.kept_course.load_course", lambda _: load_course(tmp_path))
     status, out, err = command("list")
     assert (status, out) == (3, "")
     assert err == f"{tmp_path}/01-bad/lesson.yaml:1:1: this file is missing. Every lesson folder needs a lesson.yaml.\n"
@@ -165,7 +165,7 @@ def test_package_that_cannot_be_imported(
     def fail(_: object) -> None:
         raise error
 
-    monkeypatch.setattr("lessons.reading.kept_course.load_course", fail)
+    monkeypatch.setattr("attn_tutor.lessons.reading.kept_course.load_course", fail)
     status, out, err = command("list")
     assert (status, out) == (4, "")
     assert err.startswith(f"attn-tutor: {sentence}")
@@ -178,9 +178,9 @@ def test_package_with_a_file_of_zeros(command: Command, monkeypatch: pytest.Monk
     def fail(*_: object) -> None:
         raise ValueError("source code string cannot contain null bytes")
 
-    monkeypatch.setattr("lessons.reading.kept_course.load_course", fail)
+    monkeypatch.setattr("attn_tutor.lessons.reading.kept_course.load_course", fail)
     monkeypatch.setattr(
-        "lessons.engine.launching.reinstalling.changed_package", lambda: ("pydantic", "pydantic/main.py")
+        "attn_tutor.lessons.engine.launching.reinstalling.changed_package", lambda: ("pydantic", "pydantic/main.py")
     )
     status, out, err = command("list")
     assert (status, out) == (4, "")
@@ -194,9 +194,9 @@ def test_a_module_of_ours_that_cannot_be_imported_is_our_failure(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: object) -> None:
-        raise ImportError("cannot import name", name="lessons.format")
+        raise ImportError("cannot import name", name="attn_tutor.lessons.format")
 
-    monkeypatch.setattr("lessons.reading.kept_course.load_course", fail)
+    monkeypatch.setattr("attn_tutor.lessons.reading.kept_course.load_course", fail)
     status, _, err = command("list")
     assert status == 3
     assert "Traceback" in err
@@ -282,21 +282,21 @@ def test_a_full_disk_is_a_failure(arguments: Sequence[str | Path], unbuffered: s
     ],
 )
 def test_a_closed_stream(line: str, sentence: str) -> None:
-    shell = f'exec "{sys.executable}" -m tui {line}'
+    shell = f'exec "{sys.executable}" -m attn_tutor {line}'
     done = subprocess.run(["/bin/sh", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"attn-tutor: {sentence}\n")
 
 
 @pytest.mark.parametrize("stream", ["2>&-", pytest.param("2>/dev/full", marks=needs_full)])
 def test_an_error_that_cannot_be_printed_keeps_its_exit_code(stream: str) -> None:
-    shell = f'exec "{sys.executable}" -m tui run 99 {stream}'
+    shell = f'exec "{sys.executable}" -m attn_tutor run 99 {stream}'
     done = subprocess.run(["/bin/sh", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (2, "")
 
 
 def test_a_module_of_somebody_else_with_the_name_of_a_package(tmp_path: Path) -> None:
     (tmp_path / "lessons.py").write_text("raise SystemExit('not ours')")
-    command = [sys.executable, "-P", "-m", "tui", "glossary", "mask"]
+    command = [sys.executable, "-P", "-m", "attn_tutor", "glossary", "mask"]
     environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")

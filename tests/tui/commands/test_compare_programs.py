@@ -123,7 +123,7 @@ def test_a_saved_trace_remembers_that_it_is_not_whole(
 def test_the_trace_of_a_long_run_may_be_larger_than_other_files(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.commands.files.MOST", 1 << 16)
+    monkeypatch.setattr("attn_tutor.tui.commands.files.MOST", 1 << 16)
     program, trace = tmp_path / "large.py", tmp_path / "large.trace"
     program.write_text("import torch\nx = torch.rand(300, 300)\ny = x.relu()\nz = x.neg()\n")
     assert command("diff", program, "--save", trace)[0] == 0

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from lessons.engine.self_testing import WorkerFacts, worker_facts
+from attn_tutor.lessons.engine.self_testing import WorkerFacts, worker_facts
+from attn_tutor.tui.commands import doctor
+from attn_tutor.tui.commands.health import python_health
+from attn_tutor.tui.commands.health.health_check import HealthCheck
 from tests.tui.commands.command_line import ROOT, Command, document
-from tui.commands import doctor
-from tui.commands.health import python_health
-from tui.commands.health.health_check import HealthCheck
 
 OK = HealthCheck("a", "first", "ok", "as it should be")
 NOTE = HealthCheck("b", "second", "note", "too small", "Enlarge it.")
@@ -80,10 +80,10 @@ class Nothing:
 sys.meta_path.insert(0, Nothing())
 import importlib.metadata
 importlib.metadata.version = lambda name: (_ for _ in ()).throw(importlib.metadata.PackageNotFoundError(name))
-from lessons.engine.self_testing import WorkerFacts
-from tui.commands.health import python_health
+from attn_tutor.lessons.engine.self_testing import WorkerFacts
+from attn_tutor.tui.commands.health import python_health
 python_health.worker_facts = lambda: WorkerFacts(torch_error="ModuleNotFoundError: torch")
-from tui.cli import main
+from attn_tutor.tui.cli import main
 sys.exit(main(["doctor"]))
 """
 
@@ -105,8 +105,8 @@ def test_the_worker_tests_itself() -> None:
 
 
 def test_a_worker_that_says_nothing_is_told_by_its_last_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessons.engine.self_testing.SELF_TEST", "import sys; sys.exit('not today')")
+    monkeypatch.setattr("attn_tutor.lessons.engine.self_testing.SELF_TEST", "import sys; sys.exit('not today')")
     assert worker_facts() == WorkerFacts(torch_error="not today")
-    monkeypatch.setattr("lessons.engine.self_testing.SELF_TEST", "input()\nwhile True: pass")
+    monkeypatch.setattr("attn_tutor.lessons.engine.self_testing.SELF_TEST", "input()\nwhile True: pass")
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     assert "/nowhere/python" in worker_facts().torch_error

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.tui.commands.exercise_status import ExerciseStatus, exercise_statuses
 from tests.course import COURSE
-from tui.commands.exercise_status import ExerciseStatus, exercise_statuses
 
 
 @pytest.fixture

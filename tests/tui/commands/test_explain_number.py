@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from lessons.engine import explanation_tree
-from lessons.engine.run import Run
-from lessons.results.tensor_questions import FollowQuestion, TensorQuestion
+from attn_tutor.lessons.engine import explanation_tree
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.results.tensor_questions import FollowQuestion, TensorQuestion
 from tests.exam.explanations import reader
 from tests.tui.commands.command_line import Command, document
 

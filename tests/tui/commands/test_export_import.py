@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.tui.commands.files import read_code
 from tests.tui.commands.command_line import Command, document, listed_lesson
-from tui.commands.files import read_code
 
 
 def test_exported_progress_can_be_imported(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

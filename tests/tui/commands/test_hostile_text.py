@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.tui.commands.errors import CommandError
+from attn_tutor.tui.commands.verbs import VERBS
 from tests import pseudo_language
 from tests.lessons.worker.tensor_files.tensor_file_builders import npy, safetensors
 from tests.small_course import LESSON, write_course
 from tests.tui.commands.command_line import Command, Done
 from tests.tui.hostile_text import EVERY_COMMAND, MARK, OF_A_LINE, OF_A_PATH, foreign
-from tui.commands.errors import CommandError
-from tui.commands.verbs import VERBS
 
 Case = tuple[object, ...]
 """The arguments of a verb; bytes among them are its standard input."""
@@ -383,7 +383,7 @@ def test_no_verb_passes_on_a_command(
     folder = tmp_path / "files"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    import_module("tui.commands.open_program")
+    import_module("attn_tutor.tui.commands.open_program")
     shown = ""
     for case in CASES[verb](folder):
         before = contents(folder)
@@ -445,7 +445,7 @@ def test_no_error_of_ours_passes_on_a_command(command: Command, monkeypatch: pyt
         def fail(_: object, error: Exception = error) -> int:
             raise error
 
-        monkeypatch.setattr("tui.commands.list_course.run", fail)
+        monkeypatch.setattr("attn_tutor.tui.commands.list_course.run", fail)
         _, out, err = command("list")
         assert MARK in err
         assert foreign(out + err) == [], repr(error)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lessons.authoring import claims
-from lessons.engine.run import Run
-from lessons.format.lesson import ExerciseStep, Lesson
+from attn_tutor.lessons.authoring import claims
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
+from attn_tutor.tui.commands import lint_course
 from tests.course import COURSE, TENSORS
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of
 from tests.tui.commands.command_line import Command
-from tui.commands import lint_course
 
 
 def test_lint_of_the_course(command: Command) -> None:

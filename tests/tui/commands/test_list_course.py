@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lessons.format.lesson import Course
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner.progress import Progress
 from tests.course import COURSE, use_course
 from tests.lessons.lesson_builders import doubling_exercise, lesson_of, text_step
 from tests.tui.commands.command_line import Command, document, listed_exercise, listed_lesson

@@ -6,9 +6,9 @@ import functools
 
 import pytest
 
-from lessons.reading.folders import BUILT_IN
+from attn_tutor.lessons.reading.folders import BUILT_IN
+from attn_tutor.tui.commands import list_texts
 from tests.tui.commands.command_line import Command, document
-from tui.commands import list_texts
 
 READ_ONCE = functools.cache(list_texts.read)
 """To read all texts takes longer than all else that is tested here."""

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from lessons.courses import added_courses, code_in_course, consent, installed_courses, what_runs
-from lessons.courses.code_in_course import CodePiece
-from lessons.reading.folders import BUILT_IN, CourseFolder
+from attn_tutor.lessons.courses import added_courses, code_in_course, consent, installed_courses, what_runs
+from attn_tutor.lessons.courses.code_in_course import CodePiece
+from attn_tutor.lessons.reading.folders import BUILT_IN, CourseFolder
+from attn_tutor.tui.commands import course_consent
+from attn_tutor.tui.render import course_text
 from tests.course import COURSE
 from tests.small_course import ANSWER, DESCRIPTION, LESSON, write_course
 from tests.tui.commands.command_line import Command, document
-from tui.commands import course_consent
-from tui.render import course_text
 
 SHOWN = """\
 Reading rows  [rows], by A. Teacher, CC BY 4.0

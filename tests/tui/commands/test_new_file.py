@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tui.commands import new_file
-from tui.commands.errors import UsageError
+from attn_tutor.tui.commands import new_file
+from attn_tutor.tui.commands.errors import UsageError
 
 
 def refusal(path: Path | str, *, force: bool = False) -> str:

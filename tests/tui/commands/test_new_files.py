@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons.authoring import format_schema
+from attn_tutor.lessons.authoring import format_schema
+from attn_tutor.tui.commands import author_verbs
 from tests.tui.commands.command_line import Command
-from tui.commands import author_verbs
 
 COURSE = """\
 Written:

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 COUNT = """
 import ctypes, threading
-from tui.commands import one_heap
+from attn_tutor.tui.commands import one_heap
 
 if {shared}:
     one_heap.share()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lessons.results.program_result import ProgramResult
-from lessons.results.result import Failure
+from attn_tutor.lessons.results.program_result import ProgramResult
+from attn_tutor.lessons.results.result import Failure
+from attn_tutor.tui.commands import open_program, own_program
+from attn_tutor.tui.tty.exit_codes import ExitCode
 from tests.tui.commands.command_line import Command
-from tui.commands import open_program, own_program
-from tui.tty.exit_codes import ExitCode
 
 assert open_program  # before its session is replaced by a warm one
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from lessons.courses import added_courses, consent
-from lessons.learner.progress import Progress
-from lessons.reading.folders import BUILT_IN, FIRST, CourseFolder
+from attn_tutor.lessons.courses import added_courses, consent
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.reading.folders import BUILT_IN, FIRST, CourseFolder
+from attn_tutor.tui.commands import course_consent, open_tutor
 from tests.course import COURSE
 from tests.small_course import ANSWER, DESCRIPTION, write_course
 from tests.tui.commands.command_line import Command, document
-from tui.commands import course_consent, open_tutor
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.commands import pager
+from attn_tutor.tui.commands import pager
 
 
 class Stream:

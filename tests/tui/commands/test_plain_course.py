@@ -11,13 +11,13 @@ from contextlib import ExitStack
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Course
-from lessons.learner import trained_models
-from lessons.learner.progress import Progress
-from lessons.play.kinds import MODELS
-from lessons.results.result import StepResult
-from lessons.what_if.changes import Changes
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner import trained_models
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.kinds import MODELS
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.what_if.changes import Changes
 from tests.course import COURSE
 from tests.exam.complete_course import complete
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of, text_step

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons.reading import recorded_outputs
-from lessons.reading.loader import load_course
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.reading.loader import load_course
 from tests import small_course
 from tests.tui.commands.command_line import Command
 

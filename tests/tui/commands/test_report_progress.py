@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.progress import Progress
 from tests.course import COURSE, use_course
 from tests.tui.commands.command_line import Command, document
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
-from lessons.engine.run import Run
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.tui.commands import run_lesson
 from tests.course import COURSE
 from tests.lessons.course_runs import CourseRuns
 from tests.tui.commands.command_line import Command, WarmSession, document
-from tui.commands import run_lesson
 
 
 def test_run_as_json(command: Command) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lessons.reading.findings import Finding
-from lessons.reading.loader import load_lesson
-from lessons.results.flow import Flow, FlowArrow, FlowBox
-from tui.commands import screen_fit
+from attn_tutor.lessons.reading.findings import Finding
+from attn_tutor.lessons.reading.loader import load_lesson
+from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox
+from attn_tutor.tui.commands import screen_fit
 
 
 def lesson_with(folder: Path, prose: str, code: str) -> list[Finding]:

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.learner.progress import Progress
-from lessons.learner.records import ArchivedCode, Attempt
-from lessons.results.clean_text import is_harmless
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.records import ArchivedCode, Attempt
+from attn_tutor.lessons.results.clean_text import is_harmless
+from attn_tutor.tui.commands.show_history import HEAD, SIGNS, HistoryEntry, NoEntry, diff_lines, exercise_history, table
+from attn_tutor.tui.tty.clean_output import Colored
 from tests.course import COURSE
 from tests.tui.commands.command_line import COMMAND, ROOT, Command, document, on_terminal
-from tui.commands.show_history import HEAD, SIGNS, HistoryEntry, NoEntry, diff_lines, exercise_history, table
-from tui.tty.clean_output import Colored
 
 NOON = "2024-01-01T12:00:00.000000+00:00"
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.engine.programs.tensor_file_session import TensorFileSession
+from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
+from attn_tutor.tui.commands import open_program, show_tensor
+from attn_tutor.tui.state.saved_program import SavedProgram
+from attn_tutor.tui.tty.terminal import Terminal
 from tests.lessons.processes import with_enough_time
 from tests.lessons.worker.tensor_files.tensor_file_builders import larger_than_memory, npy
 from tests.tui.commands.command_line import Command, document
-from tui.commands import open_program, show_tensor
-from tui.state.saved_program import SavedProgram
-from tui.tty.terminal import Terminal
 
 
 @pytest.fixture

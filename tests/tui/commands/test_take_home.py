@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.lessons.takehome.learners import solutions
 from tests.tui.commands.command_line import Command

@@ -6,17 +6,17 @@ import json
 
 import pytest
 
-import lessons.engine.session
-import lessons.learner.trained_models
-from lessons.format.lesson import Course
-from lessons.results.result import Failure, Origin, StepResult, TrainingSnapshot
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner import trained_models
+from attn_tutor.lessons.learner.trained_models import TrainedModel
+from attn_tutor.lessons.results.result import Failure, Origin, StepResult, TrainingSnapshot
+from attn_tutor.tui import cli
+from attn_tutor.tui.commands import documents
+from attn_tutor.tui.render import linear_text
 from tests.course import use_course
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.screens.test_training_view import RATE, STEP
-from tui import cli
-from tui.commands import documents
-from tui.render import linear_text
 
 PICTURES = [TrainingSnapshot(done, 40, {"loss": 4 - done / 10, "score": done / 40}) for done in (0, 10, 40)]
 LESSON = lesson_of(
@@ -31,7 +31,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
     fake = FakeSession()
     for event in (*PICTURES, None):
         fake.events.put(event)
-    monkeypatch.setattr(lessons.engine.session, "Session", lambda: fake)
+    monkeypatch.setattr("attn_tutor.lessons.engine.session.Session", lambda: fake)
     use_course(monkeypatch, Course(lessons=(LESSON, OTHER)))
     return fake
 
@@ -121,8 +121,8 @@ def test_the_default_step(
         STEP, AGAIN, knobs=[SEED, RATE | {"find": "train(0.5)", "replace": "train({value})"}], id="trained"
     )
     use_course(monkeypatch, Course(lessons=(lesson,)))
-    found = lambda _, step, cells=(): lessons.learner.trained_models.TrainedModel("own" if step.id in own else "course")  # noqa: E731
-    monkeypatch.setattr(lessons.learner.trained_models, "find", found)
+    found = lambda _, step, cells=(): TrainedModel("own" if step.id in own else "course")  # noqa: E731
+    monkeypatch.setattr(trained_models, "find", found)
     assert cli.main(["train", "1", *(part for each in settings for part in ("--set", each))]) == 0
     assert session.asked[0].split(" with ")[0] == f"train trained/{meant}"
 

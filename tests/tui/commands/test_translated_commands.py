@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from attn_tutor.tui import cli
+from attn_tutor.tui.commands.verbs import VERBS, Verb
 from tests import pseudo_language
 from tests.course import COURSE, use_course
 from tests.pseudo_language import CLOSE, OPEN
 from tests.tui.commands.command_line import Command
-from tui import cli
-from tui.commands.verbs import VERBS, Verb
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons.learner import exports, progress_file, rows_aside
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.learner import exports, progress_file, rows_aside
+from attn_tutor.lessons.learner.progress import Progress
 from tests.tui.commands.command_line import Command, task
 
 
@@ -92,7 +92,7 @@ def test_an_attempt_without_a_home_directory_is_exported(
     def fail(*_: object) -> Path:
         raise RuntimeError
 
-    monkeypatch.setattr("lessons.learner.progress.default_path", fail)
+    monkeypatch.setattr("attn_tutor.lessons.learner.progress.default_path", fail)
     status, _, err = command("check", "3.2", answer)
     [exported] = tmp_path.glob("attn-tutor-progress-*.json")
     assert status == 0

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-import tui.commands
-from tui import cli
-from tui.commands.verbs import VERBS, Verb
+from attn_tutor.tui import cli, commands
+from attn_tutor.tui.commands.verbs import VERBS, Verb
 
 ROOT = Path(__file__).parents[3]
 REFERENCE = ROOT / "docs" / "reference.md"
-FOLDER = Path(tui.commands.__path__[0])
+FOLDER = Path(commands.__path__[0])
 
 
 def help_of(verb: Verb) -> str:
@@ -29,7 +28,7 @@ def help_of(verb: Verb) -> str:
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
 def test_a_verb_has_a_module_that_names_it(verb: Verb) -> None:
-    command = import_module(f"tui.commands.{verb.module}")
+    command = import_module(f"attn_tutor.tui.commands.{verb.module}")
     assert command.run.__doc__
     assert (command.__doc__ or "").startswith(f"The verb `{verb.name}`")
 
@@ -44,20 +43,21 @@ def test_the_reference_describes_a_verb_and_its_options(verb: Verb) -> None:
 
 def test_every_module_of_a_verb_is_registered_once() -> None:
     modules = (path.stem for path in FOLDER.glob("*.py"))
-    found = {name for name in modules if (import_module(f"tui.commands.{name}").__doc__ or "").startswith("The verb ")}
+    documented = {name: import_module(f"{commands.__name__}.{name}").__doc__ or "" for name in modules}
+    found = {name for name, doc in documented.items() if doc.startswith("The verb ")}
     assert found == {verb.module for verb in VERBS}
     assert len({verb.name for verb in VERBS}) == len(VERBS)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["lint", "--help"]], ids=" ".join)
 def test_help_imports_no_verb_and_nothing_that_only_verbs_need(arguments: list[str]) -> None:
-    code = "import sys\nfrom tui.cli import main\ntry: main(sys.argv[1:])\nfinally: print(*sys.modules)"
+    code = "import sys\nfrom attn_tutor.tui.cli import main\ntry: main(sys.argv[1:])\nfinally: print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
     modules = set(done.stdout.splitlines()[-1].split())
-    assert "tui.commands.verbs" in modules
-    assert not {f"tui.commands.{verb.module}" for verb in VERBS} & modules
+    assert "attn_tutor.tui.commands.verbs" in modules
+    assert not {f"attn_tutor.tui.commands.{verb.module}" for verb in VERBS} & modules
     assert not {"pydantic", "yaml", "textual.app"} & modules
 
 

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.judging import Diagnosis
-from lessons.engine.session import Session
-from lessons.format.lesson import ExerciseStep, Lesson
-from lessons.learner.progress import Progress
-from lessons.results.result import Judgement, NamedMistake, WorkerError
+from attn_tutor.lessons.engine.judging import Diagnosis
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.results.result import Judgement, NamedMistake, WorkerError
+from attn_tutor.tui.commands import watch_file as module
+from attn_tutor.tui.commands.watch_file import Ending, Watch, signals
 from tests.course import COURSE
 from tests.lessons.processes import wait_for_end
-from tui.commands import watch_file as module
-from tui.commands.watch_file import Ending, Watch, signals
 
 ROOT = Path(__file__).parents[3]
 LESSON, _exercise = COURSE.exercise("two-wide")
@@ -498,7 +498,7 @@ class Process:
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.file = folder / "two-wide.py"
         self.running = subprocess.Popen(
-            [sys.executable, "-m", "tui", "watch", "3.2", *arguments], cwd=folder, stdout=subprocess.PIPE,
+            [sys.executable, "-m", "attn_tutor", "watch", "3.2", *arguments], cwd=folder, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.format.lesson import RunningStep
-from lessons.results.flow import Flow, FlowBox
-from lessons.results.result import Tensor
+from attn_tutor.lessons.format.lesson import RunningStep
+from attn_tutor.lessons.results.flow import Flow, FlowBox
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.tui.controllers.flow_controller import colored
+from attn_tutor.tui.state.box_labels import labeled
 from tests.course import COURSE
-from tui.controllers.flow_controller import colored
-from tui.state.box_labels import labeled
 
 
 @pytest.mark.parametrize(

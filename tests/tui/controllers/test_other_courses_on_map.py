@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from lessons.reading.folders import CourseFolder
+from attn_tutor.lessons.reading.folders import CourseFolder
+from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.controllers import startup
+from attn_tutor.tui.sources.course_source import CourseSource
+from attn_tutor.tui.state.course_entries import CourseEntry
 from tests.course import COURSE
 from tests.small_course import write_course
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import SSH, Learner, tutor
-from tui.app import TutorApp
-from tui.controllers import startup
-from tui.sources.course_source import CourseSource
-from tui.state.course_entries import CourseEntry
 
 
 async def test_another_course_is_described_and_opened_from_the_map(

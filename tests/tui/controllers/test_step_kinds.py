@@ -6,17 +6,17 @@ from typing import get_args
 
 from textual.widget import Widget
 
-from lessons.engine.session import Session
-from lessons.format.lesson import ExperimentStep
-from lessons.format.steps import Step
-from lessons.learner.progress import Progress
-from lessons.play.kinds import MODELS
-from lessons.play.runner import Runner
-from tui.actions.help_pages import PAGES
-from tui.controllers.step_kinds import VIEWS, make_views
-from tui.screens.step_view import ViewContext
-from tui.state.async_session import AsyncSession
-from tui.tty.terminal import Terminal
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ExperimentStep
+from attn_tutor.lessons.format.steps import Step
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.kinds import MODELS
+from attn_tutor.lessons.play.runner import Runner
+from attn_tutor.tui.actions.help_pages import PAGES
+from attn_tutor.tui.controllers.step_kinds import VIEWS, make_views
+from attn_tutor.tui.screens.step_view import ViewContext
+from attn_tutor.tui.state.async_session import AsyncSession
+from attn_tutor.tui.tty.terminal import Terminal
 
 KINDS = {get_args(step.model_fields["kind"].annotation)[0]: step for step in get_args(get_args(Step)[0])}
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lessons.results.result import Tensor
-from tui.drawings.drawing import drawing_of
-from tui.drawings.drawing_scene import Face, Scene
-from tui.render.palette import palette
-from tui.tty.terminal import Terminal
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.tui.drawings.drawing import drawing_of
+from attn_tutor.tui.drawings.drawing_scene import Face, Scene
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.tty.terminal import Terminal
 
 COURSE = Path(__file__).parents[2] / "data" / "drawings" / "course"
 PLAIN = Terminal(depth="none")

@@ -10,20 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from lessons.engine.session import Session
-from lessons.reading.loader import load_course
-from lessons.render import linear_matrix
-from lessons.render.ruler import Ruler
-from lessons.results.result import Tensor
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.reading.loader import load_course
+from attn_tutor.lessons.render import linear_matrix
+from attn_tutor.lessons.render.ruler import Ruler
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.tui.drawings import bars
+from attn_tutor.tui.drawings.drawing import BARS, MATRIX, drawing_of
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.tty.terminal import Depth, Terminal
 from tests.course import use_course
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
 from tests.tui.widgets.test_matrix import MatrixApp, tensor
-from tui.drawings import bars
-from tui.drawings.drawing import BARS, MATRIX, drawing_of
-from tui.render.palette import palette
-from tui.tty.terminal import Depth, Terminal
 
 ASCII = Terminal(depth="none", unicode=False)
 VARIANTS = ("by hand", "in place", "F.scaled_dot_product_attention", "nothing")

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from lessons.results.result import StepResult, Tensor, Window
-from lessons.what_if.cells import CellChange
-from tui.drawings import before_after
-from tui.drawings.before_after import MatrixContent, changed_lines, contents
-from tui.drawings.marks import NO_CELLS, Cells
+from attn_tutor.lessons.results.result import StepResult, Tensor, Window
+from attn_tutor.lessons.what_if.cells import CellChange
+from attn_tutor.tui.drawings import before_after
+from attn_tutor.tui.drawings.before_after import MatrixContent, changed_lines, contents
+from attn_tutor.tui.drawings.marks import NO_CELLS, Cells
 
 OTHER_SHAPE = "had a different shape before"
 

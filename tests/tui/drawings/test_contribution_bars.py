@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from attn_tutor.tui.drawings.contribution_bars import MOST, contribution_lines
 from tests.tui.explanations import dot
-from tui.drawings.contribution_bars import MOST, contribution_lines
 
 SUM = dot("score", (0, 1), [1.0, 0.5, -2.0, 0.0], [0.25, 1.0, 1.0, 3.0])
 """Its terms are 0.25, 0.5, -2 and 0."""

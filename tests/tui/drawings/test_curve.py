@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
-from tui.drawings.curve import LOWEST, NARROWEST, WANTED, CurveSlot, Plot, arrange, bounds, draw, number
-from tui.tty.terminal import Terminal
-from tui.widgets.curves import Curves
+from attn_tutor.tui.drawings.curve import LOWEST, NARROWEST, WANTED, CurveSlot, Plot, arrange, bounds, draw, number
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.curves import Curves
 
 FALLING = tuple((25 * step, 3.9 * exp(-step / 12)) for step in range(41))
 BRAILLE = {chr(code) for code in range(0x2801, 0x2900)}

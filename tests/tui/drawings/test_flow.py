@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lessons.render import flow_text
-from lessons.results.flow import Flow, FlowArrow, FlowBox
-from tui.drawings.flow_drawing import DETAILS, FlowMarks, draw, fitting
-from tui.drawings.flow_layout import FlowLayout, arrange, least_size
-from tui.render.palette import palette
-from tui.tty.terminal import Terminal
+from attn_tutor.lessons.render import flow_text
+from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox
+from attn_tutor.tui.drawings.flow_drawing import DETAILS, FlowMarks, draw, fitting
+from attn_tutor.tui.drawings.flow_layout import FlowLayout, arrange, least_size
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.tty.terminal import Terminal
 
 
 def flow(*arrows: str, boxes: str = "") -> Flow:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.results.result import Tensor
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.tui.drawings.drawing_scene import Face
+from attn_tutor.tui.drawings.grid import cols_fit, form_at, forms
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.tty.terminal import Terminal
 from tests.tui.drawings.drawn_tensors import scene, text
-from tui.drawings.drawing_scene import Face
-from tui.drawings.grid import cols_fit, form_at, forms
-from tui.render.palette import palette
-from tui.tty.terminal import Terminal
 
 WORDS = ("Your", "journey", "starts", "with", "one", "step")
 

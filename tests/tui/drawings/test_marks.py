@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
+from attn_tutor.tui.drawings.grid import draw
+from attn_tutor.tui.drawings.marks import CHANGED, NO_MARKS, OPERAND, SET, Cells, Marked, Marks, Part, sign
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.tty.terminal import Depth, Terminal
 from tests.tui.widgets.test_matrix import ASCII, PLAIN, MatrixApp, large, of_words, scene, scores, tensor, text
-from tui.drawings.grid import draw
-from tui.drawings.marks import CHANGED, NO_MARKS, OPERAND, SET, Cells, Marked, Marks, Part, sign
-from tui.render.palette import palette
-from tui.tty.terminal import Depth, Terminal
 
 ALL = Marks(operands=Cells(((1, None),)), changed=Cells(((0, 3),), frozenset([3 * 6 + 5])), set=Cells(((1, 1), (2, 0))))
 

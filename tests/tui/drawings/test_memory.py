@@ -7,19 +7,19 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from lessons.engine.session import Session
-from lessons.reading.loader import load_course
-from lessons.render import linear_matrix, memory_text
-from lessons.results.result import MemoryLayout, Tensor
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.reading.loader import load_course
+from attn_tutor.lessons.render import linear_matrix, memory_text
+from attn_tutor.lessons.results.result import MemoryLayout, Tensor
+from attn_tutor.tui.drawings import memory_strip
+from attn_tutor.tui.drawings.drawing import MATRIX, MEMORY, drawing_of
+from attn_tutor.tui.drawings.marks import Cells, Marks
+from attn_tutor.tui.tty.terminal import Depth, Terminal
 from tests.course import use_course
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.drawings.drawn_tensors import COURSE, cursor_text, scene, text
 from tests.tui.learner import tutor
 from tests.tui.widgets.test_matrix import MatrixApp, tensor
-from tui.drawings import memory_strip
-from tui.drawings.drawing import MATRIX, MEMORY, drawing_of
-from tui.drawings.marks import Cells, Marks
-from tui.tty.terminal import Depth, Terminal
 
 ASCII = Terminal(depth="none", unicode=False)
 NUMBERS = (0.43, 0.15, 0.89, 0.55, 0.87, 0.66)

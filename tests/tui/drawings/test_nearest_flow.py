@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from lessons.results.flow import Flow, FlowArrow, FlowBox, nearest, with_explained
-from tui.drawings import flow_drawing, flow_layout
-from tui.drawings.flow_drawing import FlowMarks
-from tui.render.palette import palette
-from tui.tty.terminal import Terminal
+from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox, nearest, with_explained
+from attn_tutor.tui.drawings import flow_drawing, flow_layout
+from attn_tutor.tui.drawings.flow_drawing import FlowMarks
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.tty.terminal import Terminal
 
 COLORS = palette(Terminal())
 CELLS = ((0.1, 0.9),) * 6

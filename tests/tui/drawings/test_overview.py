@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.geometry import Region
 
-from lessons.results.result import Tensor
-from lessons.results.summaries import Blocks, How, blocks_of, row_stats
-from lessons.results.tensor_questions import BlocksQuestion, RowQuestion
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.results.summaries import Blocks, How, blocks_of, row_stats
+from attn_tutor.lessons.results.tensor_questions import BlocksQuestion, RowQuestion
+from attn_tutor.tui.drawings import heads, overview
+from attn_tutor.tui.drawings.drawing_scene import Face, Scene
+from attn_tutor.tui.drawings.grid import draw
+from attn_tutor.tui.drawings.heads import Heads, ThumbnailGrid, draw_heads
+from attn_tutor.tui.drawings.marks import NO_MARKS, Cells, Marks
+from attn_tutor.tui.drawings.overview import BlockPlan
+from attn_tutor.tui.drawings.zoom import Zoom
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.tty.terminal import Depth, Terminal
+from attn_tutor.tui.widgets.matrix import MatrixView
 from tests.tui.widgets.test_matrix import ASCII, PLAIN, MatrixApp, large, scene, scores, tensor
-from tui.drawings import heads, overview
-from tui.drawings.drawing_scene import Face, Scene
-from tui.drawings.grid import draw
-from tui.drawings.heads import Heads, ThumbnailGrid, draw_heads
-from tui.drawings.marks import NO_MARKS, Cells, Marks
-from tui.drawings.overview import BlockPlan
-from tui.drawings.zoom import Zoom
-from tui.render.palette import palette
-from tui.tty.terminal import Depth, Terminal
-from tui.widgets.matrix import MatrixView
 
 
 def face(example: Tensor, terminal: Terminal = PLAIN) -> Face:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.drawings.question_layout import (
+from attn_tutor.tui.drawings.question_layout import (
     BESIDE,
     LEAST_ANSWER,
     LEAST_ASIDE,
@@ -15,7 +15,7 @@ from tui.drawings.question_layout import (
     beside_explanation,
     lay_out,
 )
-from tui.render.step_layout import CODE, WIDE, Needs
+from attn_tutor.tui.render.step_layout import CODE, WIDE, Needs
 
 LINES = st.integers(0, 40)
 ANSWERS = st.builds(AnswerLines, LINES, LINES, st.integers(0, 1), LINES)

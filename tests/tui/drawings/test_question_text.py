@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lessons.engine.questions.question_judging import judge
-from lessons.format.lesson import PredictStep
-from lessons.play.question_state import QuestionState
-from lessons.reading import recorded_outputs
-from lessons.reading.loader import load_lesson
-from tui.drawings.question_text import QuestionText
+from attn_tutor.lessons.engine.questions.question_judging import judge
+from attn_tutor.lessons.format.lesson import PredictStep
+from attn_tutor.lessons.play.question_state import QuestionState
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.reading.loader import load_lesson
+from attn_tutor.tui.drawings.question_text import QuestionText
 
 LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
 RECORDED = recorded_outputs.load(LESSON)

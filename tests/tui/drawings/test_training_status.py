@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.format.lesson import Curve, Level
-from lessons.play.training_replay import TrainingReplay
-from lessons.results.result import Failure, Training, TrainingSnapshot
-from tui.drawings.training_layout import lay_out, plots, shared
-from tui.drawings.training_status import bar, line, note, seconds, training_status
-from tui.render.step_layout import CODE, Needs
+from attn_tutor.lessons.format.lesson import Curve, Level
+from attn_tutor.lessons.play.training_replay import TrainingReplay
+from attn_tutor.lessons.results.result import Failure, Training, TrainingSnapshot
+from attn_tutor.tui.drawings.training_layout import lay_out, plots, shared
+from attn_tutor.tui.drawings.training_status import bar, line, note, seconds, training_status
+from attn_tutor.tui.render.step_layout import CODE, Needs
 
 CURVES = (
     Curve(name="loss", label="loss", expr="0", level=Level(label="chance", expr="3")),

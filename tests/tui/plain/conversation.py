@@ -8,16 +8,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import TextIO, cast
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Course
-from lessons.learner.progress import Progress
-from lessons.reading.folders import FIRST
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.reading.folders import FIRST
+from attn_tutor.tui.plain.console import Console
+from attn_tutor.tui.plain.dialogue import Dialogue
+from attn_tutor.tui.sources.course_source import CourseSource
+from attn_tutor.tui.tty.clean_output import CleanOutput
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
-from tui.plain.console import Console
-from tui.plain.dialogue import Dialogue
-from tui.sources.course_source import CourseSource
-from tui.tty.clean_output import CleanOutput
 
 
 class TypedLines(io.StringIO):

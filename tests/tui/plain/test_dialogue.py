@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from lessons.format import keys, main_path
-from lessons.learner import milestones, progress_file
-from lessons.learner.progress import Progress
-from lessons.results.result import Tensor
+from attn_tutor.lessons.format import keys, main_path
+from attn_tutor.lessons.learner import milestones, progress_file
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.tui.plain import not_here, what_to_type
+from attn_tutor.tui.plain.command_table import COMMANDS, LETTERS, TABLE
+from attn_tutor.tui.plain.matrix_commands import row_sentence
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.plain.conversation import Conversation
-from tui.plain import not_here, what_to_type
-from tui.plain.command_table import COMMANDS, LETTERS, TABLE
-from tui.plain.matrix_commands import row_sentence
 
 FIRST, SECOND = COURSE.lessons[:2]
 

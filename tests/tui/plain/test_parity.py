@@ -5,24 +5,24 @@ from __future__ import annotations
 import pytest
 from textual.binding import Binding
 
-from lessons.engine.questions import question_facts
-from lessons.format import keys
-from lessons.format.knobs.knob import Knob
-from lessons.format.lesson import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
-from lessons.format.template import keys_of
-from lessons.play.kinds import MODELS
-from lessons.play.runner import CHANGING
-from lessons.what_if import relevance
-from lessons.what_if.changes import UNCHANGED
+from attn_tutor.lessons.engine.questions import question_facts
+from attn_tutor.lessons.format import keys
+from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
+from attn_tutor.lessons.format.template import keys_of
+from attn_tutor.lessons.play.kinds import MODELS
+from attn_tutor.lessons.play.runner import CHANGING
+from attn_tutor.lessons.what_if import relevance
+from attn_tutor.lessons.what_if.changes import UNCHANGED
+from attn_tutor.tui.actions.table import ACTIONS, of_context
+from attn_tutor.tui.controllers.step_kinds import VIEWS
+from attn_tutor.tui.plain import what_to_type
+from attn_tutor.tui.plain.command_table import COMMANDS, TABLE
+from attn_tutor.tui.plain.step_dialogue import StepDialogue
+from attn_tutor.tui.plain.step_dialogues import STEP_DIALOGUES
+from attn_tutor.tui.state import what_if_rows
 from tests.course import COURSE
 from tests.tui.plain.conversation import Conversation
-from tui.actions.table import ACTIONS, of_context
-from tui.controllers.step_kinds import VIEWS
-from tui.plain import what_to_type
-from tui.plain.command_table import COMMANDS, TABLE
-from tui.plain.step_dialogue import StepDialogue
-from tui.plain.step_dialogues import STEP_DIALOGUES
-from tui.state import what_if_rows
 
 SCREEN_ONLY: dict[str, str] = {
     "tutor.pane-anywhere": "there are no panes",

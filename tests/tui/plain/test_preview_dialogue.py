@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
-from lessons.authoring.previewed_course import PreviewedCourse
-from lessons.engine.session import Session
+from attn_tutor.lessons.authoring.previewed_course import PreviewedCourse
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.tui.plain.dialogue import Dialogue
+from attn_tutor.tui.sources.draft_source import DraftSource
 from tests import small_course
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.plain.conversation import Conversation
-from tui.plain.dialogue import Dialogue
-from tui.sources.draft_source import DraftSource
 
 
 def conversation(previewed: PreviewedCourse, session: Session, step: int = 0) -> Conversation:

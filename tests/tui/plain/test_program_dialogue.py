@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons.engine.programs import stored_tensors
-from lessons.engine.programs.program_session import ProgramSession
-from lessons.engine.programs.tensor_file_session import TensorFileSession
-from lessons.engine.running_program import OwnProgram
-from lessons.engine.session import Session
-from lessons.render import tensor_file_text
+from attn_tutor.lessons.engine.programs import stored_tensors
+from attn_tutor.lessons.engine.programs.program_session import ProgramSession
+from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.render import tensor_file_text
+from attn_tutor.tui.plain import waiting_session
+from attn_tutor.tui.plain.command_table import COMMANDS
+from attn_tutor.tui.plain.console import Console
+from attn_tutor.tui.plain.dialogue import Dialogue
+from attn_tutor.tui.plain.pages_dialogue import PagesDialogue
+from attn_tutor.tui.sources.program_source import ProgramSource
+from attn_tutor.tui.sources.tensor_file_source import TensorFileSource
 from tests.tui.plain.conversation import Conversation
-from tui.plain import waiting_session
-from tui.plain.command_table import COMMANDS
-from tui.plain.console import Console
-from tui.plain.dialogue import Dialogue
-from tui.plain.pages_dialogue import PagesDialogue
-from tui.sources.program_source import ProgramSource
-from tui.sources.tensor_file_source import TensorFileSource
 
 SOURCE = """\
 import torch

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from lessons.engine.training import Control
-from lessons.format.lesson import Lesson, TrainStep
-from lessons.results.result import Training, TrainingSnapshot
-from lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.engine.training import Control
+from attn_tutor.lessons.format.lesson import Lesson, TrainStep
+from attn_tutor.lessons.results.result import Training, TrainingSnapshot
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
 from tests.course import COURSE
 from tests.lessons.processes import wait_until
 from tests.tui.fake_session import FakeSession

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format.lesson import ChoiceStep, Course
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import ChoiceStep, Course
+from attn_tutor.lessons.learner.progress import Progress
 from tests import pseudo_language
 from tests.course import COURSE
 from tests.tui.plain.conversation import Conversation

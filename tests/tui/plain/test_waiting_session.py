@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.results.result import Training, WorkerError
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.results.result import Training, WorkerError
+from attn_tutor.tui.plain.console import Console
+from attn_tutor.tui.plain.waiting_session import WaitingSession
 from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.lessons.processes import wait_until
-from tui.plain.console import Console
-from tui.plain.waiting_session import WaitingSession
 
 LESSON = lesson_of(code_step("numbers", "a = 1"))
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from tui.render.code_text import BOLD, MARKED, UNDERLINED, marked, rich_code
+from attn_tutor.tui.render.code_text import BOLD, MARKED, UNDERLINED, marked, rich_code
 
 CODE = "import torch\n\n# all of them\nweights = torch.softmax(scores, dim=-1)\n"
 THEMES = ["ansi_dark", "monokai"]

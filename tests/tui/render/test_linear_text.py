@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from lessons.format.lesson import ChoiceStep, Course, ExerciseStep, Lesson, ReadStep, RunStep
-from lessons.render import linear_matrix
-from lessons.results.result import (
+from attn_tutor.lessons.format.lesson import ChoiceStep, Course, ExerciseStep, Lesson, ReadStep, RunStep
+from attn_tutor.lessons.render import linear_matrix
+from attn_tutor.lessons.results.result import (
     AnswerDifference,
     CheckResult,
     Failure,
@@ -21,7 +21,7 @@ from lessons.results.result import (
     Tensor,
     Window,
 )
-from tui.render import linear_text
+from attn_tutor.tui.render import linear_text
 
 MARKUP = "[bold]red[/bold] [@click=app.quit]x[/] [/nope]"
 

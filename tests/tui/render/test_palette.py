@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.color import ColorSystem
 from rich.style import Style
 
-from tui.render.palette import LEVELS, SWATCHES, Look, Palette, contrast, palette
-from tui.tty.terminal import Depth, Terminal
+from attn_tutor.tui.render.palette import LEVELS, SWATCHES, Look, Palette, contrast, palette
+from attn_tutor.tui.tty.terminal import Depth, Terminal
 
 KINDS = ["score", "weight", "vector", "mask"]
 COLORED: list[Depth] = ["256", "truecolor"]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from lessons.render.prose_markup import paragraphs, spans
-from tui.render.prose import STYLES, plain_lines, rich_text
+from attn_tutor.lessons.render.prose_markup import paragraphs, spans
+from attn_tutor.tui.render.prose import STYLES, plain_lines, rich_text
 
 
 def styled(text: Text) -> list[tuple[str, str]]:

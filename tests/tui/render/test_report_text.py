@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import pytest
 from rich.cells import cell_len
 
-from lessons.learner.class_report import MistakeTotals, exercise_totals
-from lessons.learner.learner_report import ExerciseReport, LearnerReport, learner_report
+from attn_tutor.lessons.learner.class_report import MistakeTotals, exercise_totals
+from attn_tutor.lessons.learner.learner_report import ExerciseReport, LearnerReport, learner_report
+from attn_tutor.tui.render import report_text
 from tests.course import COURSE
-from tui.render import report_text
 
 MOMENT = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TWO_WIDE = ExerciseReport(

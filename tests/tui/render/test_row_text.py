@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from lessons.results.summaries import row_stats
+from attn_tutor.lessons.results.summaries import row_stats
+from attn_tutor.tui.render.row_text import row_text
 from tests.tui.widgets.test_matrix import SCORES, large, of_words, scores, tensor
-from tui.render.row_text import row_text
 
 WEIGHTS = (0.41, 0.2, 0.1, 0.1, 0.09, 0.1)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from rich.text import Text
 
-from lessons.results.line_shapes import LineShapes, Shape
-from tui.render.code_text import rich_code
-from tui.render.shape_ribbon import named, text, with_ribbon
+from attn_tutor.lessons.results.line_shapes import LineShapes, Shape
+from attn_tutor.tui.render.code_text import rich_code
+from attn_tutor.tui.render.shape_ribbon import named, text, with_ribbon
 
 QUERIES = Shape("queries", (6, 2), ("token", "dim"))
 KEYS = Shape("keys.T", (2, 6), ("dim", "token"))

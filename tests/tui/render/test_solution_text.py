@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lessons.format.lesson import ExerciseStep
-from lessons.results.result import AnswerComparison, Intermediate
-from tui.render import solution_text
+from attn_tutor.lessons.format.lesson import ExerciseStep
+from attn_tutor.lessons.results.result import AnswerComparison, Intermediate
+from attn_tutor.tui.render import solution_text
 
 EXERCISE = ExerciseStep.model_construct(
     title="Task",

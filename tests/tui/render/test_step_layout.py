@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.render.step_layout import CODE, PANEL, WIDE, Arrangement, Needs, arrange, panes, text_width
+from attn_tutor.tui.render.step_layout import CODE, PANEL, WIDE, Arrangement, Needs, arrange, panes, text_width
 
 LEAST = 6
 """Lines from which the pane that the learner has chosen is always to be seen."""

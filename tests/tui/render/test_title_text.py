@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.render.title_text import LEAST_RULE, rule
+from attn_tutor.tui.render.title_text import LEAST_RULE, rule
 
 WAY = ("inputs", "queries", "scores", "a_rather_long_name_for_weights", "context")
 

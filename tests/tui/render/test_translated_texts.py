@@ -8,13 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.explanation_tree import Node
-from lessons.format.lesson import Course, ExperimentStep, TrainStep
-from lessons.learner import trained_models
-from lessons.learner.progress import Progress
-from lessons.render import explanation_lines, explanation_text, flow_text, linear_matrix, memory_text, operand_choice
-from lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
-from lessons.results.result import (
+from attn_tutor.lessons.engine.explanation_tree import Node
+from attn_tutor.lessons.format.lesson import Course, ExperimentStep, TrainStep
+from attn_tutor.lessons.learner import trained_models
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.render import (
+    explanation_lines,
+    explanation_text,
+    flow_text,
+    linear_matrix,
+    memory_text,
+    operand_choice,
+)
+from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
+from attn_tutor.lessons.results.result import (
     AnswerDifference,
     CheckResult,
     Failure,
@@ -23,18 +30,27 @@ from lessons.results.result import (
     NamedMistake,
     StepResult,
 )
-from lessons.results.summaries import blocks_of, row_stats
+from attn_tutor.lessons.results.summaries import blocks_of, row_stats
+from attn_tutor.tui.drawings import (
+    bars,
+    before_after,
+    contribution_bars,
+    grid,
+    header,
+    memory_strip,
+    overview,
+    training_status,
+)
+from attn_tutor.tui.drawings.drawing_scene import Face
+from attn_tutor.tui.render import linear_text, row_text, solution_text
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.tty.terminal import Terminal
 from tests import pseudo_language
 from tests.pseudo_language import unsaid
 from tests.tui.drawings.test_training_status import CURVES, replay, snapshot
 from tests.tui.explanations import VARIED, long
 from tests.tui.render.test_linear_text import LESSON, RESULTS, tensor
 from tests.tui.render.test_solution_text import COMPARED, EXERCISE
-from tui.drawings import bars, before_after, contribution_bars, grid, header, memory_strip, overview, training_status
-from tui.drawings.drawing_scene import Face
-from tui.render import linear_text, row_text, solution_text
-from tui.render.palette import palette
-from tui.tty.terminal import Terminal
 
 T = tensor((1.0, -2.0, 3.0, 4.0), (2, 2), name="t", axes=("q", "k"))
 STORED = replace(T, draw="memory", layout=MemoryLayout((2, 1), 1, 6, True, "A"))

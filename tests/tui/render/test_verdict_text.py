@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from rich.style import Style
 
-from lessons.format.lesson import Lesson
-from lessons.reading.folders import IN_NO_COURSE
-from lessons.results.result import AnswerDifference, CheckResult, Judgement, NamedMistake, Tensor
-from tui.render import verdict_text
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.reading.folders import IN_NO_COURSE
+from attn_tutor.lessons.results.result import AnswerDifference, CheckResult, Judgement, NamedMistake, Tensor
+from attn_tutor.tui.render import verdict_text
 
 CHECKS = (CheckResult("shape", True), CheckResult("numbers", False, "they *differ*"), CheckResult("masks", True))
 

@@ -9,20 +9,20 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from textual.widgets import TextArea
 
-from lessons.engine.scratch_run import STEP
-from lessons.format.lesson import ChoiceStep
-from lessons.learner.progress import Progress
-from lessons.learner.records import DAMAGED
-from lessons.play.purpose import Purpose
-from lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, StepResult, Tensor
+from attn_tutor.lessons.engine.scratch_run import STEP
+from attn_tutor.lessons.format.lesson import ChoiceStep
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.records import DAMAGED
+from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, StepResult, Tensor
+from attn_tutor.tui.render import exercise_text
+from attn_tutor.tui.screens.workbench import Workbench
+from attn_tutor.tui.tty import external_editor
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.text_pane import TextPane
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import SSH, Learner, position_text, position_text_near, task, tutor, with_typed
-from tui.render import exercise_text
-from tui.screens.workbench import Workbench
-from tui.tty import external_editor
-from tui.tty.terminal import Terminal
-from tui.widgets.text_pane import TextPane
 
 LESSON, STEP_ID = "attention-classes", "same-numbers"
 EXERCISE = task(STEP_ID)

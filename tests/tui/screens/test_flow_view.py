@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from attn_tutor.tui.widgets.flow_chart import FlowChart
 from tests.course import COURSE
 from tests.tui.learner import tutor
-from tui.widgets.flow_chart import FlowChart
 
 
 async def test_from_a_step_to_its_flow_and_back() -> None:

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from lessons.format import main_path
-from lessons.reading import glossary
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.reading import glossary
+from attn_tutor.tui.cli import main
+from attn_tutor.tui.render.glossary_text import introduced
+from attn_tutor.tui.screens.glossary_view import GlossaryView
+from attn_tutor.tui.tty.terminal import Terminal
 from tests.course import COURSE
 from tests.tui.learner import position_text, task, tutor
-from tui.cli import main
-from tui.render.glossary_text import introduced
-from tui.screens.glossary_view import GlossaryView
-from tui.tty.terminal import Terminal
 
 WORDS = glossary.load()
 

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lessons.learner.exports import parse
+from attn_tutor.lessons.learner.exports import parse
+from attn_tutor.tui.screens.home_view import HomeView
+from attn_tutor.tui.widgets.text_pane import TextPane
 from tests.course import COURSE
 from tests.tui.learner import position_text, tutor
-from tui.screens.home_view import HomeView
-from tui.widgets.text_pane import TextPane
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lessons.reading.course_outline import SIDE, Corner
-from tui.screens.map_view import draw_thumbnail
-from tui.tty.terminal import Terminal
+from attn_tutor.lessons.reading.course_outline import SIDE, Corner
+from attn_tutor.tui.screens.map_view import draw_thumbnail
+from attn_tutor.tui.tty.terminal import Terminal
 
 BESIDE_LESSONS = 37
 """Columns beside the list of lessons on a screen of 80."""

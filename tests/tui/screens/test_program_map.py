@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from textual.app import App, ComposeResult
 
-from lessons.learner.progress import Progress
-from lessons.reading.course_outline import CourseOutline, LessonOutline
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.reading.course_outline import CourseOutline, LessonOutline
+from attn_tutor.tui.screens.map_view import MapView
+from attn_tutor.tui.screens.program_map import ProgramMap
+from attn_tutor.tui.state.tensor_rows import TensorRow
+from attn_tutor.tui.tty.terminal import Terminal
 from tests.tui.painted import painted_lines
-from tui.screens.map_view import MapView
-from tui.screens.program_map import ProgramMap
-from tui.state.tensor_rows import TensorRow
-from tui.tty.terminal import Terminal
 
 
 class Listed(NamedTuple):

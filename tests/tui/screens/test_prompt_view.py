@@ -10,22 +10,22 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.message import Message
 
-import tui
-from lessons.engine.prompt import PromptResult
-from lessons.format import main_path
-from lessons.results import formula
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation, Operand
-from lessons.results.result import Failure, Tensor
-from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion, WindowQuestion
+from attn_tutor import tui
+from attn_tutor.lessons.engine.prompt import PromptResult
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.results import formula
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation, Operand
+from attn_tutor.lessons.results.result import Failure, Tensor
+from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion, WindowQuestion
+from attn_tutor.tui.screens.prompt_view import PromptView, entry, heights, outline, welcome
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.explanation_pane import ExplanationPane
+from attn_tutor.tui.widgets.matrix import MatrixView
+from attn_tutor.tui.widgets.prompt_input import PromptInput
+from attn_tutor.tui.widgets.text_pane import TextPane
 from tests.course import COURSE
 from tests.tui.painted import painted_lines
-from tui.screens.prompt_view import PromptView, entry, heights, outline, welcome
-from tui.tty.terminal import Terminal
-from tui.widgets.explanation_pane import ExplanationPane
-from tui.widgets.matrix import MatrixView
-from tui.widgets.prompt_input import PromptInput
-from tui.widgets.text_pane import TextPane
 
 LESSON = COURSE.lesson("all-queries")
 NAMES = (("inputs", "(6,3)"), ("scores", "(6,6)"))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Course
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course
 from tests.course import use_course
 from tests.lessons.experiment_builders import STEP
 from tests.lessons.lesson_builders import code_step, lesson_of

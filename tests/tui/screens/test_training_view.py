@@ -10,17 +10,17 @@ from typing import cast
 
 import pytest
 
-import lessons.engine.training
-import lessons.reading.glossary
-from lessons.format.lesson import Course, Lesson, TrainStep
-from lessons.play import step_results
-from lessons.play.training_replay import TrainingReplay
-from lessons.results.result import Failure, Tensor, Training, TrainingSnapshot
+from attn_tutor.lessons.engine import training
+from attn_tutor.lessons.format.lesson import Course, Lesson, TrainStep
+from attn_tutor.lessons.play import step_results
+from attn_tutor.lessons.play.training_replay import TrainingReplay
+from attn_tutor.lessons.reading import glossary
+from attn_tutor.lessons.results.result import Failure, Tensor, Training, TrainingSnapshot
+from attn_tutor.tui.tty.terminal import Terminal
 from tests.course import use_course
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of, text_step
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import Learner, tutor
-from tui.tty.terminal import Terminal
 
 SIZE = 4
 LOOP = "for step in range(40):\n    loss = train(0.5)\n    frame(step, 40)\n"
@@ -84,7 +84,7 @@ def course(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def use(recorded: tuple[TrainingSnapshot, ...] = RECORDED, **fields: object) -> None:
         one_lesson = Course(lessons=(lesson(**fields),))
         use_course(monkeypatch, one_lesson)
-        monkeypatch.setattr(lessons.engine.training, "load_recorded", lambda *_: Training(recorded, seconds=19.8))
+        monkeypatch.setattr(training, "load_recorded", lambda *_: Training(recorded, seconds=19.8))
 
     use()
     return use
@@ -426,7 +426,7 @@ async def test_opening_the_prompt_or_rerunning_stops_a_training() -> None:
 
 
 async def test_a_training_continues_behind_the_glossary(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lessons.reading.glossary, "load", lambda: lessons.reading.glossary.Glossary())
+    monkeypatch.setattr(glossary, "load", lambda: glossary.Glossary())
     async with tutor(FakeSession()) as learner:
         await opened(learner)
         session = await started(learner, 0)

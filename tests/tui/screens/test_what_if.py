@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.widgets import Input
 
-from lessons.format.lesson import Lesson
-from lessons.what_if.cells import CellChange
-from lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes, apply
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.what_if.cells import CellChange
+from attn_tutor.lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes, apply
+from attn_tutor.tui.state import what_if_rows
+from attn_tutor.tui.state.what_if_rows import Spot, WhatIfRow
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.what_if_panel import Rows, WhatIfPanel, row_text
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of, text_step
 from tests.tui.painted import painted_lines
-from tui.state import what_if_rows
-from tui.state.what_if_rows import Spot, WhatIfRow
-from tui.tty.terminal import Terminal
-from tui.widgets.what_if_panel import Rows, WhatIfPanel, row_text
 
 INPUTS = "inputs = torch.tensor([[0.43, 0.15, 0.89],   # Your\n                       [0.55, 0.87, 0.66]])  # journey\n"
 HEADS = {"kind": "number", "name": "heads", "label": "Heads", "default": 2, "values": [1, 2, 4]}

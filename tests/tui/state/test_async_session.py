@@ -8,15 +8,15 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Course, ExerciseStep
-from lessons.results.code_unit import CodeUnit
-from lessons.results.result import Window, WorkerError
-from lessons.results.summaries import Blocks, RowStats
-from lessons.results.tensor_questions import BlocksQuestion, ExplainQuestion, RowQuestion, WindowQuestion
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import Window, WorkerError
+from attn_tutor.lessons.results.summaries import Blocks, RowStats
+from attn_tutor.lessons.results.tensor_questions import BlocksQuestion, ExplainQuestion, RowQuestion, WindowQuestion
+from attn_tutor.tui.state.async_session import AsyncSession
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
-from tui.state.async_session import AsyncSession
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.judging import MAX_SOURCE
-from tui.state.saved_file import FileFingerprint, Settling, create, look, read
+from attn_tutor.lessons.engine.judging import MAX_SOURCE
+from attn_tutor.tui.state.saved_file import FileFingerprint, Settling, create, look, read
 
 A, B = FileFingerprint(1, 1, 1), FileFingerprint(2, 2, 1)
 

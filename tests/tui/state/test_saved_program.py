@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.running_program import OwnProgram
-from tui.state.saved_program import SavedProgram
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.tui.state.saved_program import SavedProgram
 
 BEGAN = 10**18
 

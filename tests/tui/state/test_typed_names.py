@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.state.typed_names import listed, meant, typed
+from attn_tutor.tui.state.typed_names import listed, meant, typed
 
 NAMES = [
     "scores",

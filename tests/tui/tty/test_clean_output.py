@@ -12,10 +12,10 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
+from attn_tutor.tui.tty import clean_output
+from attn_tutor.tui.tty.clean_output import CleanOutput
 from tests.course import ROOT
 from tests.tui.hostile_text import COMMANDS, EVERY_COMMAND, MARK, foreign
-from tui.tty import clean_output
-from tui.tty.clean_output import CleanOutput
 
 
 def raise_it() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from tui.tty.exit_codes import ExitCode, ended_by
+from attn_tutor.tui.tty.exit_codes import ExitCode, ended_by
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference.md"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.tty import external_editor
+from attn_tutor.tui.tty import external_editor
 
 CODE = "def f():\n    return 1\n"
 

@@ -6,10 +6,10 @@ import pyte
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attn_tutor.tui.tty import glyph_screen
+from attn_tutor.tui.tty.glyph_screen import GlyphScreen
+from attn_tutor.tui.tty.styles import PLAIN, style_after, style_change
 from tests.tui.painted import seen
-from tui.tty import glyph_screen
-from tui.tty.glyph_screen import GlyphScreen
-from tui.tty.styles import PLAIN, style_after, style_change
 
 COLUMNS, LINES = 12, 4
 STYLES = [style_after(PLAIN, each) or PLAIN for each in ("", "1;31", "7", "48;5;7", "4", "48;5;7;2;92")]

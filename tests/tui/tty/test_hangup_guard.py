@@ -13,7 +13,7 @@ import pytest
 
 STUCK = """
 import os, signal, subprocess, sys, threading
-from tui.tty import hangup_guard
+from attn_tutor.tui.tty import hangup_guard
 
 hangup_guard.GRACE = 0.1
 hangup_guard.guard()

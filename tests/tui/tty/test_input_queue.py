@@ -17,18 +17,18 @@ from textual.events import AppBlur, Key, Resize
 from textual.geometry import Size
 from textual.widgets import Input
 
-from lessons.learner.progress import Progress
+from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.controllers import startup
+from attn_tutor.tui.sources.course_source import CourseSource
+from attn_tutor.tui.tty import input_queue
+from attn_tutor.tui.tty.input_queue import MOST_AT_ONCE, OrderedInputApp
+from attn_tutor.tui.widgets.code_editor import CodeEditor
+from attn_tutor.tui.widgets.prompt_input import PromptInput
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import SSH, Learner, position_text, task, tutor, with_typed
 from tests.tui.packets import BACKSPACE, CTRL_C, DELETE, DOWN, END, ENTER, F5, F8, F12, HOME, LEFT, RIGHT, Line, pasted
-from tui.app import TutorApp
-from tui.controllers import startup
-from tui.sources.course_source import CourseSource
-from tui.tty import input_queue
-from tui.tty.input_queue import MOST_AT_ONCE, OrderedInputApp
-from tui.widgets.code_editor import CodeEditor
-from tui.widgets.prompt_input import PromptInput
 
 Kind = Literal["editor", "prompt", "line"]
 KINDS: tuple[Kind, ...] = ("editor", "prompt", "line")

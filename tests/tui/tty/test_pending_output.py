@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyte.screens import Char
 
+from attn_tutor.tui.tty.pending_output import PendingOutput
 from tests.tui.painted import seen
-from tui.tty.pending_output import PendingOutput
 
 MODES = "\x1b[?1049h\x1b[?1000h\x1b[?25l\x1b[>25u\x1b[?7l"
 ASIDE, LAST = "\x1b[?7h\x1b[<u", "\x1b[?1049l\x1b[?25h"

@@ -16,9 +16,9 @@ from rich.text import Text
 from textual.content import Content
 from textual.strip import Strip
 
-from lessons.results.clean_text import REPLACEMENT, clean, is_harmless
+from attn_tutor.lessons.results.clean_text import REPLACEMENT, clean, is_harmless
+from attn_tutor.tui.tty import screen_gate
 from tests.tui.hostile_text import COMMANDS, EVERY_COMMAND, MARK, foreign
-from tui.tty import screen_gate
 
 CONSOLE = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor", width=200)
 STYLES = (None, Style(), Style(color="red", bold=True), Style(link=f"file:///{MARK}{EVERY_COMMAND}"))

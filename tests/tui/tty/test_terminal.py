@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tui.tty.terminal import Depth, Terminal, detect, output_encoding, prepare, textual_environment, theme
+from attn_tutor.tui.tty.terminal import Depth, Terminal, detect, output_encoding, prepare, textual_environment, theme
 
 UTF8 = {"LANG": "en_US.UTF-8", "TERM": "xterm"}
 
@@ -114,7 +114,7 @@ def test_neither_textual_nor_rich_is_imported() -> None:
 
 
 def test_closed_streams_are_not_terminals() -> None:
-    program = "import sys; from tui.tty.terminal import this_terminal; sys.exit(this_terminal().interactive)"
+    program = "import sys; from attn_tutor.tui.tty.terminal import this_terminal; sys.exit(this_terminal().interactive)"
     shell = f'exec "{sys.executable}" -c "{program}" <&- >&- 2>&-'
     assert subprocess.run(["/bin/sh", "-c", shell], check=False).returncode == 0
 
@@ -140,8 +140,8 @@ def test_output_encoding(environ: dict[str, str], encoding: str) -> None:
 def test_encoding_that_python_puts_into_the_environment_is_not_the_terminals(name: str) -> None:
     environ = {**os.environ, "LANG": name}
     program = (
-        "import os, sys; from tui.tty.terminal import this_terminal; from tui.commands import output; "
-        "output.use_given_encoding(); output.print_lines(['\u2026']); "
+        "import os, sys; from attn_tutor.tui.tty.terminal import this_terminal; "
+        "from attn_tutor.tui.commands import output; output.use_given_encoding(); output.print_lines(['\u2026']); "
         "sys.exit(this_terminal().unicode or os.environ.get('LC_CTYPE', '') == '')"
     )
     done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, check=False)

@@ -11,8 +11,8 @@ from textual.events import Key, Paste
 from textual.message import Message
 
 from tests.tui.packets import DOWN, F5, pasted
-from tui.tty import textual_patches
-from tui.tty.textual_patches import INTERRUPTS, MOST_PASTED, PASTE_PATIENCE, PATIENCE, PatientParser
+from attn_tutor.tui.tty import textual_patches
+from attn_tutor.tui.tty.textual_patches import INTERRUPTS, MOST_PASTED, PASTE_PATIENCE, PATIENCE, PatientParser
 
 LATE = 0.3
 """Seconds between two pieces: more than Textual waits."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.tty.width_probe import DRAWN, measure_widths
+from attn_tutor.tui.tty.width_probe import DRAWN, measure_widths
 
 ROOT = Path(__file__).parents[3]
 REPORT = "\x1b[6n"

@@ -7,9 +7,9 @@ from textual.app import App, ComposeResult
 from textual.document._syntax_aware_document import SyntaxAwareDocument
 from textual.widgets.text_area import Selection
 
+from attn_tutor.tui.widgets import code_editor
+from attn_tutor.tui.widgets.code_editor import CodeEditor
 from tests.tui.painted import painted_lines
-from tui.widgets import code_editor
-from tui.widgets.code_editor import CodeEditor
 
 CODE = "def f(x):\n    if x:\n\n        return 1\n"
 

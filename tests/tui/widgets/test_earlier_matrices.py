@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from textual.app import App, ComposeResult
 
-from lessons.format import main_path
-from lessons.play.recorded_results import RecordedResults
-from lessons.results.result import StepResult, Tensor
+from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.play.recorded_results import RecordedResults
+from attn_tutor.lessons.results.result import StepResult, Tensor
+from attn_tutor.tui.state import earlier_tensors
+from attn_tutor.tui.state.earlier_tensors import EarlierTensor
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.earlier_matrices import EarlierMatrices
 from tests.course import COURSE
 from tests.tui.painted import painted_lines
-from tui.state import earlier_tensors
-from tui.state.earlier_tensors import EarlierTensor
-from tui.tty.terminal import Terminal
-from tui.widgets.earlier_matrices import EarlierMatrices
 
 LESSON = COURSE.lesson("causal-mask")
 

@@ -12,12 +12,12 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.message import Message
 
-from lessons.render.numbers import readable
-from lessons.results.explanation import Explanation
+from attn_tutor.lessons.render.numbers import readable
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.explanation_pane import ExplanationPane, PathStop, lines
 from tests.tui.explanations import VARIED, dot, explanation, leaf, long
 from tests.tui.painted import painted_lines
-from tui.tty.terminal import Terminal
-from tui.widgets.explanation_pane import ExplanationPane, PathStop, lines
 
 ALL = [*VARIED, long(60), dot("注意", (0, 1), [123456.789, -1e-30] * 5, [1e30, -0.00012345] * 5)]
 SCORE, SHARE = VARIED[0], VARIED[1]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 
+from attn_tutor.tui.widgets.lesson_list import LessonEntry, LessonList, fitting_word
 from tests.tui.painted import painted_lines, painted_strips
-from tui.widgets.lesson_list import LessonEntry, LessonList, fitting_word
 
 ENTRIES = (
     LessonEntry("▶", "Continue: 2. Softmax", strong=True),

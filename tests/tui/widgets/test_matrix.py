@@ -20,16 +20,16 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.widgets import Static
 
-from lessons.results.result import Tensor, Window
-from lessons.results.tensor_questions import WindowQuestion
+from attn_tutor.lessons.results.result import Tensor, Window
+from attn_tutor.lessons.results.tensor_questions import WindowQuestion
+from attn_tutor.tui.drawings.drawing_scene import TILE, Face, Scene, index_of, tiles_missing, values_of
+from attn_tutor.tui.drawings.grid import draw, layout, natural_size
+from attn_tutor.tui.drawings.header import describe
+from attn_tutor.tui.drawings.styled_line import differing_width
+from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.tty.terminal import Depth, Terminal
+from attn_tutor.tui.widgets.matrix import MOST_WINDOWS, MatrixView
 from tests.tui.pty_harness import Pty
-from tui.drawings.drawing_scene import TILE, Face, Scene, index_of, tiles_missing, values_of
-from tui.drawings.grid import draw, layout, natural_size
-from tui.drawings.header import describe
-from tui.drawings.styled_line import differing_width
-from tui.render.palette import palette
-from tui.tty.terminal import Depth, Terminal
-from tui.widgets.matrix import MOST_WINDOWS, MatrixView
 
 ROOT = Path(__file__).parents[3]
 WORDS = ("Your", "journey", "starts", "with", "one", "step")
@@ -742,7 +742,7 @@ async def test_a_message_replaces_earlier_ones() -> None:
 
 PROGRAM = """
 import json, os, sys
-from tui.tty.terminal import prepare, this_terminal
+from attn_tutor.tui.tty.terminal import prepare, this_terminal
 terminal = this_terminal()
 prepare(terminal, os.environ)
 from tests.tui.widgets.test_matrix import MatrixApp, large, scores

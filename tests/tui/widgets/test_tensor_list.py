@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from textual.app import App, ComposeResult
 
+from attn_tutor.tui.state.tensor_rows import TensorRow
+from attn_tutor.tui.widgets.tensor_list import TensorList
 from tests.tui.painted import painted_lines
-from tui.state.tensor_rows import TensorRow
-from tui.widgets.tensor_list import TensorList
 
 ROWS = (
     TensorRow("page-1", "x", ("5×4", "float32", "line 12")),

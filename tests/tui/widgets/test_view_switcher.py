@@ -5,12 +5,12 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 from textual.containers import Container
 
+from attn_tutor.tui.render.step_layout import WIDE
+from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.line_widget import Box
+from attn_tutor.tui.widgets.side_panel import SidePanel
+from attn_tutor.tui.widgets.view_switcher import Middle, ViewSwitcher
 from tests.tui.painted import painted_lines
-from tui.render.step_layout import WIDE
-from tui.tty.terminal import Terminal
-from tui.widgets.line_widget import Box
-from tui.widgets.side_panel import SidePanel
-from tui.widgets.view_switcher import Middle, ViewSwitcher
 
 
 class Switching(App[None]):

@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lessons.engine.launching import address_space, open_files
-from lessons.engine.self_testing import WorkerFacts
-from lessons.texts.wording import Wording
-from tui.commands.health.health_check import HealthCheck
+from attn_tutor.lessons.engine.launching import address_space, open_files
+from attn_tutor.lessons.engine.self_testing import WorkerFacts
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.health.health_check import HealthCheck
 
 say = Wording("doctor/host")
 

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lessons.engine.launching.reinstalling import PROJECT, reinstall_command
-from lessons.engine.self_testing import WorkerFacts, worker_facts
-from lessons.texts.wording import Wording
-from tui.commands.health.health_check import HealthCheck
+from attn_tutor.lessons.engine.launching.reinstalling import PROJECT, reinstall_command
+from attn_tutor.lessons.engine.self_testing import WorkerFacts, worker_facts
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.health.health_check import HealthCheck
 
 say = Wording("doctor/python")
 

@@ -13,10 +13,10 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lessons.learner.progress_file import default_path, open_database
-from lessons.results.clean_text import clean
-from lessons.texts.wording import Wording
-from tui.commands.health.health_check import HealthCheck
+from attn_tutor.lessons.learner.progress_file import default_path, open_database
+from attn_tutor.lessons.results.clean_text import clean
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.health.health_check import HealthCheck
 
 say = Wording("doctor/storage")
 
@@ -178,7 +178,7 @@ def _state_folder() -> Path | None:
 
 def _cache_folder() -> Path | None:
     """Return where the course is kept, None without a home directory. Raises `ImportError`."""
-    from lessons.reading.kept_course import cache_folder
+    from attn_tutor.lessons.reading.kept_course import cache_folder
 
     with suppress(RuntimeError, OSError):
         return cache_folder()

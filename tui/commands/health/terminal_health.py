@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lessons.texts.wording import Wording
-from tui.commands.health.health_check import HealthCheck
-from tui.tty.terminal import Terminal, color_choice, given_environment, is_remote, this_terminal
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.commands.health.health_check import HealthCheck
+from attn_tutor.tui.tty.terminal import Terminal, color_choice, given_environment, is_remote, this_terminal
 
 say = Wording("doctor/terminal")
 
@@ -137,7 +137,7 @@ def _drawn_widths(widths: Mapping[str, int]) -> HealthCheck:
 
 def _widths() -> dict[str, int]:
     try:
-        from tui.tty.width_probe import measure_widths
+        from attn_tutor.tui.tty.width_probe import measure_widths
 
         return measure_widths(sys.stdin.fileno()) or {}
     except (ImportError, OSError):  # termios is missing on Windows

@@ -9,7 +9,7 @@ below autograd, since all others consist of them: `x @ y` arrives as `mm` or `bm
 from __future__ import annotations
 
 # Importing a module registers its rules.
-from lessons.worker.explaining.rules import (
+from attn_tutor.lessons.worker.explaining.rules import (
     activations,
     channel_norms,
     complex_numbers,
@@ -28,9 +28,9 @@ from lessons.worker.explaining.rules import (
     reductions,
     weight_norms,
 )
-from lessons.worker.explaining.rules.constants import LEAVES, set_by_hand
-from lessons.worker.explaining.rules.movement import apply, copied, movement_of
-from lessons.worker.explaining.rules.registry import known
+from attn_tutor.lessons.worker.explaining.rules.constants import LEAVES, set_by_hand
+from attn_tutor.lessons.worker.explaining.rules.movement import apply, copied, movement_of
+from attn_tutor.lessons.worker.explaining.rules.registry import known
 
 __all__ = [
     "LEAVES",

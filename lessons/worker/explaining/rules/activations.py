@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation, broadcast
-from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.registry import ONE, ZERO, Rule, make, region, rule, unknown
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.derivation import Derivation, broadcast
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
+from attn_tutor.lessons.worker.explaining.rules.registry import ONE, ZERO, Rule, make, region, rule, unknown
 
 say = Wording("explaining/activations")
 

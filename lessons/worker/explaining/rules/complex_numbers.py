@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation, broadcast
-from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.products import factors, pairs
-from lessons.worker.explaining.rules.reductions import reduced
-from lessons.worker.explaining.rules.registry import (
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.derivation import Derivation, broadcast
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
+from attn_tutor.lessons.worker.explaining.rules.products import factors, pairs
+from attn_tutor.lessons.worker.explaining.rules.reductions import reduced
+from attn_tutor.lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ZERO,
     given_by_python,
@@ -20,9 +20,9 @@ from lessons.worker.explaining.rules.registry import (
     named_only,
     region,
 )
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.operation_info import DATA
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.operation_info import DATA
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/complex-numbers")
 

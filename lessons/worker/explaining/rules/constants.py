@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import math
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation
-from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.python_numbers import computed_by_python, item_at
-from lessons.worker.explaining.rules.registry import (
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.derivation import Derivation
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
+from attn_tutor.lessons.worker.explaining.rules.python_numbers import computed_by_python, item_at
+from attn_tutor.lessons.worker.explaining.rules.registry import (
     ZERO,
     given_by_python,
     initial,
@@ -21,7 +21,7 @@ from lessons.worker.explaining.rules.registry import (
     short,
     stored,
 )
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/constants")
 

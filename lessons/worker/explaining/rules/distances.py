@@ -6,12 +6,21 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation, broadcast
-from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.registry import MOST_TERMS, ONE, ZERO, make, region, rule, too_many, unknown
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.derivation import Derivation, broadcast
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
+from attn_tutor.lessons.worker.explaining.rules.registry import (
+    MOST_TERMS,
+    ONE,
+    ZERO,
+    make,
+    region,
+    rule,
+    too_many,
+    unknown,
+)
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/distances")
 

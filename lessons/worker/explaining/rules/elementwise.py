@@ -9,16 +9,16 @@ from typing import Any
 
 import torch
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation, broadcast
-from lessons.worker.explaining.narrow_types import is_coarser
-from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.random_draws import dropout, dropped
-from lessons.worker.explaining.rules.registry import ONE, ZERO, Rule, make, region, rule, stored
-from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.derivation import Derivation, broadcast
+from attn_tutor.lessons.worker.explaining.narrow_types import is_coarser
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
+from attn_tutor.lessons.worker.explaining.rules.random_draws import dropout, dropped
+from attn_tutor.lessons.worker.explaining.rules.registry import ONE, ZERO, Rule, make, region, rule, stored
+from attn_tutor.lessons.worker.recording.element_history import Element
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/elementwise")
 

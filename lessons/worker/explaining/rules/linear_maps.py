@@ -11,12 +11,20 @@ from typing import Any
 
 import torch
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation
-from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.registry import MOST_TERMS, make, region, rule, set_here, too_many, unknown
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.derivation import Derivation
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
+from attn_tutor.lessons.worker.explaining.rules.registry import (
+    MOST_TERMS,
+    make,
+    region,
+    rule,
+    set_here,
+    too_many,
+    unknown,
+)
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/linear-maps")
 

@@ -10,12 +10,12 @@ import itertools
 import math
 from collections.abc import Callable
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation
-from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.normalization import layer_norm
-from lessons.worker.explaining.rules.registry import (
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.derivation import Derivation
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
+from attn_tutor.lessons.worker.explaining.rules.normalization import layer_norm
+from attn_tutor.lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ONE,
     ZERO,
@@ -25,7 +25,7 @@ from lessons.worker.explaining.rules.registry import (
     too_many,
     unknown,
 )
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/losses")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining import source_location
-from lessons.worker.explaining.derivation import Derivation, broadcast
-from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.registry import ZERO, make, region, rule, short, stored
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining import source_location
+from attn_tutor.lessons.worker.explaining.derivation import Derivation, broadcast
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
+from attn_tutor.lessons.worker.explaining.rules.registry import ZERO, make, region, rule, short, stored
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/masking")
 

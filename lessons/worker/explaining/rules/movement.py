@@ -9,14 +9,14 @@ from typing import Any
 
 import torch
 
-from lessons.results import formula as f
-from lessons.results.floats import exact_number
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation, broadcast
-from lessons.worker.explaining.narrow_types import dtype_name, rounded_note
-from lessons.worker.explaining.recorded_run import Index, Movement, RecordedRun, RuleResult
-from lessons.worker.explaining.rules import complex_numbers, descent
-from lessons.worker.explaining.rules.registry import (
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.floats import exact_number
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.derivation import Derivation, broadcast
+from attn_tutor.lessons.worker.explaining.narrow_types import dtype_name, rounded_note
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, Movement, RecordedRun, RuleResult
+from attn_tutor.lessons.worker.explaining.rules import complex_numbers, descent
+from attn_tutor.lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ZERO,
     as_stored,
@@ -31,9 +31,9 @@ from lessons.worker.explaining.rules.registry import (
     unknown,
     without_storage,
 )
-from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.event import SNAPSHOT, Event
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.element_history import Element
+from attn_tutor.lessons.worker.recording.event import SNAPSHOT, Event
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/movement")
 

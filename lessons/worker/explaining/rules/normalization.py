@@ -6,13 +6,13 @@ import itertools
 import math
 from typing import Any
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation
-from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.masking import masked_on
-from lessons.worker.explaining.rules.registry import MOST_TERMS, make, region, rule, short, too_many, unknown
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.derivation import Derivation
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
+from attn_tutor.lessons.worker.explaining.rules.masking import masked_on
+from attn_tutor.lessons.worker.explaining.rules.registry import MOST_TERMS, make, region, rule, short, too_many, unknown
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/normalization")
 

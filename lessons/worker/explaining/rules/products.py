@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Derivation, broadcast
-from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.registry import MOST_TERMS, ZERO, make, region, rule, too_many, unknown
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.worker.explaining.derivation import Derivation, broadcast
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
+from attn_tutor.lessons.worker.explaining.rules.registry import MOST_TERMS, ZERO, make, region, rule, too_many, unknown
+from attn_tutor.lessons.worker.recording.regions import Region
 
 
 def _dot(derivation: Derivation, left: Region, right: Region, found: Iterator[tuple[Index, Index]]) -> f.Formula:

@@ -11,14 +11,14 @@ from collections.abc import Callable
 
 import torch
 
-from lessons.results import formula as f
-from lessons.worker.explaining.derivation import Derivation
-from lessons.worker.explaining.recorded_run import Index
-from lessons.worker.explaining.rules.registry import MOST_TERMS
-from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.regions import Region
-from lessons.worker.recording.source_positions import Source, dotted
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.worker.explaining.derivation import Derivation
+from attn_tutor.lessons.worker.explaining.recorded_run import Index
+from attn_tutor.lessons.worker.explaining.rules.registry import MOST_TERMS
+from attn_tutor.lessons.worker.recording.element_history import Element
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.source_positions import Source, dotted
 
 MOST_EVENTS = 2000
 """Operations before a number among which the ones are looked for that gave Python what it was computed from."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation, broadcast
-from lessons.worker.explaining.recorded_run import Index, RecordedRun, RuleResult
-from lessons.worker.explaining.rules.registry import leaf, make, ordinal_ending, rule, short
-from lessons.worker.recording.event import Event
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.derivation import Derivation, broadcast
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RecordedRun, RuleResult
+from attn_tutor.lessons.worker.explaining.rules.registry import leaf, make, ordinal_ending, rule, short
+from attn_tutor.lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/random-draws")
 

@@ -7,13 +7,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from lessons.results import formula as f
-from lessons.texts.wording import Wording
-from lessons.worker.explaining.derivation import Derivation
-from lessons.worker.explaining.recorded_run import Index, RuleResult
-from lessons.worker.explaining.rules.distances import norm_of
-from lessons.worker.explaining.rules.elementwise import term
-from lessons.worker.explaining.rules.registry import (
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.explaining.derivation import Derivation
+from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
+from attn_tutor.lessons.worker.explaining.rules.distances import norm_of
+from attn_tutor.lessons.worker.explaining.rules.elementwise import term
+from attn_tutor.lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ONE,
     ZERO,
@@ -24,7 +24,7 @@ from lessons.worker.explaining.rules.registry import (
     too_many,
     unknown,
 )
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.regions import Region
 
 say = Wording("explaining/reductions")
 

@@ -19,14 +19,20 @@ from typing import Any, NoReturn, cast
 
 import pytest
 
-from lessons.engine.launching import address_space, launchers, open_files
-from lessons.engine.launching.launchers import ForkServerLauncher, ForkUnsafe, SpareChild, SpareLauncher, make_launcher
-from lessons.engine.launching.worker_process import environment
-from lessons.engine.session import Session
-from lessons.format.lesson import Course, Limits
-from lessons.results.result import Failure, StepResult, WorkerError
-from lessons.worker import wire
-from lessons.worker.messages import Exited
+from attn_tutor.lessons.engine.launching import address_space, launchers, open_files
+from attn_tutor.lessons.engine.launching.launchers import (
+    ForkServerLauncher,
+    ForkUnsafe,
+    SpareChild,
+    SpareLauncher,
+    make_launcher,
+)
+from attn_tutor.lessons.engine.launching.worker_process import environment
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course, Limits
+from attn_tutor.lessons.results.result import Failure, StepResult, WorkerError
+from attn_tutor.lessons.worker import wire
+from attn_tutor.lessons.worker.messages import Exited
 from tests.lessons import run_questions
 from tests.lessons.lesson_builders import DOUBLED, code_exercise, code_step, doubling_exercise, lesson_of
 from tests.lessons.processes import PATIENCE, descendants, wait_for_end, wait_until, with_enough_time
@@ -466,7 +472,7 @@ def test_too_little_address_space_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 
 PARENT = """
 import sys
-from lessons.engine.session import Session
+from attn_tutor.lessons.engine.session import Session
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 session = Session(kind=sys.argv[1])

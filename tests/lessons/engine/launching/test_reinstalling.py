@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.launching import reinstalling
-from lessons.engine.launching.reinstalling import (
+from attn_tutor.lessons.engine.launching import reinstalling
+from attn_tutor.lessons.engine.launching.reinstalling import (
     CPU_INDEX,
     changed_package,
     install_command,
@@ -81,7 +81,8 @@ def test_a_package_for_a_program_leaves_torch_as_it_is(
 
 
 @pytest.mark.parametrize(
-    ("name", "package"), [("textual.app", "textual"), ("tui.app", ""), ("sqlite3", ""), ("_lzma", ""), (None, "")]
+    ("name", "package"),
+    [("textual.app", "textual"), ("attn_tutor.tui.app", ""), ("sqlite3", ""), ("_lzma", ""), (None, "")],
 )
 def test_only_packages_of_others_are_missing(name: str | None, package: str) -> None:
     assert missing_package(ImportError("no", name=name)) == package

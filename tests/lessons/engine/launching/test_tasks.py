@@ -15,16 +15,16 @@ from typing import Any, NoReturn, cast
 
 import pytest
 
-from lessons.engine.child_failures import exit_failure
-from lessons.engine.launching import launchers, tasks
-from lessons.engine.launching.launchers import ChildProcess, ForkServerLauncher
-from lessons.engine.launching.tasks import JobThread, TooFewTasks
-from lessons.engine.session import Session
-from lessons.format.lesson import Limits
-from lessons.worker import channel, child_exit_codes, wire
-from lessons.worker.messages import Exited, Launch
-from lessons.worker.process import fork_server
-from lessons.worker.process.fork_server import ForkServer
+from attn_tutor.lessons.engine.child_failures import exit_failure
+from attn_tutor.lessons.engine.launching import launchers, tasks
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess, ForkServerLauncher
+from attn_tutor.lessons.engine.launching.tasks import JobThread, TooFewTasks
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Limits
+from attn_tutor.lessons.worker import channel, child_exit_codes, wire
+from attn_tutor.lessons.worker.messages import Exited, Launch
+from attn_tutor.lessons.worker.process import fork_server
+from attn_tutor.lessons.worker.process.fork_server import ForkServer
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from typing import cast
 
 import pytest
 
-from lessons.engine.launching import worker_process
-from lessons.engine.launching.launchers import ForkServerLauncher
-from lessons.engine.session import Session
+from attn_tutor.lessons.engine.launching import worker_process
+from attn_tutor.lessons.engine.launching.launchers import ForkServerLauncher
+from attn_tutor.lessons.engine.session import Session
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 SELF = Path("/proc/self/personality")

@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.engine.programs.program_session import ProgramRun, ProgramSession
-from lessons.engine.running_program import OwnProgram
-from lessons.engine.session import Session
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.flow import Flow
-from lessons.results.result import StepResult, Tensor
-from lessons.results.tensor_questions import BoxQuestion, ExplainQuestion, FlowQuestion, Refusal
-from lessons.what_if import cells
-from lessons.what_if.changes import UNCHANGED
+from attn_tutor.lessons.engine.programs.program_session import ProgramRun, ProgramSession
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.result import StepResult, Tensor
+from attn_tutor.lessons.results.tensor_questions import BoxQuestion, ExplainQuestion, FlowQuestion, Refusal
+from attn_tutor.lessons.what_if import cells
+from attn_tutor.lessons.what_if.changes import UNCHANGED
+from attn_tutor.tui.state import program_rows
 from tests.lessons.engine.programs.test_program_session import opened, page_with, values
-from tui.state import program_rows
 
 SOURCE = """\
 import torch

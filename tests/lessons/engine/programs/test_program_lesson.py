@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lessons.engine.programs.program_lesson import Pages, groups_of, lesson_of
-from lessons.results.program_result import Named
+from attn_tutor.lessons.engine.programs.program_lesson import Pages, groups_of, lesson_of
+from attn_tutor.lessons.results.program_result import Named
 
 
 def parameters(*labels: str) -> list[Named]:

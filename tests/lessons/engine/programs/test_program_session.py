@@ -15,21 +15,21 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.launching.launchers import output
-from lessons.engine.programs.first_difference import lead_to_first
-from lessons.engine.programs.program_session import ProgramRun, ProgramSession, first_page
-from lessons.engine.prompt import Prompt
-from lessons.engine.running_program import OwnProgram
-from lessons.engine.session import Session
-from lessons.format.lesson import RunStep
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.result import StepResult
-from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
-from lessons.what_if import cells
-from lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.engine.launching.launchers import output
+from attn_tutor.lessons.engine.programs.first_difference import lead_to_first
+from attn_tutor.lessons.engine.programs.program_session import ProgramRun, ProgramSession, first_page
+from attn_tutor.lessons.engine.prompt import Prompt
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import RunStep
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
+from attn_tutor.lessons.what_if import cells
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.tui.state import program_rows, program_words, what_if_rows
 from tests.lessons.processes import wait_until
-from tui.state import program_rows, program_words, what_if_rows
 
 SOURCE = """\
 import torch
@@ -583,6 +583,17 @@ def test_what_installs_a_missing_package_is_said(worker: Session, tmp_path: Path
         assert run.whole.error is not None
         assert "To add it to the tutor's environment: " in run.whole.error.message
         assert " install numpy torch==" in run.whole.error.message.replace("'", "")
+
+
+def test_a_program_that_looks_for_the_layers_of_the_course_hears_where_they_are(
+    worker: Session, tmp_path: Path
+) -> None:
+    with opened(worker, tmp_path, "from attention.causal import CausalAttention\n") as (_, run):
+        assert run.whole.error is not None
+        assert "the layers of the course are in `attn_tutor.attention`" in run.whole.error.message
+        assert "To add it" not in run.whole.error.message
+    with opened(worker, tmp_path, "from attn_tutor.attention import CausalAttention\n") as (_, run):
+        assert run.whole.error is None
 
 
 def test_a_missing_part_of_a_package_that_is_there_is_not_to_be_installed(worker: Session, tmp_path: Path) -> None:

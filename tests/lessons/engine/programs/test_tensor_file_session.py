@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons.engine.programs import stored_tensors, tensor_file_session
-from lessons.engine.programs.tensor_file_pages import TensorFilePages
-from lessons.engine.programs.tensor_file_session import TensorFileSession
-from lessons.engine.session import Session
-from lessons.render import tensor_file_text
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.result import StepResult, WorkerError
-from lessons.results.tensor_file import ListedTensor, TensorList
-from lessons.results.tensor_questions import ExplainQuestion
-from lessons.what_if import cells
-from lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.engine.programs import stored_tensors, tensor_file_session
+from attn_tutor.lessons.engine.programs.tensor_file_pages import TensorFilePages
+from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.render import tensor_file_text
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.result import StepResult, WorkerError
+from attn_tutor.lessons.results.tensor_file import ListedTensor, TensorList
+from attn_tutor.lessons.results.tensor_questions import ExplainQuestion
+from attn_tutor.lessons.what_if import cells
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
 from tests.lessons.worker.tensor_files.tensor_file_builders import larger_than_memory
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.engine.programs.tensor_groups import TOGETHER, by_module
+from attn_tutor.lessons.engine.programs.tensor_groups import TOGETHER, by_module
 
 names = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(".".join), max_size=12)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.authoring import proofs
-from lessons.engine.questions import answering, experiment_judging
-from lessons.engine.session import Session
-from lessons.what_if import changes
-from lessons.what_if.changes import ChangeError
+from attn_tutor.lessons.authoring import proofs
+from attn_tutor.lessons.engine.questions import answering, experiment_judging
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.what_if import changes
+from attn_tutor.lessons.what_if.changes import ChangeError
 from tests.lessons.experiment_builders import STEP, experiment, experiment_lesson
 
 LESSON = experiment_lesson()

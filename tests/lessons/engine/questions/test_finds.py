@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from lessons.authoring import claims, proofs
-from lessons.engine.questions import question_words
-from lessons.engine.questions.question_judging import judge
-from lessons.engine.session import Session
-from lessons.format.lesson import FindStep, Lesson
+from attn_tutor.lessons.authoring import claims, proofs
+from attn_tutor.lessons.engine.questions import question_words
+from attn_tutor.lessons.engine.questions.question_judging import judge
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import FindStep, Lesson
 from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.lessons.question_builders import DEFAULTS, question, result_with, tensor
 

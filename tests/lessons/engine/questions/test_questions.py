@@ -11,15 +11,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lessons.engine.questions import answer_reading, question_facts, question_words
-from lessons.engine.questions.question_judging import judge
-from lessons.engine.questions.question_words import answer_text
-from lessons.engine.session import Session
-from lessons.format import template
-from lessons.format.lesson import Question
-from lessons.reading import recorded_outputs
-from lessons.reading.loader import load_lesson
-from lessons.results.result import Failure, Judgement, StepResult, WorkerError
+from attn_tutor.lessons.engine.questions import answer_reading, question_facts, question_words
+from attn_tutor.lessons.engine.questions.question_judging import judge
+from attn_tutor.lessons.engine.questions.question_words import answer_text
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import Question
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.reading.loader import load_lesson
+from attn_tutor.lessons.results.result import Failure, Judgement, StepResult, WorkerError
 from tests.lessons.lesson_builders import Fields, lesson_of
 from tests.lessons.question_builders import (
     DEFAULTS,

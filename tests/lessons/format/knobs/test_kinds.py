@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter
 
-from lessons.format.knobs.kinds import AnyKnob
-from lessons.format.knobs.knob import ChangeError, Knob, Setting
+from attn_tutor.lessons.format.knobs.kinds import AnyKnob
+from attn_tutor.lessons.format.knobs.knob import ChangeError, Knob, Setting
 from tests.lessons.knob_fields import CHOICE, NUMBER, SEED, WORDS
 from tests.lessons.lesson_builders import Fields, lesson_of, text_step
 

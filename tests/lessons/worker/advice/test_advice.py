@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterator
 from textwrap import dedent, indent
 from typing import Any
 
@@ -10,11 +11,10 @@ import pytest
 import torch
 from torch import nn
 
-import attention
-from lessons.engine.session import Session
-from lessons.worker.advice import advice
-from lessons.worker.advice.exception_rules import RULES
-from lessons.worker.advice.safe_reading import (
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.worker.advice import advice
+from attn_tutor.lessons.worker.advice.exception_rules import RULES
+from attn_tutor.lessons.worker.advice.safe_reading import (
     UNKNOWN,
     TensorInfo,
     attribute,
@@ -24,13 +24,21 @@ from lessons.worker.advice.safe_reading import (
     message_of,
     tensor_info,
 )
-from lessons.worker.advice.scene import nearest, size
-from lessons.worker.advice.shape_effects import broadcast, product, viewed
-from lessons.worker.jobs.execute import LONGEST, YOUR_CODE, describe, execute
-from lessons.worker.message_parts import ErrorReport
+from attn_tutor.lessons.worker.advice.scene import nearest, size
+from attn_tutor.lessons.worker.advice.shape_effects import broadcast, product, viewed
+from attn_tutor.lessons.worker.jobs import course_package
+from attn_tutor.lessons.worker.jobs.execute import LONGEST, YOUR_CODE, describe, execute
+from attn_tutor.lessons.worker.message_parts import ErrorReport
 from tests.lessons.lesson_builders import doubling_exercise
 
-assert attention, "the names of the course are known, as in the worker"
+
+@pytest.fixture(autouse=True, scope="module")
+def course_names() -> Iterator[None]:
+    """Let code import the layers of the course, as in the worker."""
+    course_package.provide()
+    yield
+    course_package.take_away()
+
 
 START = """
 import torch
@@ -698,7 +706,7 @@ def test_advice_on_a_program(source: str, advised: str) -> None:
 def test_without_columns_the_whole_line_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     source = START + "scores = queries @ keys"
     error = _raised(source)
-    from lessons.worker.advice import scene
+    from attn_tutor.lessons.worker.advice import scene
 
     monkeypatch.setattr(scene.Scene, "_node", lambda self, trace: None)
     found = advice(error, YOUR_CODE, source)

@@ -6,7 +6,7 @@ import linecache
 
 import pytest
 
-from lessons.worker.advice.failed_operation import failed_operation, may_be_same
+from attn_tutor.lessons.worker.advice.failed_operation import failed_operation, may_be_same
 
 FILE = "<operation>"
 START = "import torch\nfrom torch import nn\nq, k = torch.ones(6, 3), torch.ones(5, 4)\nlayer = nn.Linear(7, 2)\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.worker.jobs.execute import YOUR_CODE, execute
-from lessons.worker.message_parts import ErrorReport
+from attn_tutor.lessons.worker.jobs.execute import YOUR_CODE, execute
+from attn_tutor.lessons.worker.message_parts import ErrorReport
 
 START = """\
 import torch

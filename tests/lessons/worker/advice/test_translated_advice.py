@@ -9,7 +9,7 @@ from textwrap import dedent, indent
 import pytest
 import torch
 
-from lessons.worker.advice import Advice, advice
+from attn_tutor.lessons.worker.advice import Advice, advice
 from tests import pseudo_language
 from tests.lessons.worker.advice.test_advice import BODIES, HEAD, LINES, PROGRAMS, START
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lessons.results.run_comparison import ComparedResult, RunComparison
-from lessons.worker.comparing import program_comparison, traced_result
-from lessons.worker.comparing.traced_result import ResultTrace
-from lessons.worker.jobs import values
+from attn_tutor.lessons.results.run_comparison import ComparedResult, RunComparison
+from attn_tutor.lessons.worker.comparing import program_comparison, traced_result
+from attn_tutor.lessons.worker.comparing.traced_result import ResultTrace
+from attn_tutor.lessons.worker.jobs import values
 from tests.lessons.recorded_code import Traced
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.render import run_comparison_text
-from lessons.results.run_comparison import RunDifference
+from attn_tutor.lessons.render import run_comparison_text
+from attn_tutor.lessons.results.run_comparison import RunDifference
 from tests.lessons.worker.comparing.compared_code import compare
 
 START = """

@@ -7,9 +7,9 @@ import math
 import pytest
 import torch
 
-from lessons.worker.comparing import result_sketch
-from lessons.worker.comparing.result_sketch import sketch, stretch
-from lessons.worker.jobs.result_matching import Kinship
+from attn_tutor.lessons.worker.comparing import result_sketch
+from attn_tutor.lessons.worker.comparing.result_sketch import sketch, stretch
+from attn_tutor.lessons.worker.jobs.result_matching import Kinship
 
 SIZE = 20_000
 LIMITS = (1e-4, 1e-5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.render import explanation_text
+from attn_tutor.lessons.render import explanation_text
 from tests.lessons.recorded_code import Traced
 
 

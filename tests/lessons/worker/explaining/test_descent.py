@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from lessons.results import explanation as x
-from lessons.results import formula as f
+from attn_tutor.lessons.results import explanation as x
+from attn_tutor.lessons.results import formula as f
 from tests.lessons.recorded_code import Traced
 
 PROGRAM = """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.results import explanation as x
-from lessons.results.code_unit import CodeUnit
-from lessons.worker.explaining import fused_definitions
-from lessons.worker.jobs.run_state import RunState
-from lessons.worker.message_parts import NamedExpression
+from attn_tutor.lessons.results import explanation as x
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.worker.explaining import fused_definitions
+from attn_tutor.lessons.worker.jobs.run_state import RunState
+from attn_tutor.lessons.worker.message_parts import NamedExpression
 from tests.lessons.recorded_code import Traced
 
 DEFINITION = "A fused kernel computed this in one go."

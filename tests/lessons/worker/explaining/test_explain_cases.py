@@ -7,17 +7,17 @@ from fractions import Fraction
 
 import pytest
 
-from lessons.results import explanation as x
-from lessons.results import formula as f
-from lessons.results.code_unit import CodeUnit
-from lessons.results.floats import rounded
-from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
-from lessons.worker.explaining.derivation import Derivation
-from lessons.worker.explaining.explainer import NoCell
-from lessons.worker.jobs import tensor_questions
-from lessons.worker.jobs.run_state import RunState
-from lessons.worker.message_parts import NamedExpression
-from lessons.worker.recording.element_history import Element, ElementHistory
+from attn_tutor.lessons.results import explanation as x
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.floats import rounded
+from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
+from attn_tutor.lessons.worker.explaining.derivation import Derivation
+from attn_tutor.lessons.worker.explaining.explainer import NoCell
+from attn_tutor.lessons.worker.jobs import tensor_questions
+from attn_tutor.lessons.worker.jobs.run_state import RunState
+from attn_tutor.lessons.worker.message_parts import NamedExpression
+from attn_tutor.lessons.worker.recording.element_history import Element, ElementHistory
 from tests.lessons.recorded_code import Traced
 
 ATTEND = """

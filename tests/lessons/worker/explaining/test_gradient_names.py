@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.results import explanation as x
+from attn_tutor.lessons.results import explanation as x
 from tests.lessons.recorded_code import Traced, indices
 
 START = """

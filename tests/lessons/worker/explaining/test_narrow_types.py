@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lessons.results import explanation as x
-from lessons.results import formula as f
-from lessons.worker.explaining import accounting
+from attn_tutor.lessons.results import explanation as x
+from attn_tutor.lessons.results import formula as f
+from attn_tutor.lessons.worker.explaining import accounting
 from tests.lessons.recorded_code import Traced, indices
 
 SETUP = """

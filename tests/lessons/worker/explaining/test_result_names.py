@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lessons.results import explanation as x
+from attn_tutor.lessons.results import explanation as x
 from tests.lessons.recorded_code import Traced
 
 SETUP = """

@@ -11,13 +11,13 @@ from string import Formatter
 import pytest
 import torch
 
-from lessons.authoring import interface_texts
-from lessons.authoring.translation_files import header_of
-from lessons.format.text_walk import CourseText
-from lessons.results.explanation import Explanation
-from lessons.texts import po_file
-from lessons.texts.po_file import Entry
-from lessons.worker.explaining import fused_definitions
+from attn_tutor.lessons.authoring import interface_texts
+from attn_tutor.lessons.authoring.translation_files import header_of
+from attn_tutor.lessons.format.text_walk import CourseText
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.texts import po_file
+from attn_tutor.lessons.texts.po_file import Entry
+from attn_tutor.lessons.worker.explaining import fused_definitions
 from tests import pseudo_language
 from tests.course import ROOT
 from tests.lessons.recorded_code import Traced
@@ -46,7 +46,8 @@ PROGRAMS = {
     "accounting": "r = b * 2\nr.apply_(lambda number: number + 5)",
     "explainer": "r = (b * 2).view(torch.int32)",
     "file-origins": (
-        "from lessons.worker.recording import file_origins\nr = torch.frombuffer(bytearray(16), dtype=torch.float32)\n"
+        "from attn_tutor.lessons.worker.recording import file_origins\n"
+        "r = torch.frombuffer(bytearray(16), dtype=torch.float32)\n"
         "file_origins.note(r, 'x', 8)"
     ),
     "fused": "q = torch.rand(1, 2, 3, 4)\nr = F.scaled_dot_product_attention(q, q, q)",

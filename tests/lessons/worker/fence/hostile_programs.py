@@ -162,7 +162,7 @@ ALLOWED = (
 
 PRELUDE = """
 import ctypes, fcntl, json, mmap, os, pathlib, resource, shutil, signal, socket, termios, tty
-from lessons.worker.fence import system_calls
+from attn_tutor.lessons.worker.fence import system_calls
 
 kernel = ctypes.CDLL(None, use_errno=True)
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.session import Session
-from lessons.worker.fence import limits, scratch_folders, shared_memory
-from lessons.worker.process import fork_server
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.worker.fence import limits, scratch_folders, shared_memory
+from attn_tutor.lessons.worker.process import fork_server
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of
 from tests.lessons.worker.fence.hostile_programs import ALLOWED, ATTEMPTS, FILTER, Attempt, all_in_one
 
@@ -31,7 +31,8 @@ SECURITY = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 @pytest.fixture(scope="session")
 def layers() -> dict[str, int]:
     """Return which layers work on this host. A process of its own finds out, since it must have one thread."""
-    program = "import dataclasses\nfrom lessons.worker.fence import layers\nprint(dataclasses.asdict(layers.found()))"
+    program = "import dataclasses; from attn_tutor.lessons.worker.fence import layers as at; "
+    program += "print(dataclasses.asdict(at.found()))"
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     found: dict[str, int] = ast.literal_eval(run.stdout)
     return found

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons.worker.advice import advice
-from lessons.worker.fence import landlock
+from attn_tutor.lessons.worker.advice import advice
+from attn_tutor.lessons.worker.fence import landlock
 
 ROOT = Path(__file__).parents[4]
 NO_SHARED_MEMORY = (
@@ -33,7 +33,7 @@ def test_without_a_folder_of_its_own_a_process_has_no_shared_memory(tmp_path: Pa
     """What it left in /dev/shm, which it would share with all programs, would stay."""
     program = f"""
 import multiprocessing, os
-from lessons.worker.fence import landlock
+from attn_tutor.lessons.worker.fence import landlock
 assert landlock.confine({str(tmp_path)!r})
 open({str(tmp_path / "mine")!r}, "w").close()
 multiprocessing.Lock()

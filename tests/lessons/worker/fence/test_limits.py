@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.worker.fence import limits
+from attn_tutor.lessons.worker.fence import limits
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.worker.fence import processes, system_calls
+from attn_tutor.lessons.worker.fence import processes, system_calls
 from tests.lessons.processes import wait_for_end, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 ROOT = Path(__file__).parents[4]
 KEEPER = """
 import os, subprocess, sys
-from lessons.worker.fence import processes
-from lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, prctl
+from attn_tutor.lessons.worker.fence import processes
+from attn_tutor.lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, prctl
 
 prctl(PR_SET_CHILD_SUBREAPER, 1)
 own = subprocess.Popen(["sleep", "1000"])

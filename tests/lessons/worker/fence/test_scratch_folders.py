@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons.worker.fence import cleaner, folder_walk, landlock, processes, scratch_folders
-from lessons.worker.fence.folder_walk import FOLDER, walk
+from attn_tutor.lessons.worker.fence import cleaner, folder_walk, landlock, processes, scratch_folders
+from attn_tutor.lessons.worker.fence.folder_walk import FOLDER, walk
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 MIB = 1 << 20
@@ -167,7 +167,7 @@ def test_the_cleaner_can_reach_nothing_else(tmp_path: Path, decoy: Path) -> None
     """Were it led out all the same, the kernel would refuse what it does there."""
     program = f"""
 import os
-from lessons.worker.fence import cleaner, folder_walk
+from attn_tutor.lessons.worker.fence import cleaner, folder_walk
 def elsewhere(top, enter, leave):
     fd = os.open({str(decoy)!r}, folder_walk.FOLDER)
     cleaner._remove_files(os.open("deep", folder_walk.FOLDER, dir_fd=fd))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lessons.worker.fence.system_calls import ABSENT, CALLS, MACHINES, NEWEST, REFUSE, Instruction, program
+from attn_tutor.lessons.worker.fence.system_calls import ABSENT, CALLS, MACHINES, NEWEST, REFUSE, Instruction, program
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 ALLOWED, REFUSED, UNKNOWN = 0x7FFF0000, 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS

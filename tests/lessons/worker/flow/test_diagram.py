@@ -9,10 +9,10 @@ import textwrap
 import pytest
 import torch
 
-from lessons.results.flow import Flow, longest_path
-from lessons.worker import plain_codec
-from lessons.worker.flow.diagram import Diagram, NoBox
-from lessons.worker.tensor_reports import FlowReport
+from attn_tutor.lessons.results.flow import Flow, longest_path
+from attn_tutor.lessons.worker import plain_codec
+from attn_tutor.lessons.worker.flow.diagram import Diagram, NoBox
+from attn_tutor.lessons.worker.tensor_reports import FlowReport
 from tests.lessons.recorded_code import CODE, Traced
 
 Drawn = dict[str, list[str]]

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.worker.jobs.divergence import Comparison, Divergence, find_line, line_of_edit
-from lessons.worker.jobs.intermediates import IntermediateResult, Trace, Tracer
-from lessons.worker.jobs.result_matching import hide_the_same, kinship, match
+from attn_tutor.lessons.worker.jobs.divergence import Comparison, Divergence, find_line, line_of_edit
+from attn_tutor.lessons.worker.jobs.intermediates import IntermediateResult, Trace, Tracer
+from attn_tutor.lessons.worker.jobs.result_matching import hide_the_same, kinship, match
 
 A, B, C, D = (torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(4))
 

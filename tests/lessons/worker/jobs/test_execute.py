@@ -6,7 +6,7 @@ import dis
 import sys
 from types import CodeType, FrameType, TracebackType
 
-from lessons.worker.jobs.execute import execute, line_of
+from attn_tutor.lessons.worker.jobs.execute import execute, line_of
 
 LOOP = """\
 def loop():

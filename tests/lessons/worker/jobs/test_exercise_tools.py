@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from lessons.worker.jobs import exercise_tools
+from attn_tutor.lessons.worker.jobs import exercise_tools
 
 
 class Masked(nn.Module):

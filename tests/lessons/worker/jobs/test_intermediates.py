@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import torch
 
-from lessons.reading.statements import statements_of
-from lessons.worker.jobs import intermediates
-from lessons.worker.jobs.intermediates import IntermediateResult, Trace, Tracer
+from attn_tutor.lessons.reading.statements import statements_of
+from attn_tutor.lessons.worker.jobs import intermediates
+from attn_tutor.lessons.worker.jobs.intermediates import IntermediateResult, Trace, Tracer
 
 A, B = (torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(2))
 

@@ -6,13 +6,13 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from lessons.authoring import recordings
-from lessons.engine.session import Session
-from lessons.format.lesson import Lesson
-from lessons.reading import recorded_outputs
-from lessons.results.result import MemoryLayout, Tensor
+from attn_tutor.lessons.authoring import recordings
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.results.result import MemoryLayout, Tensor
+from attn_tutor.tui.commands import documents
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of
-from tui.commands import documents
 
 CODE = """\
 import torch

@@ -11,11 +11,11 @@ from typing import NoReturn
 import pytest
 import torch
 
-from lessons.results import explanation as x
-from lessons.results.code_unit import CodeUnit
-from lessons.worker.jobs import lesson_run, trained_state
-from lessons.worker.jobs.run_state import RunState
-from lessons.worker.message_parts import StepRequest
+from attn_tutor.lessons.results import explanation as x
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.worker.jobs import lesson_run, trained_state
+from attn_tutor.lessons.worker.jobs.run_state import RunState
+from attn_tutor.lessons.worker.message_parts import StepRequest
 
 
 def test_trained_weights_say_that_they_were_trained() -> None:

@@ -11,14 +11,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.engine import replies
-from lessons.engine.run import Run
-from lessons.engine.session import Session
-from lessons.format.lesson import Course
-from lessons.results import summaries as definitions
-from lessons.results.summaries import Blocks, How, RowStats, blocks_of, row_stats
-from lessons.results.tensor_questions import BlocksQuestion, RowQuestion
-from lessons.worker.jobs import summaries
+from attn_tutor.lessons.engine import replies
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.results import summaries as definitions
+from attn_tutor.lessons.results.summaries import Blocks, How, RowStats, blocks_of, row_stats
+from attn_tutor.lessons.results.tensor_questions import BlocksQuestion, RowQuestion
+from attn_tutor.lessons.worker.jobs import summaries
 from tests.lessons import run_questions
 from tests.lessons.lesson_builders import code_step, lesson_of
 

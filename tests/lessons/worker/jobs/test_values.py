@@ -12,8 +12,8 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lessons.worker.jobs import values
-from lessons.worker.jobs.values import ValueNotPlain, decode, encode
+from attn_tutor.lessons.worker.jobs import values
+from attn_tutor.lessons.worker.jobs.values import ValueNotPlain, decode, encode
 
 
 def round_trip(value: object) -> Any:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons.render import nonfinite_text
-from lessons.results import nonfinite
-from lessons.results.nonfinite import NonfiniteReport, Origin
-from lessons.worker.nonfinite import first_nonfinite, out_of_sight, tried_in_place
-from lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
+from attn_tutor.lessons.render import nonfinite_text
+from attn_tutor.lessons.results import nonfinite
+from attn_tutor.lessons.results.nonfinite import NonfiniteReport, Origin
+from attn_tutor.lessons.worker.nonfinite import first_nonfinite, out_of_sight, tried_in_place
+from attn_tutor.lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
 from tests.lessons.recorded_code import Traced
 
 FOLDER = Path(__file__).parents[3] / "data/nonfinite"

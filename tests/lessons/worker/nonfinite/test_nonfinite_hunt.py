@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from lessons.results import nonfinite
-from lessons.results.nonfinite import NonfiniteReport
-from lessons.worker.explaining.explainer import Explainer
-from lessons.worker.nonfinite import first_nonfinite
-from lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
+from attn_tutor.lessons.results import nonfinite
+from attn_tutor.lessons.results.nonfinite import NonfiniteReport
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.nonfinite import first_nonfinite
+from attn_tutor.lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
 from tests.lessons.recorded_code import Traced
 
 TRAINING = """

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lessons.render import nonfinite_text
-from lessons.results import nonfinite
-from lessons.results.nonfinite import NonfiniteReport
-from lessons.worker.nonfinite import tried_in_place
-from lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
+from attn_tutor.lessons.render import nonfinite_text
+from attn_tutor.lessons.results import nonfinite
+from attn_tutor.lessons.results.nonfinite import NonfiniteReport
+from attn_tutor.lessons.worker.nonfinite import tried_in_place
+from attn_tutor.lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
 from tests.lessons.recorded_code import Traced
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.launching.launchers import ForkServerLauncher
-from lessons.engine.session import Session
+from attn_tutor.lessons.engine.launching.launchers import ForkServerLauncher
+from attn_tutor.lessons.engine.session import Session
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 ABOUT_ITSELF = """

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from lessons.worker import channel
-from lessons.worker.fence import processes
-from lessons.worker.messages import Exited, Launch
-from lessons.worker.process import fork_server
-from lessons.worker.process.fork_server import ForkServer, _Child
+from attn_tutor.lessons.worker import channel
+from attn_tutor.lessons.worker.fence import processes
+from attn_tutor.lessons.worker.messages import Exited, Launch
+from attn_tutor.lessons.worker.process import fork_server
+from attn_tutor.lessons.worker.process.fork_server import ForkServer, _Child
 
 DYING = 0.05
 """Seconds from the signal that kills a child to its end. A real child, whose memory is large, takes some too."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lessons.authoring import interface_texts
-from lessons.worker.process import preload
+from attn_tutor.lessons.authoring import interface_texts
+from attn_tutor.lessons.worker.process import preload
 from tests.course import ROOT
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 from pathlib import Path
 
-from lessons.worker.process import shared_files
+from attn_tutor.lessons.worker.process import shared_files
 
 
 def test_only_new_files_that_nobody_uses_are_removed(tmp_path: Path) -> None:

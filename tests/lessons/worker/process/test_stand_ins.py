@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.engine.session import Session
+from attn_tutor.lessons.engine.session import Session
 from tests.lessons.lesson_builders import code_step, lesson_of
 
 TRAINING = """

@@ -11,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils.data import DataLoader
 
-from lessons.worker.programs import loaded_batches
+from attn_tutor.lessons.worker.programs import loaded_batches
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, tensors are not sent as open files")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lessons.worker.programs.named_tensors import NamedTensor, named_tensors
-from lessons.worker.recording.local_variables import LocalVariables
+from attn_tutor.lessons.worker.programs.named_tensors import NamedTensor, named_tensors
+from attn_tutor.lessons.worker.recording.local_variables import LocalVariables
 from tests.lessons.recorded_code import Traced
 
 PROGRAM = """\

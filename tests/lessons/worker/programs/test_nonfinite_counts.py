@@ -8,7 +8,7 @@ import time
 import pytest
 import torch
 
-from lessons.worker.programs.nonfinite_counts import count
+from attn_tutor.lessons.worker.programs.nonfinite_counts import count
 
 NAN, INF = math.nan, math.inf
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.run import Run
-from lessons.engine.running_program import OwnProgram
-from lessons.engine.session import Session
-from lessons.results.code_unit import PROGRAM
-from lessons.results.result import Tensor
-from lessons.results.tensor_questions import ShowQuestion
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.result import Tensor
+from attn_tutor.lessons.results.tensor_questions import ShowQuestion
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -55,8 +55,8 @@ def test_a_program_finds_its_own_packages(worker: Session, tmp_path: Path, init:
     found.close()
 
 
-def test_a_program_without_such_packages_may_use_the_door_for_python(worker: Session, tmp_path: Path) -> None:
-    source = "import torch\nfrom lessons.trace import record\nwith record() as trace:\n    x = torch.ones(2) + 1\n"
+def test_a_program_may_use_the_door_for_python(worker: Session, tmp_path: Path) -> None:
+    source = "import torch\nfrom attn_tutor import record\nwith record() as trace:\n    x = torch.ones(2) + 1\n"
     found = run(worker, tmp_path, source + "assert trace.tensors['x'].value.tolist() == [2.0, 2.0]\n")
     assert found.steps[0].error is None
     found.close()
@@ -65,8 +65,8 @@ def test_a_program_without_such_packages_may_use_the_door_for_python(worker: Ses
 def test_the_command_takes_no_module_of_the_working_directory_for_one_of_python(tmp_path: Path) -> None:
     for name in ("tty", "selectors", "pathlib", "argparse", "rich"):
         (tmp_path / f"{name}.py").write_text(f"raise SystemExit('imported {name} from the working directory')\n")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(
-        [sys.executable, "-m", "tui", "--version"], cwd=tmp_path, env=environment, capture_output=True, text=True
+        [sys.executable, "-m", "attn_tutor", "--version"], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")

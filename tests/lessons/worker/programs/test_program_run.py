@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons.engine.run import Run
-from lessons.engine.running_program import OwnProgram
-from lessons.engine.session import Session
-from lessons.results.code_unit import PROGRAM
-from lessons.results.explanation import Explanation
-from lessons.results.program_result import ProgramResult
-from lessons.results.result import Failure, Tensor
-from lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, Refusal, ShowQuestion
-from lessons.worker.programs import program_run
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.program_result import ProgramResult
+from attn_tutor.lessons.results.result import Failure, Tensor
+from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, Refusal, ShowQuestion
+from attn_tutor.lessons.worker.programs import program_run
 from tests.lessons.processes import with_enough_time
 
 NEIGHBOR = """\

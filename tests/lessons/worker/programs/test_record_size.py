@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.worker.programs.record_size import LEAST, MOST, record_size
+from attn_tutor.lessons.worker.programs.record_size import LEAST, MOST, record_size
 
 
 @pytest.mark.parametrize(

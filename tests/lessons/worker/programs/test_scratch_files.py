@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons.worker.programs.scratch_files import ScratchFiles
+from attn_tutor.lessons.worker.programs.scratch_files import ScratchFiles
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lessons.results import explanation as x
+from attn_tutor.lessons.results import explanation as x
 from tests.lessons.recorded_code import Traced
 
 

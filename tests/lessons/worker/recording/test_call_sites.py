@@ -11,10 +11,10 @@ from types import FrameType
 import pytest
 import torch
 
-from lessons.worker.recording.call_sites import SiteFinder
-from lessons.worker.recording.event import CallSites
-from lessons.worker.recording.recorder import Recorder
-from lessons.worker.recording.source_positions import SourcePositions
+from attn_tutor.lessons.worker.recording.call_sites import SiteFinder
+from attn_tutor.lessons.worker.recording.event import CallSites
+from attn_tutor.lessons.worker.recording.recorder import Recorder
+from attn_tutor.lessons.worker.recording.source_positions import SourcePositions
 from tests.lessons.recorded_code import Traced
 
 TWICE = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.results import explanation as x
+from attn_tutor.lessons.results import explanation as x
 from tests.lessons.recorded_code import Traced
 
 CHANGES = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.worker.recording.element_history import Element
-from lessons.worker.recording.event import Event
+from attn_tutor.lessons.worker.recording.element_history import Element
+from attn_tutor.lessons.worker.recording.event import Event
 from tests.lessons.recorded_code import Traced
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.worker.recording.local_variables import LocalVariables
-from lessons.worker.recording.record import Variables
+from attn_tutor.lessons.worker.recording.local_variables import LocalVariables
+from attn_tutor.lessons.worker.recording.record import Variables
 from tests.lessons.recorded_code import Traced
 
 TRAINING = """\
@@ -113,7 +113,7 @@ def test_what_nothing_depends_on_is_not_kept_in_memory_for_its_names() -> None:
 
 
 def test_the_last_calls_are_kept_and_modules_have_the_name_that_was_seen_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessons.worker.recording.local_variables.MOST_CALLS", 6)
+    monkeypatch.setattr("attn_tutor.lessons.worker.recording.local_variables.MOST_CALLS", 6)
     program = noted(TRAINING.replace("STEPS", "4"))
     calls, names = calls_of(program, "Layer.forward"), program.recorder.record.modules
     assert [each.call for each in calls] == [3, 4, 5, 6, 7, 8]

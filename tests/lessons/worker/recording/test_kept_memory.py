@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lessons.worker.recording.recorder import Recorder
+from attn_tutor.lessons.worker.recording.recorder import Recorder
 from tests.lessons.recorded_code import Traced
 
 KEEP = 1 << 20

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lessons.worker.recording.element_history import ValueLost
-from lessons.worker.recording.leaving import leave
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.element_history import ValueLost
+from attn_tutor.lessons.worker.recording.leaving import leave
+from attn_tutor.lessons.worker.recording.regions import Region
 from tests.lessons.recorded_code import Traced
 
 CODE = """

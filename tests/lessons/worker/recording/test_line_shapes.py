@@ -6,17 +6,17 @@ import json
 
 import pytest
 
-from lessons.authoring import recordings
-from lessons.engine.session import Session
-from lessons.format import axis_labels
-from lessons.format.lesson import Course, Lesson
-from lessons.reading import recorded_outputs
-from lessons.results import line_shapes
-from lessons.results.line_shapes import LineShapes, Shape
-from lessons.results.result import StepResult
+from attn_tutor.lessons.authoring import recordings
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format import axis_labels
+from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.reading import recorded_outputs
+from attn_tutor.lessons.results import line_shapes
+from attn_tutor.lessons.results.line_shapes import LineShapes, Shape
+from attn_tutor.lessons.results.result import StepResult
+from attn_tutor.tui.commands import documents
 from tests.lessons.course_runs import CourseRuns
 from tests.lessons.lesson_builders import code_step, lesson_of
-from tui.commands import documents
 
 SETUP = """
 import torch

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from lessons.worker.recording import operation_info
-from lessons.worker.recording.fast_calls import FAST
-from lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording import operation_info
+from attn_tutor.lessons.worker.recording.fast_calls import FAST
+from attn_tutor.lessons.worker.recording.regions import Region
 from tests.lessons.recorded_code import Traced, is_close
 
 

@@ -9,15 +9,15 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lessons.engine.session import Session
-from lessons.format.lesson import Course
-from lessons.results import explanation as x
-from lessons.results.code_unit import CodeUnit
-from lessons.results.explanation import Explanation
-from lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
-from lessons.worker.recording import rematerialization
-from lessons.worker.recording.event import contents
-from lessons.worker.recording.record import CannotRestore
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.results import explanation as x
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
+from attn_tutor.lessons.worker.recording import rematerialization
+from attn_tutor.lessons.worker.recording.event import contents
+from attn_tutor.lessons.worker.recording.record import CannotRestore
 from tests.lessons.recorded_code import Traced, assert_true
 from tests.lessons.worker.explaining.test_explain_programs import programs
 

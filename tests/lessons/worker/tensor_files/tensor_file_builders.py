@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from lessons.worker.tensor_files.npy_arrays import MAGIC
+from attn_tutor.lessons.worker.tensor_files.npy_arrays import MAGIC
 
 
 def npy(description: object, shape: tuple[int, ...], data: bytes, *, fortran: bool = False, version: int = 1) -> bytes:

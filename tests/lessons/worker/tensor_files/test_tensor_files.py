@@ -16,14 +16,14 @@ import pytest
 import torch
 from torch import nn
 
-from lessons import trace
-from lessons.results.code_unit import CodeUnit
-from lessons.worker.jobs.run_state import RunState
-from lessons.worker.recording import tensor_parts
-from lessons.worker.tensor_files import npy_arrays, stored_tensor
-from lessons.worker.tensor_files.stored_tensor import UnreadableFile
-from lessons.worker.tensor_files.tensor_file_job import listed
-from lessons.worker.tensor_files.tensor_files import open_tensors
+from attn_tutor.lessons import trace
+from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.worker.jobs.run_state import RunState
+from attn_tutor.lessons.worker.recording import tensor_parts
+from attn_tutor.lessons.worker.tensor_files import npy_arrays, stored_tensor
+from attn_tutor.lessons.worker.tensor_files.stored_tensor import UnreadableFile
+from attn_tutor.lessons.worker.tensor_files.tensor_file_job import listed
+from attn_tutor.lessons.worker.tensor_files.tensor_files import open_tensors
 from tests.lessons.worker.tensor_files.tensor_file_builders import npy, safetensors
 
 GREETING: list[str] = []
@@ -168,7 +168,7 @@ def test_pickles_that_would_do_harm_hold_no_tensor(tmp_path: Path, pickled: byte
 
 
 def test_lists_that_hold_each_other_without_end_are_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lessons.worker.tensor_files.checkpoint_outline.MOST_ITEMS", 100)
+    monkeypatch.setattr("attn_tutor.lessons.worker.tensor_files.checkpoint_outline.MOST_ITEMS", 100)
     file = open_tensors(archive_with(tmp_path / "x.pt", billion_laughs()))
     assert len(file.others) == 100
     loop: list[Any] = [torch.ones(1)]

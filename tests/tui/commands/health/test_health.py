@@ -11,15 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from lessons.engine.launching import open_files
-from lessons.engine.self_testing import WorkerFacts
-from tui.commands.health import host_health
-from tui.commands.health.health_check import HealthCheck
-from tui.commands.health.host_health import HostFacts, group_free, host_checks, host_facts
-from tui.commands.health.python_health import LIBRARIES, PythonFacts, is_in_range, python_checks
-from tui.commands.health.storage_health import FolderFacts, StorageFacts, file_system, storage_checks, storage_facts
-from tui.commands.health.terminal_health import TerminalFacts, terminal_checks, terminal_facts
-from tui.tty.terminal import detect
+from attn_tutor.lessons.engine.launching import open_files
+from attn_tutor.lessons.engine.self_testing import WorkerFacts
+from attn_tutor.tui.commands.health import host_health
+from attn_tutor.tui.commands.health.health_check import HealthCheck
+from attn_tutor.tui.commands.health.host_health import HostFacts, group_free, host_checks, host_facts
+from attn_tutor.tui.commands.health.python_health import LIBRARIES, PythonFacts, is_in_range, python_checks
+from attn_tutor.tui.commands.health.storage_health import (
+    FolderFacts,
+    StorageFacts,
+    file_system,
+    storage_checks,
+    storage_facts,
+)
+from attn_tutor.tui.commands.health.terminal_health import TerminalFacts, terminal_checks, terminal_facts
+from attn_tutor.tui.tty.terminal import detect
 
 MIB = 1 << 20
 UTF8 = {"LANG": "C.UTF-8", "TERM": "xterm-256color"}

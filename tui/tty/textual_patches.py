@@ -67,11 +67,13 @@ class PatientParser(XTermParser):
         """What came of a paste so far, None outside of one."""
         self._room = MOST_PASTED
         self._fed_at = monotonic()
+        self._has_looked = True
+        """Whether the line has been looked at since something arrived."""
 
     def feed(self, data: str) -> Iterable[Message]:
         """Process what has arrived."""
         now, before = monotonic(), self._fed_at
-        self._fed_at = now
+        self._fed_at, self._has_looked = now, False
         PACE.heard(data, now)
         if not data:
             yield from self._end_paste()
@@ -100,7 +102,14 @@ class PatientParser(XTermParser):
                 yield from self._end_paste()
 
     def tick(self) -> Iterable[Message]:
-        """Interpret what has arrived, if nothing else is expected."""
+        """Interpret what has arrived, if nothing else is expected.
+
+        The driver calls this whenever it has looked for input, also right after it has fed what it found. Only by the
+        next call it has looked again: on a busy machine the rest of a key may have waited there all the time.
+        """
+        if not self._has_looked:
+            self._has_looked = True
+            return
         late = monotonic() - self._fed_at
         if self._pasted is not None:
             if late >= PASTE_PATIENCE:

@@ -10,9 +10,9 @@ from textual._xterm_parser import XTermParser
 from textual.events import Key, Paste
 from textual.message import Message
 
-from tests.tui.packets import DOWN, F5, pasted
 from attn_tutor.tui.tty import textual_patches
 from attn_tutor.tui.tty.textual_patches import INTERRUPTS, MOST_PASTED, PASTE_PATIENCE, PATIENCE, PatientParser
+from tests.tui.packets import DOWN, F5, pasted
 
 LATE = 0.3
 """Seconds between two pieces: more than Textual waits."""
@@ -35,10 +35,19 @@ def heard(parser: XTermParser, pieces: list[str], let_pass: Callable[[float], No
     """Return the keys and pasted texts that a parser hears in pieces that come late."""
     found: list[Message] = []
     for piece in pieces:
-        found += [*parser.feed(piece)]
+        found += [*parser.feed(piece), *parser.tick()]
         let_pass(pause)
         found += [*parser.tick()]
     return [event.key if isinstance(event, Key) else event.text for event in found if isinstance(event, Key | Paste)]
+
+
+def test_what_waits_on_the_line_is_no_late_part_of_a_key(let_pass: Callable[[float], None]) -> None:
+    """On a busy machine, much time passes between what the driver does with one piece and its look for the next."""
+    parser = PatientParser()
+    found = [*parser.feed("\x1b")]
+    let_pass(LATE)
+    found += [*parser.tick(), *parser.feed("[15~"), *parser.tick()]
+    assert [event.key for event in found if isinstance(event, Key)] == ["f5"]
 
 
 @pytest.mark.parametrize(("sequence", "key"), [(DOWN, "down"), (F5, "f5"), (b"\x1b[1;5H", "ctrl+home")])

@@ -9,12 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from itertools import product
 
 from attn_tutor.lessons.engine import explanation_tree
 from attn_tutor.lessons.engine.explanation_tree import Node
-from attn_tutor.lessons.render import explanation_text, flow_text, formula_digits, operand_choice
-from attn_tutor.lessons.render.numbers import number_format
+from attn_tutor.lessons.render import explanation_text, flow_text, formula_digits, matrix_part, operand_choice
 from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.results.explanation import counts_note
 from attn_tutor.lessons.results.flow import Flow, FlowBox
@@ -22,9 +20,6 @@ from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("trace/html")
-
-MOST_ROWS, MOST_COLUMNS, MOST_MATRICES = 16, 16, 4
-"""What is shown of a tensor: rows and columns of a matrix, and matrices."""
 
 STYLE = """
 .attn-trace { font-size: 13px; line-height: 1.45; overflow-x: auto; }
@@ -126,30 +121,25 @@ def tensor(shown: Tensor) -> str:
     """Return the matrices of a tensor, each number in the color of its value, with the indices of rows and columns."""
     if 0 in shown.shape:
         return _div("facts", say("empty", "It has no numbers."))
-    form = number_format(shown.dtype, shown.kind, shown.low, shown.high, shown.values)
+    digits, part = matrix_part.digits_of(shown), matrix_part.of_tensor(shown)
     furthest = max(abs(shown.low or 0.0), abs(shown.high or 0.0))
     all_rows, all_columns = shown.matrix_shape
-    rows, columns = min(all_rows, MOST_ROWS), min(all_columns, MOST_COLUMNS)
-    leads: Sequence[tuple[int, ...]] = list(product(*map(range, shown.lead_shape)))
-    if shown.window is not None:
-        leads = [shown.window.lead]
+    rows, columns = min(all_rows, matrix_part.MOST_ROWS), min(all_columns, matrix_part.MOST_COLUMNS)
     parts: list[str] = []
-    for lead in leads[:MOST_MATRICES]:
-        if lead:
-            parts.append(f'<div class="facts mono">[{", ".join(map(str, lead))}, :, :]</div>')
+    for matrix in part.matrices:
+        if matrix.lead:
+            parts.append(f'<div class="facts mono">[{", ".join(map(str, matrix.lead))}, :, :]</div>')
         head = "".join(f'<th class="number">{column}</th>' for column in range(columns)) if shown.shape else ""
         lines = [f"<tr><th></th>{head}</tr>"] if head else []
-        for row in range(rows):
-            values = shown.row(lead, row, 0, columns) or ()
+        for row, (_, values) in enumerate(matrix.rows):
             cells = "".join(
-                f'<td class="number" style="{color(value, shown.dtype, furthest)}">{form.text(value).strip()}</td>'
+                f'<td class="number" style="{color(value, shown.dtype, furthest)}">{digits(value)}</td>'
                 for value in values
             )
             lines.append(f'<tr><th class="number">{row if len(shown.shape) > 1 else ""}</th>{cells}</tr>')
         parts.append(f"<table>{''.join(lines)}</table>")
     count = math.prod(shown.lead_shape)
-    if len(leads[:MOST_MATRICES]) < count:
-        some = min(len(leads), MOST_MATRICES)
+    if (some := len(part.matrices)) < count:
         parts.append(_div("facts", say("matrices", "{some} of {count:,} matrices are shown.", some=some, count=count)))
     if rows < all_rows:
         parts.append(

@@ -9,11 +9,12 @@ from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.lesson import Course, Lesson, Step
 from attn_tutor.lessons.learner import milestones
+from attn_tutor.lessons.play.step_document import Block, Code, Matrix, Prose
 from attn_tutor.lessons.results.result import StepResult
 from attn_tutor.lessons.takehome import step_blocks
 from attn_tutor.lessons.takehome.explained_numbers import explained
 from attn_tutor.lessons.takehome.learner_work import LearnerWork
-from attn_tutor.lessons.takehome.taken_document import Block, Chapter, Code, Document, Matrix, Prose, Section
+from attn_tutor.lessons.takehome.taken_document import Chapter, Document, Section
 from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/document")
@@ -101,7 +102,7 @@ def _sections(
         if step.id not in read:
             yield Section(step, title, was_read=False)
             continue
-        blocks = step_blocks.of_step(lesson, step, results.get(step.id, StepResult(step.id)), work)
+        blocks = step_blocks.of_step(step, results.get(step.id, StepResult(step.id)), work)
         if run is not None:
             blocks = [
                 Matrix(block.tensor, explained(run, step.id, block.tensor)) if isinstance(block, Matrix) else block

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from attn_tutor.lessons.play.step_document import Matrix
 from attn_tutor.lessons.results.explanation import Explanation
-from attn_tutor.lessons.takehome.taken_document import Chapter, Document, Matrix
+from attn_tutor.lessons.takehome.taken_document import Chapter, Document
 
 MOST_LINKS = 12
 """The most links of one explanation: a page has thousands of explanations."""

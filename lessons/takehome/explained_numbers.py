@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from itertools import product
 
 from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.play.step_document import Explained
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.results.tensor_questions import ExplainQuestion
-from attn_tutor.lessons.takehome.taken_document import Explained
 
 MOST_NUMBERS = 36
 """The numbers of a tensor up to which each is explained: a matrix of six words with six words."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import NamedTuple
 
+from attn_tutor.lessons.play.step_document import Answer, Block, Choices, Code, Matrix, Output, Prose, Remark
 from attn_tutor.lessons.render import (
     explanation_text,
     formula_digits,
@@ -21,18 +22,7 @@ from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.takehome.explained_links import ExplainedLinks
 from attn_tutor.lessons.takehome.html_style import POLICY, STYLE
-from attn_tutor.lessons.takehome.taken_document import (
-    Answer,
-    Block,
-    Chapter,
-    Choices,
-    Code,
-    Document,
-    Matrix,
-    Output,
-    Prose,
-    Remark,
-)
+from attn_tutor.lessons.takehome.taken_document import Chapter, Document
 from attn_tutor.lessons.texts import language
 from attn_tutor.lessons.texts.wording import Wording
 
@@ -113,7 +103,7 @@ def _block(block: Block, links: ExplainedLinks) -> str:
         case Matrix(tensor, explained):
             return _figure(tensor, {each.index: _Why(each.explanation, links) for each in explained})
         case Choices(options):
-            items = "".join(f"<li>{letter}) {_marked(' '.join(text.split()))}</li>" for letter, text in options)
+            items = "".join(f"<li>{each.letter}) {_marked(' '.join(each.text.split()))}</li>" for each in options)
             return f'<ol class="options">{items}</ol>'
         case Answer(title, text, verdict, _):
             return f'<p class="given">{_text(title)} <b><code>{_text(text)}</code></b> ({_text(verdict)})</p>'

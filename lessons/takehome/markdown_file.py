@@ -5,20 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from attn_tutor.lessons.play.step_document import Answer, Block, Choices, Code, Matrix, Output, Prose, Remark
 from attn_tutor.lessons.render import linear_matrix, matrix_part, prose_markup
 from attn_tutor.lessons.results.result import Tensor
-from attn_tutor.lessons.takehome.taken_document import (
-    Answer,
-    Block,
-    Chapter,
-    Choices,
-    Code,
-    Document,
-    Matrix,
-    Output,
-    Prose,
-    Remark,
-)
+from attn_tutor.lessons.takehome.taken_document import Chapter, Document
 from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/markdown")
@@ -63,7 +53,7 @@ def block_text(block: Block) -> str:
         case Matrix(tensor, _):
             return matrix(tensor)
         case Choices(options):
-            return "\n".join(f"- {letter}) {prose(text)}" for letter, text in options)
+            return "\n".join(f"- {each.letter}) {prose(each.text)}" for each in options)
         case Answer(title, text, verdict, _):
             return f"{escaped(title)} {in_code(text)} ({escaped(verdict)})"
 

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from attn_tutor.lessons.engine import scratch_run
 from attn_tutor.lessons.format.exercises import ExerciseStep
 from attn_tutor.lessons.format.lesson import RunningStep, ShownTensor, TrainStep
+from attn_tutor.lessons.play.step_document import Code, Matrix, Output
 from attn_tutor.lessons.results.clean_text import clean, clean_code
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.takehome import global_names, markdown_file, notebook_tools
-from attn_tutor.lessons.takehome.taken_document import Chapter, Code, Document, Matrix, Output, Section
+from attn_tutor.lessons.takehome.taken_document import Chapter, Document, Section
 from attn_tutor.lessons.takehome.without_package import NeedsPackage, PlacedDefinitions
 from attn_tutor.lessons.texts.wording import Wording
 

@@ -4,85 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attn_tutor.lessons.engine.questions import question_facts, question_words
+from attn_tutor.lessons.engine.questions import question_words
 from attn_tutor.lessons.format import template
-from attn_tutor.lessons.format.exercises import ExerciseStep
-from attn_tutor.lessons.format.lesson import (
-    ChoiceStep,
-    ExperimentStep,
-    FilledStep,
-    Lesson,
-    PointStep,
-    Question,
-    RunningStep,
-    Step,
-    TrainStep,
-)
+from attn_tutor.lessons.format.lesson import ExerciseStep, ExperimentStep, Question, Step
 from attn_tutor.lessons.learner.records import Attempt, Help
-from attn_tutor.lessons.reading import package_source
-from attn_tutor.lessons.results.result import Failure, StepResult, Tensor, WorkerError
+from attn_tutor.lessons.play import step_document
+from attn_tutor.lessons.play.step_document import Answer, Block, Code, Hidden, Prose, Remark, StepBlock, TrainedCode
+from attn_tutor.lessons.results.result import StepResult, WorkerError
 from attn_tutor.lessons.takehome.learner_work import LearnerWork
-from attn_tutor.lessons.takehome.taken_document import Answer, Block, Choices, Code, Matrix, Output, Prose, Remark
 from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("take-home/blocks")
 
 
-def of_step(lesson: Lesson, step: Step, result: StepResult, work: LearnerWork) -> list[Block]:
+def of_step(step: Step, result: StepResult, work: LearnerWork) -> list[Block]:
     """Return the blocks of a step that the learner has read, with the result of its code."""
-    blocks: list[Block] = [Prose(template.fill(step.prose, result.text))]
-    blocks += _code(step)
-    match step:
-        case ExerciseStep():
-            blocks += _exercise(step, work)
-        case ExperimentStep():
-            blocks += [*_results(step, result, answered=True), *_experiment(step, work)]
-        case RunningStep():
-            answered = isinstance(step, Question) and work.is_answered(step.exercise)
-            blocks += _results(step, result, answered=answered)
-            if isinstance(step, Question):
-                blocks += _question(step, result, work)
+    if isinstance(step, ExerciseStep):
+        return [Prose(template.fill(step.prose, result.text)), *_exercise(step, work)]
+    answered = isinstance(step, Question) and work.is_answered(step.exercise)
+    blocks = [*map(_taken, step_document.of_step(step, result, answered=answered))]
+    if isinstance(step, ExperimentStep):
+        blocks += _experiment(step, work)
+    elif isinstance(step, Question):
+        blocks += _question(step, result, work)
     return blocks
 
 
-def _code(step: Step) -> Iterator[Block]:
-    """Yield the code of a step: of the course's package, of its training, its own."""
-    if isinstance(step, FilledStep) and step.source:
-        title = say("source", "The code of {name}:", name=step.source.partition(":")[2])
-        yield Code(package_source.read(step.source), "source", title)
-    if isinstance(step, TrainStep):
-        yield Code(step.training, "training", say("training", "The training:"))
-        yield Code(step.code, "step", say("trained", "With the trained model:"))
-    elif isinstance(step, RunningStep) and step.code:
-        yield Code(step.code, "step")
-
-
-def _results(step: RunningStep, result: StepResult, *, answered: bool) -> Iterator[Block]:
-    """Yield what came of the code of a step; what a question reveals only once it is answered."""
-    if result.stdout:
-        yield Output(result.stdout)
-    if result.error is not None:
-        yield Remark(_failure(result.error), alarm=True)
-    for tensor in _visible(step, result, answered):
-        if isinstance(step, PointStep) and step.blank and not answered and tensor.name == step.on:
-            yield Remark(say("hidden", "The numbers of {name} are hidden until you have answered.", name=tensor.name))
-        else:
-            yield Matrix(tensor)
-
-
-def _visible(step: RunningStep, result: StepResult, answered: bool) -> tuple[Tensor, ...]:
-    return question_facts.visible_tensors(step, result, answered) if isinstance(step, Question) else result.tensors
-
-
-def _failure(error: Failure) -> str:
-    if error.line:
-        return say(
-            "stopped-at-line", "This step stopped at line {line}: {message}", line=error.line, message=error.message
-        )
-    return say("stopped", "This step did not finish: {message}", message=error.message)
-
-
-# Exercises -----------------------------------------------------------------------------------------------------------
+def _taken(block: StepBlock) -> Block:
+    """Return a block in the words of a document that is read later, and elsewhere."""
+    match block:
+        case TrainedCode(text, _):
+            return Code(text, "step", say("trained", "With the trained model:"))
+        case Hidden(tensor):
+            return Remark(say("hidden", "The numbers of {name} are hidden until you have answered.", name=tensor.name))
+        case _:
+            return block
 
 
 def _exercise(step: ExerciseStep, work: LearnerWork) -> Iterator[Block]:
@@ -110,9 +66,7 @@ def _experiment(step: ExperimentStep, work: LearnerWork) -> Iterator[Block]:
 
 
 def _question(step: Question, result: StepResult, work: LearnerWork) -> Iterator[Block]:
-    """Yield the options of a question, what the learner answered first and last, and what is true."""
-    if isinstance(step, ChoiceStep):
-        yield Choices(tuple((each.letter, each.text) for each in question_words.choices(step, result)))
+    """Yield what the learner answered to a question first and last, and what is true."""
     attempts = work.attempts.get(step.exercise, ())
     if attempts:
         single = len(attempts) == 1 or attempts[0].code == attempts[-1].code

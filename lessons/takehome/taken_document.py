@@ -3,81 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from attn_tutor.lessons.format.lesson import Lesson, Step
-from attn_tutor.lessons.results.explanation import Explanation
-from attn_tutor.lessons.results.result import Tensor
-
-CodeRole = Literal["setup", "step", "training", "source", "starter", "answer", "draft", "solution", "changes"]
-"""What a piece of code is: code that the lesson runs, or text of the course, or the learner's own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prose:
-    """A text in the markup of lesson prose, with all values filled in."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """A plain sentence, without markup; an `alarm` says what went wrong."""
-
-    text: str
-    alarm: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """A piece of code, with the line above it, which may be empty."""
-
-    text: str
-    role: CodeRole
-    title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """What a program printed."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """The explanation of one number of a matrix."""
-
-    index: tuple[int, ...]
-    explanation: Explanation
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """A tensor as the learner saw it, with the explanations of some of its numbers."""
-
-    tensor: Tensor
-    explained: tuple[Explained, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """The options of a question: letters and texts in the markup of prose."""
-
-    options: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the learner answered to a question, and whether that was right."""
-
-    title: str
-    text: str
-    verdict: str
-    passed: bool
-
-
-Block = Prose | Remark | Code | Output | Matrix | Choices | Answer
+from attn_tutor.lessons.play.step_document import Block
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing
 from attn_tutor.lessons.engine import explanation_tree
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.play import step_document
 from attn_tutor.lessons.render import cell_index, explanation_lines, operand_choice
 from attn_tutor.lessons.render.source_text import NO_NAMES, names_of_steps
 from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit
@@ -19,7 +20,6 @@ from attn_tutor.tui.commands.course_lookup import find_lesson, no_running_step, 
 from attn_tutor.tui.commands.errors import CommandError, UsageError
 from attn_tutor.tui.commands.open_session import open_session
 from attn_tutor.tui.commands.output import print_error, print_json, print_lines
-from attn_tutor.tui.render import linear_text
 from attn_tutor.tui.tty.exit_codes import ExitCode
 
 say = Wording("command/explain")
@@ -91,7 +91,7 @@ def _shown_tensor(run: Run, step: str, name: str) -> Tensor | None:
     """Return a tensor that a step shows; None, after saying why, if the lesson has failed."""
     result = run.result(step) or run.steps[-1]
     if result.error is not None:
-        print_error(linear_text.failure(result.error))
+        print_error(step_document.failure(result.error))
         return None
     return next(item for item in result.tensors if item.name == name)
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing
 
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.format.lesson import Course, FilledStep, Lesson
+from attn_tutor.lessons.play import step_document
 from attn_tutor.lessons.render import flow_graph, flow_text
 from attn_tutor.lessons.render.source_text import NO_NAMES, names_of_steps
 from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> ExitCode:
             run = session.run(lesson, step)
             result = run.result(step) or run.steps[-1]
             if result.error is not None:
-                print_error(linear_text.failure(result.error))
+                print_error(step_document.failure(result.error))
                 return ExitCode.NOT_PASSED
         flow = _opened(run, CodeUnit.step(step), options.open or [])
     if not flow.boxes:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from attn_tutor.lessons.format import main_path, template
 from attn_tutor.lessons.format.knobs.knob import Knob
 from attn_tutor.lessons.format.lesson import FindStep, Step
+from attn_tutor.lessons.play import step_document
 from attn_tutor.lessons.play.step import StepModel
 from attn_tutor.lessons.play.step_content import StepContent
 from attn_tutor.lessons.render.source_text import names_of_steps
@@ -303,7 +304,7 @@ class StepDialogue:
         if problem:
             raise Refused(problem)
         if self.content.result.error is not None:
-            failure = linear_text.failure(self.content.result.error, self.step.noun)
+            failure = step_document.failure(self.content.result.error, self.step.noun)
             yield from textwrap.wrap(failure, self._console.width)
 
     def _change(self, history: ChangeHistory) -> Iterator[str]:
@@ -321,7 +322,7 @@ class StepDialogue:
         for note in result.notes:
             yield from self._console.wrapped(note)
         if result.error is not None:
-            yield from self._console.wrapped(linear_text.failure(result.error, self.step.noun))
+            yield from self._console.wrapped(step_document.failure(result.error, self.step.noun))
         elif self.content.base is not None:
             yield from change_commands.difference(self._console, self.content)
         yield from self._after_change()

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 
 from attn_tutor.lessons.engine.questions import question_words
-from attn_tutor.lessons.engine.questions.question_facts import visible_tensors
-from attn_tutor.lessons.format import main_path, template
+from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.lesson import (
     ChoiceStep,
     Course,
     ExerciseStep,
     ExperimentStep,
-    FilledStep,
     FindStep,
     Lesson,
     PointStep,
     PredictStep,
-    Question,
-    RunningStep,
     Step,
     TrainStep,
 )
-from attn_tutor.lessons.reading import folders, package_source
+from attn_tutor.lessons.play import step_document
+from attn_tutor.lessons.play.step_document import (
+    Choices,
+    Code,
+    Hidden,
+    Matrix,
+    Output,
+    Prose,
+    Remark,
+    StepBlock,
+    TrainedCode,
+)
+from attn_tutor.lessons.reading import folders
 from attn_tutor.lessons.render import linear_matrix
 from attn_tutor.lessons.results.result import (
     AnswerDifference,
@@ -99,7 +107,7 @@ def lesson(
                 yield say("print-side-step", "Print it with: attn-tutor run {lesson} --step {step}{course}", **ids)
             result = results.get(beside.id)
             if result is not None and result.error is not None:
-                yield failure(result.error)
+                yield step_document.failure(result.error)
 
 
 def changes(descriptions: Sequence[str], width: int = WIDTH) -> Iterator[str]:
@@ -166,36 +174,7 @@ def step_lines(
     # The pages of a program have numbers and no ids that anybody types.
     id = "" if step.noun == main_path.PAGE else f"  [{step.id}]"
     yield from textwrap.wrap(f"{_capitalized(position)}: {step.title}{id}", width)
-    yield ""
-    yield from plain_lines(template.fill(step.prose, result.text), width)
-    if isinstance(step, FilledStep) and step.source:
-        yield ""
-        yield say("code-of", "The code of {name}:", name=step.source.partition(":")[2])
-        yield from _indented(package_source.read(step.source))
-    if isinstance(step, TrainStep):
-        yield ""
-        yield say("training", "The training:")
-        yield from _indented(step.training)
-        yield ""
-        yield from textwrap.wrap(trained_words(result.trained), width)
-    if isinstance(step, RunningStep) and step.code:
-        yield ""
-        yield say("code", "Code:")
-        yield from _indented(step.code)
-    if isinstance(step, ExerciseStep):
-        id, number = step.exercise, step.number
-        yield ""
-        yield from textwrap.wrap(
-            say("exercise", "Exercise {number} ({id}). Start from this code:", number=number, id=id)
-            if number
-            else say("exercise-unnumbered", "Exercise ({id}). Start from this code:", id=id),
-            width,
-        )
-        yield from _indented(step.starter)
-    yield from result_lines(step, result, width, answered=answered, draw=draw)
-    if isinstance(step, ChoiceStep):
-        yield ""
-        yield from _options(step, result, width)
+    yield from _blocks(step, step_document.of_step(step, result, answered=answered), width, draw)
 
 
 def result_lines(
@@ -206,21 +185,49 @@ def result_lines(
     answered: bool = False,
     draw: Drawer = linear_matrix.tensor_lines,
 ) -> Iterator[str]:
-    """Yield what came of the code of a step: output, failure, notes, matrices, with an empty line before each."""
-    if result.stdout:
+    """Yield what came of the code of a step, as `step_lines` does, with an empty line before each."""
+    yield from _blocks(step, step_document.of_result(step, result, answered=answered), width, draw)
+
+
+def _blocks(step: Step, blocks: Iterable[StepBlock], width: int, draw: Drawer) -> Iterator[str]:
+    for block in blocks:
         yield ""
-        yield say("output", "Output:")
-        yield from _indented(result.stdout)
-    if result.error is not None:
-        yield ""
-        yield from textwrap.wrap(failure(result.error, step.noun), width, break_on_hyphens=False)
-    for note in result.notes:
-        yield ""
-        yield from plain_lines(note, width)
-    for tensor in visible_tensors(step, result, answered) if isinstance(step, Question) else result.tensors:
-        yield ""
-        hidden = isinstance(step, PointStep) and step.blank and not answered and tensor.name == step.on
-        yield from _hidden(tensor) if hidden else draw(tensor, width)
+        yield from _block(step, block, width, draw)
+
+
+def _block(step: Step, block: StepBlock, width: int, draw: Drawer) -> Iterator[str]:
+    """Yield a block of a step."""
+    match block:
+        case Prose(text):
+            yield from plain_lines(text, width)
+        case Remark(text, _):
+            yield from textwrap.wrap(text, width, break_on_hyphens=False)
+        case Code(text, role, title):
+            yield from textwrap.wrap(_start_from(step) if role == "starter" else title or say("code", "Code:"), width)
+            yield from _indented(text)
+        case TrainedCode(text, trained):
+            yield from textwrap.wrap(trained_words(trained), width)
+            yield from ("", say("code", "Code:"), *_indented(text))
+        case Output(text):
+            yield say("output", "Output:")
+            yield from _indented(text)
+        case Matrix(tensor, _):
+            yield from draw(tensor, width)
+        case Hidden(tensor):
+            hidden = say("hidden", "its numbers are hidden until you have answered.")
+            yield f"{tensor.name}  {linear_matrix.shape_text(tensor)}: {hidden}"
+        case Choices(options):
+            for option in options:
+                for index, line in enumerate(plain_lines(option.text, width - 6)):
+                    yield (f"  {option.letter})  " if index == 0 else "      ") + line
+
+
+def _start_from(step: Step) -> str:
+    """Return the line above the code that an exercise begins with."""
+    assert isinstance(step, ExerciseStep)
+    if step.number:
+        return say("exercise", "Exercise {number} ({id}). Start from this code:", number=step.number, id=step.exercise)
+    return say("exercise-unnumbered", "Exercise ({id}). Start from this code:", id=step.exercise)
 
 
 def trained_words(trained: Origin | None) -> str:
@@ -245,19 +252,6 @@ def _experiment(step: ExperimentStep, course: str | None) -> Iterator[str]:
         yield say("try-experiment", "Then see what they do: attn-tutor check {id} FILE{course}", id=id, course=course)
 
 
-def _options(step: ChoiceStep, result: StepResult, width: int) -> Iterator[str]:
-    """Yield the options of a question."""
-    for option in question_words.choices(step, result):
-        for index, line in enumerate(plain_lines(option.text, width - 6)):
-            yield (f"  {option.letter})  " if index == 0 else "      ") + line
-
-
-def _hidden(tensor: Tensor) -> Iterator[str]:
-    """Yield a line for a tensor whose numbers must not be seen yet."""
-    hidden = say("hidden", "its numbers are hidden until you have answered.")
-    yield f"{tensor.name}  {linear_matrix.shape_text(tensor)}: {hidden}"
-
-
 def _capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -265,18 +259,6 @@ def _capitalized(text: str) -> str:
 def _indented(text: str) -> Iterator[str]:
     for line in text.rstrip().splitlines():
         yield f"    {line}".rstrip()
-
-
-def failure(error: Failure, noun: str = "") -> str:
-    """Return a sentence on why a step failed, or a program of one's own, whose pages have a noun of their own."""
-    message = error.message
-    if noun == main_path.PAGE:
-        if line := error.unmentioned_line:
-            return say("program-stopped-at-line", "It stopped at line {line}: {message}", line=line, message=message)
-        return say("program-stopped", "It stopped. {message}", message=message)
-    if error.line:
-        return say("stopped-at-line", "This step stopped at line {line}: {message}", line=error.line, message=message)
-    return say("stopped", "This step did not finish: {message}", message=message)
 
 
 def file_failure(file: str, error: Failure) -> str:

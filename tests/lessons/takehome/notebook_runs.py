@@ -17,9 +17,10 @@ from nbclient import NotebookClient
 
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import RunningStep
+from attn_tutor.lessons.play.step_document import Matrix
 from attn_tutor.lessons.takehome import course_document, notebook_file
 from attn_tutor.lessons.takehome.learner_work import LearnerWork
-from attn_tutor.lessons.takehome.taken_document import Document, Matrix
+from attn_tutor.lessons.takehome.taken_document import Document
 from tests.course import COURSE
 from tests.lessons.takehome.learners import attempts, solutions
 

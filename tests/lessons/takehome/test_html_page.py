@@ -9,12 +9,13 @@ import pytest
 
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.learner.records import Attempt
+from attn_tutor.lessons.play.step_document import Explained, Matrix
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.takehome import course_document, html_page, html_style
 from attn_tutor.lessons.takehome.explained_links import MOST_LINKS, ExplainedLinks
 from attn_tutor.lessons.takehome.learner_work import LearnerWork
-from attn_tutor.lessons.takehome.taken_document import Chapter, Document, Explained, Matrix, Section
+from attn_tutor.lessons.takehome.taken_document import Chapter, Document, Section
 from tests.course import COURSE
 from tests.lessons.takehome.learners import attempts, read_steps
 from tests.tui.explanations import explanation, leaf, operand

@@ -8,9 +8,10 @@ import pytest
 
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.learner.records import Attempt, Help
+from attn_tutor.lessons.play.step_document import Answer, Code, Matrix, Prose, Remark
 from attn_tutor.lessons.takehome import course_document, markdown_file
 from attn_tutor.lessons.takehome.learner_work import LearnerWork
-from attn_tutor.lessons.takehome.taken_document import Answer, Code, Document, Matrix, Prose, Remark
+from attn_tutor.lessons.takehome.taken_document import Document
 from tests.course import COURSE
 from tests.lessons.takehome.learners import attempts, read_steps, solutions
 

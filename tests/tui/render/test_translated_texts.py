@@ -12,6 +12,7 @@ from attn_tutor.lessons.engine.explanation_tree import Node
 from attn_tutor.lessons.format.lesson import Course, ExperimentStep, TrainStep
 from attn_tutor.lessons.learner import trained_models
 from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play import step_document
 from attn_tutor.lessons.render import (
     explanation_lines,
     explanation_text,
@@ -72,7 +73,7 @@ def test_lesson_in_lines() -> None:
     for origin in ("own", "course", "missing", None):
         assert unsaid([linear_text.trained_words(origin)]) == []
     assert unsaid(linear_text.changes(["x"])) == []
-    assert unsaid([linear_text.failure(Failure("error", "", line)) for line in (None, 3)]) == []
+    assert unsaid([step_document.failure(Failure("error", "", line)) for line in (None, 3)]) == []
 
 
 def test_verdict_in_lines() -> None:

@@ -1,0 +1,163 @@
+"""What a reader sees of a step, as blocks in the order of the screen: each writer turns them into a form of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from attn_tutor.lessons.engine.questions import question_facts, question_words
+from attn_tutor.lessons.engine.questions.question_words import Choice
+from attn_tutor.lessons.format import main_path, template
+from attn_tutor.lessons.format.lesson import (
+    ChoiceStep,
+    ExerciseStep,
+    FilledStep,
+    PointStep,
+    Question,
+    RunningStep,
+    Step,
+    TrainStep,
+)
+from attn_tutor.lessons.reading import package_source
+from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.result import Failure, Origin, StepResult, Tensor
+from attn_tutor.lessons.texts.wording import Wording
+
+say = Wording("linear/lesson")
+
+CodeRole = Literal["setup", "step", "training", "source", "starter", "answer", "draft", "solution", "changes"]
+"""What a piece of code is: code that the lesson runs, or text of the course, or the learner's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A text in the markup of lesson prose, with all values filled in."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A plain sentence, without markup; an `alarm` says what went wrong."""
+
+    text: str
+    alarm: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A piece of code, with the line above it, which may be empty."""
+
+    text: str
+    role: CodeRole
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedCode:
+    """Code that runs in place of a training, with the model of whoever trained it, None if nobody knows."""
+
+    text: str
+    trained: Origin | None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a program printed."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The explanation of one number of a matrix."""
+
+    index: tuple[int, ...]
+    explanation: Explanation
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A tensor as the learner saw it, with the explanations of some of its numbers."""
+
+    tensor: Tensor
+    explained: tuple[Explained, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A tensor whose numbers must not be seen yet."""
+
+    tensor: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The options of a question, in the markup of prose."""
+
+    options: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the learner answered to a question, and whether that was right."""
+
+    title: str
+    text: str
+    verdict: str
+    passed: bool
+
+
+Block = Prose | Remark | Code | Output | Matrix | Choices | Answer
+
+StepBlock = Block | TrainedCode | Hidden
+"""A block of a step as it is; those that are none of `Block` are said in different words by each front end."""
+
+
+def of_step(step: Step, result: StepResult, *, answered: bool) -> Iterator[StepBlock]:
+    """Yield a step with the result of its code; what a question reveals only once it is `answered`."""
+    yield Prose(template.fill(step.prose, result.text))
+    yield from code_of(step, result.trained)
+    yield from of_result(step, result, answered=answered)
+    if isinstance(step, ChoiceStep):
+        yield Choices(question_words.choices(step, result))
+
+
+def code_of(step: Step, trained: Origin | None = None) -> Iterator[Code | TrainedCode]:
+    """Yield the code of a step: of the course's package, of its training, its own, or the code to start from."""
+    if isinstance(step, FilledStep) and step.source:
+        title = say("code-of", "The code of {name}:", name=step.source.partition(":")[2])
+        yield Code(package_source.read(step.source), "source", title)
+    if isinstance(step, TrainStep):
+        yield Code(step.training, "training", say("training", "The training:"))
+        yield TrainedCode(step.code, trained)
+    elif isinstance(step, RunningStep) and step.code:
+        yield Code(step.code, "step")
+    elif isinstance(step, ExerciseStep):
+        yield Code(step.starter, "starter")
+
+
+def of_result(step: Step, result: StepResult, *, answered: bool) -> Iterator[StepBlock]:
+    """Yield what came of the code of a step: output, failure, notes, matrices."""
+    if result.stdout:
+        yield Output(result.stdout)
+    if result.error is not None:
+        yield Remark(failure(result.error, step.noun), alarm=True)
+    yield from map(Prose, result.notes)
+    shown = question_facts.visible_tensors(step, result, answered) if isinstance(step, Question) else result.tensors
+    for tensor in shown:
+        hidden = isinstance(step, PointStep) and step.blank and not answered and tensor.name == step.on
+        yield Hidden(tensor) if hidden else Matrix(tensor)
+
+
+def failure(error: Failure, noun: str = "") -> str:
+    """Return a sentence on why a step failed, or a program of one's own, whose pages have a noun of their own."""
+    message = error.message
+    if noun == main_path.PAGE:
+        if line := error.unmentioned_line:
+            return say("program-stopped-at-line", "It stopped at line {line}: {message}", line=line, message=message)
+        return say("program-stopped", "It stopped. {message}", message=message)
+    if error.line:
+        return say("stopped-at-line", "This step stopped at line {line}: {message}", line=error.line, message=message)
+    return say("stopped", "This step did not finish: {message}", message=message)

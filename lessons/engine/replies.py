@@ -13,7 +13,7 @@ from attn_tutor.lessons.format import axis_labels
 from attn_tutor.lessons.format.lesson import FilledStep, Lesson, RunningStep, ShownTensor, TrainStep
 from attn_tutor.lessons.learner import trained_models
 from attn_tutor.lessons.learner.trained_models import TrainedModel
-from attn_tutor.lessons.results import flow, line_shapes
+from attn_tutor.lessons.results import line_shapes
 from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation
@@ -284,7 +284,7 @@ def _explanation(question: ExplainQuestion | FollowQuestion, report: Explanation
 
 
 def _flow(question: FlowQuestion, report: FlowReport) -> Flow:
-    return flow.cleaned(report.flow)
+    return report.flow
 
 
 def _show(question: BoxQuestion | ShowQuestion, report: ShowReport) -> Tensor:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, TypedDict
+from typing import ClassVar
 
 from attn_tutor.lessons.engine import child_failures, replies
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
@@ -17,15 +17,12 @@ from attn_tutor.lessons.format.lesson import Limits
 from attn_tutor.lessons.results import line_shapes
 from attn_tutor.lessons.results.clean_text import clean, printable
 from attn_tutor.lessons.results.code_unit import PROGRAM, with_file, without_frames
-from attn_tutor.lessons.results.program_result import FailedAt, Named, ProgramResult
+from attn_tutor.lessons.results.program_result import ProgramResult
 from attn_tutor.lessons.results.result import Failure
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel, wire
 from attn_tutor.lessons.worker.message_parts import CellWrite
 from attn_tutor.lessons.worker.program_messages import (
-    CallReport,
-    Inner,
-    NamedReport,
     ProgramReport,
     Purpose,
     RunProgram,
@@ -144,7 +141,6 @@ def run(
 
 
 def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResult:
-    place = report.failed_at
     return ProgramResult(
         PROGRAM.name,
         stdout=_printed(job, file, *report.stdout),
@@ -152,12 +148,13 @@ def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResul
         seconds=report.seconds,
         notes=report.notes,
         shapes=line_shapes.of_worker(report.shapes, lambda name, axes: ()),
-        **names_of(report),
+        named=report.named,
+        inner=report.inner,
         stopped=clean(report.stopped),
         sources={clean(file): source for file, source in _sources(report.blob).items()},
         imported=report.imported,
         operations=report.operations,
-        failed_at=None if place is None else FailedAt(clean(place.file), place.line, clean(place.scope)),
+        failed_at=report.failed_at,
         written=tuple(map(clean, report.written)),
         unlisted=tuple(map(clean, report.unlisted)),
     )
@@ -195,24 +192,3 @@ def _printed(job: ChildProcess, file: str, start: int = 0, end: int | None = Non
     printed, errors = output(job.out, start, end), output(job.err)
     between = "" if not printed or printed.endswith("\n") or not errors else "\n"
     return with_file(without_frames(printed + between + errors, WORKER), PROGRAM, file)
-
-
-class NameFields(TypedDict):
-    """The fields of a result that are about named tensors."""
-
-    named: tuple[Named, ...]
-    inner: tuple[Inner, ...]
-
-
-def names_of(report: ProgramReport | CallReport) -> NameFields:
-    """Return what a report says of named tensors."""
-    inner = ((clean(file), line, clean(name), tuple(shape)) for file, line, name, shape in report.inner)
-    return {"named": tuple(map(_named, report.named)), "inner": tuple(inner)}
-
-
-def _named(report: NamedReport) -> Named:
-    line, count = report.line, report.count
-    texts = report.label, report.name, report.scope, report.file, report.module
-    label, name, scope, file, module = map(clean, texts)
-    about = report.shape, report.dtype, report.time, report.call
-    return Named(label, name, report.kind, scope, file, line, count, *about, module, report.nonfinite)

@@ -31,7 +31,6 @@ from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.engine.training import Control
 from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits, TrainStep
 from attn_tutor.lessons.learner import trained_models
-from attn_tutor.lessons.results import run_comparison
 from attn_tutor.lessons.results.result import (
     AnswerComparison,
     Failure,
@@ -300,7 +299,7 @@ class Session:
                 raise WorkerError(why) from error
         if isinstance(reply, Refusal):
             raise WorkerError(reply.reason)
-        return run_comparison.cleaned(reply.comparison)
+        return reply.comparison
 
     def _launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         self._refuse_if_closed()

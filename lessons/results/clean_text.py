@@ -39,6 +39,11 @@ def clean(text: str, *, keep: str = LINE_ENDS_AND_TABS, escape: bool = False) ->
     return text.translate(_table(keep, _python_escape if escape else _replacement))
 
 
+def in_one_line(text: str) -> str:
+    """Clean a text, and its ends of lines and tabs too."""
+    return clean(text, keep="")
+
+
 def clean_code(code: str) -> str:
     """Return Python code that means the same, and looks the same in an editor, without what a terminal would obey.
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from attn_tutor.lessons.results import clean_text
+
 LEAST_INTEGER, LARGEST_INTEGER = -(1 << 63), (1 << 64) - 1
 """The integers that a machine holds, with a sign or without; no field has others unless its type says so."""
 
@@ -73,6 +75,12 @@ Text = Annotated[str, Longest(1 << 18)]
 
 Name = Annotated[str, Longest(1 << 16)]
 """What something is called, or a line of code."""
+
+Printed = Annotated[str, Longest(1 << 16), ReadBy(clean_text.in_one_line)]
+"""What something is called, without what a terminal would obey."""
+
+PrintedLines = Annotated[str, Longest(1 << 16), ReadBy(clean_text.clean)]
+"""The same, with ends of lines and tabs."""
 
 Type = Annotated[str, Longest(64)]
 """What PyTorch calls the type of a tensor's numbers."""

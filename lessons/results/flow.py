@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from attn_tutor.lessons.results.clean_text import clean
-from attn_tutor.lessons.results.field_bounds import Count, Finite, Line, Longest, Name, Sizes, Type
+from attn_tutor.lessons.results.field_bounds import Count, Finite, Line, Longest, Name, Printed, Sizes, Type
 
 LARGEST_THUMBNAIL = (6, 12)
 """The most rows and columns of the thumbnail of a tensor in its box."""
@@ -46,9 +45,9 @@ class FlowBox:
     """
 
     id: Name
-    name: Name
-    code: Name = ""
-    unit: Name = ""
+    name: Printed
+    code: Printed = ""
+    unit: Printed = ""
     line: Line | None = None
     shape: Sizes | None = None
     dtype: Type = ""
@@ -59,7 +58,7 @@ class FlowBox:
     operations: Count = 0
     opens: bool = False
     parent: Name = ""
-    shown: Annotated[tuple[Name, ...], Longest(1000)] = ()
+    shown: Annotated[tuple[Printed, ...], Longest(1000)] = ()
     loops: bool = False
     unseen: Count = 0
     kind: Type = "vector"
@@ -77,8 +76,8 @@ class OpenBox:
     """A box that is open: the boxes whose `parent` it is stand in its place. The fields are those of `FlowBox`."""
 
     id: Name
-    name: Name
-    code: Name = ""
+    name: Printed
+    code: Printed = ""
     parent: Name = ""
 
 
@@ -191,21 +190,3 @@ def nearest(flow: Flow, count: int) -> Flow:
     )
     arrows = tuple(arrow for arrow in flow.arrows if arrow.source in kept and arrow.target in kept)
     return replace(flow, boxes=boxes, arrows=arrows, left_out=flow.left_out + len(flow.boxes) - len(boxes))
-
-
-def cleaned(flow: Flow) -> Flow:
-    """Return a flow whose texts are safe to print: they come from a process that has run the learner's code."""
-    return replace(
-        flow,
-        boxes=tuple(
-            replace(
-                box,
-                name=clean(box.name, keep=""),
-                code=clean(box.code, keep=""),
-                unit=clean(box.unit, keep=""),
-                shown=tuple(clean(name, keep="") for name in box.shown),
-            )
-            for box in flow.boxes
-        ),
-        opened=tuple(replace(box, name=clean(box.name, keep=""), code=clean(box.code, keep="")) for box in flow.opened),
-    )

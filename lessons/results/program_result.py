@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from attn_tutor.lessons.results.field_bounds import Count, Line, PrintedLines, Sizes, Type
 from attn_tutor.lessons.results.result import StepResult
 
 
@@ -28,28 +29,28 @@ class Named:
         nonfinite: how many of its numbers are NaN, and how many infinite; None if they were not counted.
     """
 
-    label: str
-    name: str
+    label: PrintedLines
+    name: PrintedLines
     kind: Literal["variable", "parameter", "local"]
-    scope: str
-    file: str
-    line: int | None
-    count: int
-    shape: tuple[int, ...]
-    dtype: str
+    scope: PrintedLines
+    file: PrintedLines
+    line: Line | None
+    count: Count
+    shape: Sizes
+    dtype: Type
     time: int = 0
-    call: int = 0
-    module: str = ""
-    nonfinite: tuple[int, int] | None = (0, 0)
+    call: Count = 0
+    module: PrintedLines = ""
+    nonfinite: tuple[Count, Count] | None = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class FailedAt:
     """Where a program failed: file, line, and the function or imported file; of the program itself `<program>`, ""."""
 
-    file: str
-    line: int
-    scope: str
+    file: PrintedLines
+    line: Line
+    scope: PrintedLines
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from attn_tutor.lessons.results.clean_text import clean
-from attn_tutor.lessons.results.field_bounds import Count, Index, Line, Longest, Name, Sentence, Sizes, Type
+from attn_tutor.lessons.results.clean_text import in_one_line
+from attn_tutor.lessons.results.field_bounds import Count, Index, Line, Longest, Printed, PrintedLines, ReadBy, Sizes
 
 Agreeing = Literal["same", "arranged"]
 
@@ -22,15 +22,15 @@ class ComparedResult:
         callers: files and lines from which the function was called that computed it, the innermost first.
     """
 
-    name: Name
+    name: Printed
     named: bool
-    file: Name
+    file: Printed
     line: Line | None
-    code: Name
-    op: Name
+    code: Printed
+    op: Printed
     shape: Sizes
-    dtype: Type
-    callers: Annotated[tuple[tuple[Name, Line], ...], Longest(64)] = ()
+    dtype: Annotated[str, Longest(64), ReadBy(in_one_line)]
+    callers: Annotated[tuple[tuple[Printed, Line], ...], Longest(64)] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Gaps:
     """
 
     many: bool = False
-    stopped: Sentence = ""
+    stopped: PrintedLines = ""
     unread: Count = 0
     unfinished: bool = False
 
@@ -163,30 +163,3 @@ class RunComparison:
             return False
         is_known = (self.of_one or self.of_other) and not (self.gaps_of_one or self.gaps_of_other)
         return True if is_known else None
-
-
-def cleaned(comparison: RunComparison) -> RunComparison:
-    """Return a comparison without control characters in its texts, which come from programs."""
-    difference = comparison.difference
-    if difference is not None:
-        difference = replace(difference, one=_cleaned(difference.one), other=_cleaned(difference.other))
-    agreed = tuple(replace(item, one=_clean(item.one), other=_clean(item.other)) for item in comparison.agreed)
-    gaps = (replace(item, stopped=clean(item.stopped)) for item in (comparison.gaps_of_one, comparison.gaps_of_other))
-    one, other = gaps
-    kind = comparison.other_type
-    other_type = None if kind is None else replace(kind, one=_clean(kind.one), other=_clean(kind.other))
-    return replace(
-        comparison, agreed=agreed, difference=difference, gaps_of_one=one, gaps_of_other=other, other_type=other_type
-    )
-
-
-def _cleaned(result: ComparedResult | None) -> ComparedResult | None:
-    return None if result is None else _clean(result)
-
-
-def _clean(result: ComparedResult) -> ComparedResult:
-    name, file, code, op, dtype = (
-        clean(text, keep="") for text in (result.name, result.file, result.code, result.op, result.dtype)
-    )
-    callers = tuple((clean(caller, keep=""), line) for caller, line in result.callers)
-    return replace(result, name=name, file=file, code=code, op=op, dtype=dtype, callers=callers)

@@ -14,14 +14,15 @@ from attn_tutor.lessons.results.field_bounds import (
     Longest,
     Name,
     Plain,
+    PrintedLines,
     ReadBy,
     Seconds,
     Sentence,
     Sizes,
-    Type,
     check_range,
 )
 from attn_tutor.lessons.results.line_shapes import LineReport
+from attn_tutor.lessons.results.program_result import FailedAt, Named
 from attn_tutor.lessons.results.run_comparison import NO_GAPS, Gaps, RunComparison
 from attn_tutor.lessons.results.tensor_file import TensorList, TensorStatistics
 from attn_tutor.lessons.results.tensor_questions import Refusal
@@ -32,42 +33,14 @@ Purpose = Literal["questions", "hunt", "trace"]
 MOST_NAMED = 2000
 """The most items of one kind in a report."""
 
-Inner = tuple[Name, Line, Name, Sizes]
+Inner = tuple[PrintedLines, Line, PrintedLines, Sizes]
 """What an assignment in a function has bound: file, line, name, and the shape of the tensor."""
 
 Paths = Annotated[tuple[Name, ...], Longest(MOST_NAMED)]
 
 
-@message
-class NamedReport:
-    """A tensor that the source of a program names; see `lessons.results.program_result.Named`."""
-
-    label: Name
-    name: Name
-    kind: Literal["variable", "parameter", "local"]
-    scope: Name
-    file: Name
-    line: Line | None
-    count: Count
-    shape: Sizes
-    dtype: Type
-    time: int
-    call: Count = 0
-    module: Name = ""
-    nonfinite: tuple[Count, Count] | None = (0, 0)
-
-
-NamedReports = Annotated[tuple[NamedReport, ...], Longest(MOST_NAMED)]
+NamedTensors = Annotated[tuple[Named, ...], Longest(MOST_NAMED)]
 Inners = Annotated[tuple[Inner, ...], Longest(MOST_NAMED)]
-
-
-@message
-class FailedAt:
-    """Where a program failed: the file and line, and the function or imported file that this is in."""
-
-    file: Name
-    line: Line
-    scope: Name
 
 
 @message
@@ -174,7 +147,7 @@ class ProgramReport:
 
     error: ErrorReport | None
     stdout: tuple[Bytes, Bytes]
-    named: NamedReports
+    named: NamedTensors
     shapes: Annotated[tuple[LineReport, ...], Longest(MOST_NAMED)]
     notes: Annotated[tuple[Sentence, ...], Longest(10_000)]
     stopped: Sentence
@@ -219,7 +192,7 @@ class DigestValues:
     seconds: float
 
 
-Digest = tuple[Name, Name, Name, Count, Name]
+Digest = tuple[PrintedLines, PrintedLines, PrintedLines, Count, Name]
 """Scope, file, name and call of a named tensor, and the digest of its values, "" if that is not known."""
 
 
@@ -241,7 +214,7 @@ class CallReport:
         forgotten: how many tensors it had of which nothing is recorded any more.
     """
 
-    named: NamedReports
+    named: NamedTensors
     inner: Inners
     call: Count
     calls: Count

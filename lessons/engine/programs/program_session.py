@@ -13,10 +13,9 @@ from attn_tutor.lessons.engine.programs import program_lesson
 from attn_tutor.lessons.engine.programs.function_source import function_lines, function_source
 from attn_tutor.lessons.engine.programs.run_words import about
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import OwnProgram, names_of
+from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Lesson, RunStep
-from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.flow import Flow
@@ -92,7 +91,7 @@ class ProgramRun(Run):
         if isinstance(reply, CallReport):
             self._without_call.pop(function, None)
             self._forgotten[function] = reply.forgotten
-            self.whole = replace(self.whole, **names_of(reply))
+            self.whole = replace(self.whole, named=reply.named, inner=reply.inner)
             self._complex = {item.label for item in self.whole.named if item.dtype.startswith("complex")}
             if not self._is_changed:
                 self._make_pages()
@@ -108,11 +107,10 @@ class ProgramRun(Run):
             reply = self._ask(DigestValues(start, left), lambda reply: reply)
             if not isinstance(reply, DigestReport):
                 return
-            found = [(clean(scope), clean(file), clean(name), *rest) for scope, file, name, *rest in reply.values]
-            yield tuple(cast(list[Digest], found)), reply.last
-            if reply.last or not found:
+            yield reply.values, reply.last
+            if reply.last or not reply.values:
                 return
-            start, left = start + len(found), left - (time.monotonic() - began)
+            start, left = start + len(reply.values), left - (time.monotonic() - began)
 
     def follow_call(self, function: Function, call: int) -> bool:
         """Choose the call that another run shows; without it, show nothing of the function. Return whether it is there.

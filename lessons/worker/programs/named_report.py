@@ -12,11 +12,12 @@ import torch
 
 from attn_tutor.lessons.results.code_unit import PROGRAM
 from attn_tutor.lessons.results.line_shapes import LineReport
+from attn_tutor.lessons.results.program_result import Named
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import plain_codec, wire
 from attn_tutor.lessons.worker.jobs.run_state import RunState
 from attn_tutor.lessons.worker.jobs.tensor_questions import QuestionRefused
-from attn_tutor.lessons.worker.program_messages import MOST_NAMED, CallReport, ChooseCall, Inner, NamedReport
+from attn_tutor.lessons.worker.program_messages import MOST_NAMED, CallReport, ChooseCall, Inner
 from attn_tutor.lessons.worker.programs.named_tensors import NamedTensor, named_tensors, scope_of, shapes_in_functions
 from attn_tutor.lessons.worker.programs.nonfinite_counts import NonfiniteCounts, counts_of
 from attn_tutor.lessons.worker.recording.record import Record, Variables
@@ -42,7 +43,7 @@ class NameList:
     """
 
     found: list[NamedTensor]
-    reports: tuple[NamedReport, ...]
+    reports: tuple[Named, ...]
     inner: tuple[Inner, ...]
     more: int
 
@@ -77,7 +78,7 @@ def fitting(items: Iterable[T], room: int) -> tuple[T, ...]:
     """Return the first of the items, as many as fit into `room` bytes of a report, and no more than `MOST_NAMED`."""
     kept = list[T]()
     for item in itertools.islice(items, MOST_NAMED):
-        fields: Any = plain_codec.encode(item) if isinstance(item, NamedReport | LineReport) else item
+        fields: Any = plain_codec.encode(item) if isinstance(item, Named | LineReport) else item
         room -= len(json.dumps(fields))
         if room < 0:
             break
@@ -94,10 +95,10 @@ def _has_numbers(state: RunState, item: NamedTensor) -> bool:
     return not isinstance(value, torch.Tensor) or plain_region(value) is not None
 
 
-def _report(item: NamedTensor, file: str, record: Record, counts: NonfiniteCounts) -> NamedReport:
+def _report(item: NamedTensor, file: str, record: Record, counts: NonfiniteCounts) -> Named:
     region, since = item.region, last_write(item, record)
     dtype = str(region.dtype).removeprefix("torch.")
-    return NamedReport(
+    return Named(
         *(item.label, item.name, item.kind, item.scope, file, item.line, item.count, region.shape, dtype, since),
         item.call,
         item.module,

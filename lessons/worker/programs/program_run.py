@@ -21,6 +21,7 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.program_result import FailedAt
 from attn_tutor.lessons.results.run_comparison import Gaps
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel
@@ -36,7 +37,6 @@ from attn_tutor.lessons.worker.program_messages import (
     MOST_NAMED,
     ChooseCall,
     DigestValues,
-    FailedAt,
     FindNonfinite,
     NonfiniteFound,
     ProgramReport,

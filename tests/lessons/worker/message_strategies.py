@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from hypothesis import strategies as st
 
-from attn_tutor.lessons.results import explanation, nonfinite
+from attn_tutor.lessons.results import clean_text, explanation, nonfinite
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.field_bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
 from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
@@ -309,7 +309,12 @@ def searches(draw: st.DrawFn) -> dict[str, Any]:
     )
 
 
-READ_BY: dict[Callable[[Any], Any], Made] = {explanation.of_json: explanations(), nonfinite.of_json: searches()}
+READ_BY: dict[Callable[[Any], Any], Made] = {
+    explanation.of_json: explanations(),
+    nonfinite.of_json: searches(),
+    clean_text.clean: TEXTS,
+    clean_text.in_one_line: TEXTS,
+}
 
 
 # Forged frames -------------------------------------------------------------------------------------------------------

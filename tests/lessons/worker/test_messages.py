@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import socket
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -63,7 +64,8 @@ def comparable_form(value: Any, hint: Any) -> object:
         return type(value), [comparable_form(getattr(value, name), hints[name]) for name in hints]
     if isinstance(value, tuple):
         inner = get_args(args[0] if origin is Annotated else hint)
-        return [comparable_form(part, inner[0] if inner[1:] == (Ellipsis,) else None) for part in value]
+        each = itertools.repeat(inner[0]) if inner[1:] == (Ellipsis,) else inner or itertools.repeat(None)
+        return [comparable_form(part, hint) for part, hint in zip(value, each, strict=False)]
     return repr(value)
 
 

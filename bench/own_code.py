@@ -16,15 +16,14 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from attn_tutor.lessons.engine.programs import stored_tensors
+from attn_tutor.lessons.engine.programs import tensor_file_session
 from attn_tutor.lessons.engine.programs.program_session import ProgramSession
 from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
 from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.render import tensor_file_text
 from attn_tutor.tui.app import TutorApp
 from attn_tutor.tui.commands.open_session import open_session
-from attn_tutor.tui.sources.program_source import ProgramSource
-from attn_tutor.tui.sources.tensor_file_source import TensorFileSource
+from attn_tutor.tui.sources.pages import ProgramSource, TensorFileSource
 from attn_tutor.tui.tty.terminal import Terminal
 from bench.screens import PATIENCE, text_of
 
@@ -128,7 +127,7 @@ async def of_file(folder: Path) -> list[tuple[str, tuple[str, ...], str]]:
     subprocess.run([sys.executable, "-c", SAVE], cwd=folder, check=True)
     path = Path("model.pt")
     with open_session() as session:
-        with stored_tensors.opened(session, path) as file:
+        with tensor_file_session.opened_tensors(session, path) as file:
             found = file.found
         pages = TensorFileSession(path, found, tensor_file_text.table, launcher=session.launcher)
         return await walk(TutorApp(Terminal(), TensorFileSource(pages)), SHOW)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.format.knobs.seed import SeedKnob
+from attn_tutor.lessons.format.knobs import SeedKnob
 from attn_tutor.lessons.format.lesson import Lesson, TrainStep
 from attn_tutor.lessons.reading.loader import load_course
 from attn_tutor.lessons.results.result import TrainingSnapshot

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from attn_tutor.lessons.format.lesson import Course
-from attn_tutor.lessons.reading import folders, kept_course, outlining
+from attn_tutor.lessons.reading import folders, kept_course, loader
 from attn_tutor.lessons.reading.course_outline import CourseOutline
 from attn_tutor.lessons.reading.folders import FIRST, CourseFolder
 from attn_tutor.lessons.reading.loader import load_course
@@ -25,7 +25,7 @@ EVERY_COURSE = Course(lessons=(*COURSE.lessons, *TENSORS.lessons))
 @cache
 def outline_of_course() -> CourseOutline:
     """Return the outline of the course that ships, made once for all tests."""
-    return outlining.outline(COURSE)
+    return loader.outline_of(COURSE)
 
 
 def use_course(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
@@ -35,7 +35,7 @@ def use_course(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
     def load_outline(of: CourseFolder = FIRST) -> object:
         if of != FIRST:
             return load(of)
-        outline = outline_of_course() if course is COURSE else outlining.outline(course)
+        outline = outline_of_course() if course is COURSE else loader.outline_of(course)
         return outline, lambda: course
 
     monkeypatch.setattr(kept_course, "load_outline", load_outline)

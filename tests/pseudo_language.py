@@ -11,11 +11,11 @@ import pytest
 
 from attn_tutor.lessons.authoring.translation_files import header_of
 from attn_tutor.lessons.format.text_walk import CourseText
-from attn_tutor.lessons.reading import glossary, mistake_library, text_catalog
-from attn_tutor.lessons.reading.text_catalog import Catalog
+from attn_tutor.lessons.reading import course_texts, glossary, mistake_library
+from attn_tutor.lessons.reading.course_texts import Catalog
 from attn_tutor.lessons.texts import po_file
 from attn_tutor.lessons.texts.po_file import Entry
-from attn_tutor.tui.commands import text_groups
+from attn_tutor.tui.commands.verbs import list_texts
 from tests.course import COURSE
 
 CODE = "xx"
@@ -27,13 +27,13 @@ WORD = re.compile(r"[A-Za-z]{2,}")
 @cache
 def catalog() -> Catalog:
     """Return all texts of the course."""
-    return text_catalog.catalog(COURSE, mistake_library.load_library(), glossary.load())
+    return course_texts.catalog(COURSE, mistake_library.load_library(), glossary.load())
 
 
 @cache
 def interface() -> Catalog:
     """Return all texts that stand in the code of the tutor."""
-    return text_groups.interface()
+    return list_texts.own_texts()
 
 
 def translated(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The Textual app: composes the views, and passes messages and keys on to the controllers."""
+"""The Textual app: its screen, which composes the views, and passes messages and keys on to the controllers."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import Event, Key
+from textual.reactive import Reactive
 from textual.screen import Screen
+from textual.widget import Widget
 
-from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.course_path import Purpose
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
-from attn_tutor.tui.actions.key_names import full_keys, short_keys
-from attn_tutor.tui.controllers import progress_export, startup
+from attn_tutor.tui.actions.hints import full_keys, short_keys
+from attn_tutor.tui.controllers import startup
 from attn_tutor.tui.controllers.frame import MAP, Frame
 from attn_tutor.tui.controllers.map_controller import MapController, make_map
 from attn_tutor.tui.render.step_layout import WIDE
-from attn_tutor.tui.screens.tutor_screen import TutorScreen
-from attn_tutor.tui.sources.source import Call, StepPosition
+from attn_tutor.tui.sources.source import ShownCall, StepPosition
 from attn_tutor.tui.state.unsaved_progress import Farewell, farewell
-from attn_tutor.tui.tty import hangup_guard
+from attn_tutor.tui.tty import screen_gate, signals
 from attn_tutor.tui.tty.exit_codes import ExitCode, ended_by
 from attn_tutor.tui.tty.input_queue import INTERRUPT, OrderedInputApp
-from attn_tutor.tui.tty.signal_handlers import ENDING, handled
+from attn_tutor.tui.tty.signals import ENDING, handled
 from attn_tutor.tui.tty.terminal import Terminal, theme
-from attn_tutor.tui.widgets.help_pane import HelpPane
+from attn_tutor.tui.widgets.text import HelpPane
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from attn_tutor.lessons.learner.progress import Progress
     from attn_tutor.lessons.reading.folders import CourseFolder
     from attn_tutor.tui.controllers.assembly import Assembly
-    from attn_tutor.tui.controllers.learning_state import LearningState
+    from attn_tutor.tui.controllers.frame import LearningState
     from attn_tutor.tui.screens.explaining_view import ExplainingView
     from attn_tutor.tui.screens.flow_view import FlowView
     from attn_tutor.tui.screens.glossary_view import GlossaryView
@@ -50,7 +51,20 @@ if TYPE_CHECKING:
     from attn_tutor.tui.screens.prompt_view import PromptView
     from attn_tutor.tui.screens.training_view import TrainingView
     from attn_tutor.tui.sources.source import Again, Notice, Source
-    from attn_tutor.tui.state.program_calls import Which
+    from attn_tutor.tui.state.program_tensors import Which
+
+
+# Whatever is painted is on this screen.
+screen_gate.install()
+
+
+class TutorScreen(Screen[None]):
+    """The only screen of the tutor. Unlike in Textual's own class, moving the focus does not repaint all of it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("screen")]
+
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+
 
 say = Wording("screen/app")
 
@@ -130,7 +144,7 @@ class TutorApp(OrderedInputApp):
         """
 
         def end(number: int, _: object) -> None:
-            hangup_guard.end_soon(number)
+            signals.end_soon(number)
             # After the end of the loop, the tutor is ending already.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(partial(self.exit, return_code=ended_by(number)))
@@ -298,7 +312,7 @@ class TutorApp(OrderedInputApp):
         steps = self.parts.steps
         assert self.source.choose_call is not None
         found = await self.source.choose_call(self.state.async_session, steps.step.id, which)
-        if isinstance(found, Call):
+        if isinstance(found, ShownCall):
             place, history = found.place, steps.history if found.keeps_changes else None
             steps.open(place.lesson, place.index, history=history)
         else:
@@ -510,7 +524,7 @@ class TutorApp(OrderedInputApp):
     async def action_export(self) -> None:
         """Write the learner's progress and code to a file."""
         if self.loaded.is_set():
-            self._exported = await progress_export.export(self.frame, self.progress, self._exported)
+            self._exported = await export_progress(self.frame, self.progress, self._exported)
 
     def action_help(self) -> None:
         """Show the help for the current view, or hide it."""
@@ -562,3 +576,27 @@ class TutorApp(OrderedInputApp):
                 self.state.async_session.close()
             self.progress.close()
             return farewell(self.progress, self.source.folder.option if self.source.folder is not None else "")
+
+
+async def export_progress(frame: Frame, progress: Progress, earlier: Path | None) -> Path | None:
+    """Write progress and code to a temporary file, and notify the learner of its path or of the error.
+
+    Args:
+        frame: where the learner is notified.
+        progress: the progress.
+        earlier: the file that this session has exported to before, which is replaced.
+
+    Returns:
+        The file that this session has exported to, None if there is none.
+    """
+    from attn_tutor.lessons.learner.exports import export_to_temporary_file
+
+    try:
+        # In a thread, because keys must not wait for a disk.
+        earlier = await asyncio.to_thread(export_to_temporary_file, progress, earlier)
+        frame.notify(say("written", "Your progress and code were written to {file}", file=earlier), timeout=15)
+    except OSError as error:
+        frame.notify(
+            say("not-written", "Your progress could not be written to a file: {reason}", reason=error), "error"
+        )
+    return earlier

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.commands import open_tutor
-from attn_tutor.tui.commands.errors import CommandError, UsageError
-from attn_tutor.tui.commands.output import discard_output, print_error, use_given_encoding
+from attn_tutor.tui.commands.output import CommandError, UsageError, discard_output, print_error, use_given_encoding
 from attn_tutor.tui.tty import clean_output
 from attn_tutor.tui.tty.exit_codes import ExitCode, ended_by
 
@@ -132,7 +131,7 @@ def _parser() -> argparse.ArgumentParser:
     import argparse
 
     from attn_tutor.tui.commands.print_version import PrintVersion
-    from attn_tutor.tui.commands.verbs import VERBS
+    from attn_tutor.tui.commands.verb_table import VERBS
 
     parser = argparse.ArgumentParser(
         prog="attn-tutor",

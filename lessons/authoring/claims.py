@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format import template
-from attn_tutor.lessons.format.base_steps import Complaint
-from attn_tutor.lessons.format.learner_texts import Path
+from attn_tutor.lessons.format.base_steps import Complaint, Path
 from attn_tutor.lessons.format.lesson import (
     SETUP,
     FindStep,

@@ -16,7 +16,7 @@ from attn_tutor.lessons.format.fields import Model, OptionalName, Text, Whole
 from attn_tutor.lessons.format.lesson import Lesson
 from attn_tutor.lessons.reading import loader
 from attn_tutor.lessons.reading.findings import Finding, LessonError
-from attn_tutor.lessons.reading.yaml_models import read_model
+from attn_tutor.lessons.reading.model_findings import read_model
 from attn_tutor.lessons.reading.yaml_nodes import locate, parse, position_of, read
 
 FILE = "coverage.yaml"

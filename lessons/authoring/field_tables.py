@@ -12,20 +12,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from attn_tutor.lessons.authoring.field_help import help_of, summary_of
-from attn_tutor.lessons.files.whole_file import rewrite
+from attn_tutor.lessons.authoring.format_schema import help_of, summary_of
+from attn_tutor.lessons.files import rewrite
 from attn_tutor.lessons.format import fields
 from attn_tutor.lessons.format.base_steps import BaseStep, Limits, RunningStep, ShownTensor
-from attn_tutor.lessons.format.course_file import CourseFile
-from attn_tutor.lessons.format.exercises import BaseExercise, Check, Edit, ExerciseStep, MessageCase, Mistake, Variant
-from attn_tutor.lessons.format.experiments import ExperimentStep, Way
+from attn_tutor.lessons.format.exercises import (
+    BaseExercise,
+    Check,
+    Edit,
+    ExerciseStep,
+    ExperimentStep,
+    MessageCase,
+    Mistake,
+    Variant,
+    Way,
+)
 from attn_tutor.lessons.format.fields import IS_TEMPLATE, Model
-from attn_tutor.lessons.format.knobs.choice import ChoiceKnob
-from attn_tutor.lessons.format.knobs.knob import Knob
-from attn_tutor.lessons.format.knobs.number import NumberKnob
-from attn_tutor.lessons.format.knobs.seed import SeedKnob
-from attn_tutor.lessons.format.knobs.words import WordsKnob
-from attn_tutor.lessons.format.lesson import LessonFile
+from attn_tutor.lessons.format.knobs import ChoiceKnob, Knob, NumberKnob, SeedKnob, WordsKnob
+from attn_tutor.lessons.format.lesson import CourseFile, LessonFile
 from attn_tutor.lessons.format.questions import (
     BaseQuestion,
     ChoiceStep,

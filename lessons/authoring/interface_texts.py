@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from attn_tutor.lessons.format.text_walk import CourseText
-from attn_tutor.lessons.reading.text_catalog import Catalog
+from attn_tutor.lessons.reading.course_texts import Catalog
 
 ROOT = Path(__file__).parent.parent.parent
 ROOMS = ("lessons", "tui")

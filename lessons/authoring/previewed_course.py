@@ -15,11 +15,10 @@ from pathlib import Path
 
 from attn_tutor.lessons.authoring import skeleton, writing
 from attn_tutor.lessons.courses import course_list
-from attn_tutor.lessons.files.regular_file import read_text
-from attn_tutor.lessons.format.course_file import FORMAT
-from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.files import read_text
+from attn_tutor.lessons.format.lesson import FORMAT, Course, Lesson
 from attn_tutor.lessons.format.steps import ReadStep
-from attn_tutor.lessons.reading import course_description, folders, loader, yaml_nodes
+from attn_tutor.lessons.reading import folders, loader, yaml_nodes
 from attn_tutor.lessons.reading.findings import Finding, LessonError
 from attn_tutor.lessons.reading.yaml_nodes import locate, position_of
 
@@ -99,7 +98,7 @@ class PreviewedCourse:
         if path.suffix not in (".yaml", ".yml"):
             raise NoPreview(f"{path.name} is not a YAML file.")
         lesson = skeleton.folder_with(skeleton.LESSON, path)
-        course = skeleton.folder_with(course_description.FILE, path)
+        course = skeleton.folder_with(loader.COURSE_FILE, path)
         if path.parent == course:
             return cls._at_folder(course)
         if lesson is None:

@@ -17,8 +17,7 @@ from typing import Any
 
 from attn_tutor.lessons.engine import training
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.files.regular_file import read_text
-from attn_tutor.lessons.files.whole_file import rewrite
+from attn_tutor.lessons.files import read_text, rewrite
 from attn_tutor.lessons.format.lesson import Lesson, TrainStep
 from attn_tutor.lessons.learner import trained_models
 from attn_tutor.lessons.reading.findings import LessonError
@@ -27,7 +26,7 @@ from attn_tutor.lessons.reading.loader import load_course
 from attn_tutor.lessons.reading.recorded_outputs import FILE, SINGLE_PRECISION
 from attn_tutor.lessons.results import line_shapes
 from attn_tutor.lessons.results.clean_text import clean_json
-from attn_tutor.lessons.results.json_numbers import number
+from attn_tutor.lessons.results.floats import json_number
 from attn_tutor.lessons.results.result import StepResult, Tensor, Training
 from attn_tutor.lessons.what_if import knobs
 from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes, apply, describe
@@ -72,7 +71,7 @@ def _step_to_json(result: StepResult) -> dict[str, Any]:
 
 def _tensor_to_json(tensor: Tensor) -> dict[str, Any]:
     def rounded(value: float) -> float | str:
-        return number(float(f"{value:.9g}") if tensor.dtype in SINGLE_PRECISION else value)
+        return json_number(float(f"{value:.9g}") if tensor.dtype in SINGLE_PRECISION else value)
 
     entry: dict[str, Any] = {"dtype": tensor.dtype, "shape": list(tensor.shape)}
     entry |= {"low": tensor.low, "high": tensor.high}

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from attn_tutor.lessons.authoring import format_schema
-from attn_tutor.lessons.format.course_file import FORMAT
-from attn_tutor.lessons.reading import course_description
+from attn_tutor.lessons.format.lesson import FORMAT
+from attn_tutor.lessons.reading import loader
 from attn_tutor.lessons.reading.loader import FOLDER
 
 SKELETONS = Path(__file__).parent / "skeletons"
@@ -35,7 +35,7 @@ def course_files(folder: Path) -> Files:
     name = slug_of(os.path.basename(os.path.realpath(folder)))
     about = {"id": name, "title": title_of(name), "format": str(FORMAT), "schema": SCHEMAS}
     return {
-        folder / course_description.FILE: _filled("course", about),
+        folder / loader.COURSE_FILE: _filled("course", about),
         **_lesson_files(folder / FIRST_LESSON, f"../{SCHEMAS}"),
         **_schema_files(folder),
     }
@@ -48,7 +48,7 @@ def lesson_files(folder: Path) -> Files:
     """
     if not FOLDER.match(folder.name):
         folder = folder.parent / f"{_next_number(folder.parent):02}-{slug_of(folder.name)}"
-    in_course = (folder.parent / course_description.FILE).exists()
+    in_course = (folder.parent / loader.COURSE_FILE).exists()
     files = _lesson_files(folder, f"../{SCHEMAS}" if in_course else SCHEMAS)
     return files | _schema_files(folder.parent if in_course else folder)
 

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from attn_tutor.lessons.courses import course_content
 from attn_tutor.lessons.courses.course_content import RefusedCourse
-from attn_tutor.lessons.files.regular_file import read_regular
-from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.files import read_regular, write_whole
 from attn_tutor.lessons.learner import progress_file
 from attn_tutor.lessons.reading.folders import CourseFolder
 from attn_tutor.lessons.texts.wording import Wording

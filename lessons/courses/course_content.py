@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from attn_tutor.lessons.files.regular_file import read_regular
+from attn_tutor.lessons.files import read_regular
 from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.texts.wording import Wording
 

@@ -1,16 +1,76 @@
-"""The courses that can be opened, and the one that a command line names."""
+"""The courses that can be opened, those of packages among them, and the one that a command line names.
+
+Courses in packages that are installed beside the tutor are found without importing any of their code. A package says in
+its metadata that it has one, by an entry point of the group `attn_tutor.courses`: its name is the id of the course, its
+value the package with the files of the course, `rows_course` or `rows_course.rows`.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
-from attn_tutor.lessons.courses import added_courses, installed_courses
-from attn_tutor.lessons.reading import course_description
-from attn_tutor.lessons.reading.folders import BUILT_IN, OPENED, CourseFolder
+from attn_tutor.lessons.courses import added_courses
+from attn_tutor.lessons.reading import loader
+from attn_tutor.lessons.reading.folders import BUILT_IN, OPENED, CourseFolder, state_folder_of
 from attn_tutor.lessons.texts.wording import Wording
+
+ENTRY_POINTS = "attn_tutor.courses"
+INSTALLED_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+PACKAGE_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+class InstalledCourse(NamedTuple):
+    """A course in a package.
+
+    Attributes:
+        course: where it lies.
+        distribution: what the package is called where it is installed and removed.
+    """
+
+    course: CourseFolder
+    distribution: str
+
+
+def find_installed(course_id: str) -> InstalledCourse | None:
+    """Return the installed course of an id; None if there is none."""
+    return next((found for found in installed_courses() if found.course.id == course_id), None)
+
+
+def installed_courses() -> Iterator[InstalledCourse]:
+    """Yield the installed courses whose files can be found, in the order of their ids; one of each id."""
+    found: dict[str, InstalledCourse] = {}
+    for point in metadata.entry_points(group=ENTRY_POINTS):
+        if not INSTALLED_ID.fullmatch(point.name) or not PACKAGE_NAME.fullmatch(point.value) or point.name in found:
+            continue
+        folder = _folder_of(point.value)
+        if folder is not None:
+            course = CourseFolder(point.name, folder, state_folder_of(point.name), "installed")
+            found[point.name] = InstalledCourse(course, point.dist.name if point.dist is not None else point.value)
+    for name in sorted(found):
+        yield found[name]
+
+
+def _folder_of(package: str) -> Path | None:
+    """Return the folder of a package that has a course in it, None if there is none."""
+    # To find a package in another one would import that one.
+    first, *rest = package.split(".")
+    try:
+        spec = find_spec(first)
+    except (AttributeError, ImportError, ValueError):
+        return None
+    for location in (spec.submodule_search_locations or ()) if spec is not None else ():
+        folder = Path(location).joinpath(*rest)
+        if (folder / loader.COURSE_FILE).is_file():
+            return folder
+    return None
+
 
 say = Wording("courses/list")
 
@@ -33,7 +93,7 @@ def available() -> Iterator[CourseFolder]:
 
 
 def _installed() -> Iterator[CourseFolder]:
-    return (found.course for found in installed_courses.installed())
+    return (found.course for found in installed_courses())
 
 
 def find(name: str) -> CourseFolder:
@@ -65,6 +125,6 @@ def in_folder(folder: Path, known: Iterable[CourseFolder]) -> CourseFolder:
     for course in known:
         if course.path.resolve() == folder:
             return course
-    course_id = course_description.read_description(folder).id
+    course_id = loader.read_description(folder).id
     digest = hashlib.blake2b(os.fsencode(folder), digest_size=4).hexdigest()
     return CourseFolder(course_id, folder, f"{OPENED}/{course_id}-{digest}", "folder")

@@ -1,4 +1,4 @@
-"""The two children that judge an answer, and what is asked of them.
+"""The two children that judge an answer, what is asked of them, and what a verdict says where no check has judged.
 
 The judge's child makes hidden inputs and decides; the other child runs the answer on them. Data for one from the other
 is passed on unread: see `lessons.worker.jobs.judge`.
@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from attn_tutor.lessons.engine import child_failures, verdict_words
+from attn_tutor.lessons.engine import children
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
 from attn_tutor.lessons.engine.replies import failure_of
 from attn_tutor.lessons.format.lesson import ExerciseStep, Limits
 from attn_tutor.lessons.results.result import CheckResult, Failure, Judgement, WorkerError
 from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.results.verdict import Verdict
+from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel, wire
 from attn_tutor.lessons.worker.judging_messages import (
     AnswerLoaded,
@@ -30,6 +31,52 @@ from attn_tutor.lessons.worker.judging_messages import (
     RunAnswer,
 )
 from attn_tutor.lessons.worker.message_parts import ErrorReport, SuggestionReport
+
+say = Wording("engine/verdict")
+
+
+def passed_words() -> str:
+    """Say that the answer passes."""
+    return say("passed", "All checks pass.")
+
+
+def no_code_words() -> str:
+    """Say that there is nothing to judge."""
+    return say("no-code", "There is no code yet.")
+
+
+def too_long_words(kilobytes: int) -> str:
+    """Say that a program has more than this size."""
+    return say("too-long", "The program is longer than {kilobytes} KB.", kilobytes=kilobytes)
+
+
+def undefined_words(names: Sequence[str]) -> str:
+    """Say which names the code does not define."""
+    listed = say("and", " and ").join(f"`{name}`" for name in names)
+    return say("undefined", "Your code does not define {names}. The task says what to write.", names=listed)
+
+
+def stopped_words() -> str:
+    """Say that the learner has stopped the judging."""
+    return say("stopped", "Stopped by you.")
+
+
+def unreadable_words() -> str:
+    """Say that the program sent something that is no reply."""
+    return say("unreadable", "Your program was judged as not passed: its reply was unreadable.")
+
+
+def nothing_to_compare_words() -> str:
+    """Say that intermediate results cannot be compared."""
+    return say("nothing-to-compare", "This code does not run, so there is nothing to compare.")
+
+
+def judge_failed_words(lines: Sequence[str]) -> str:
+    """Say that the judge's own process failed, with the last line of what it wrote, if it wrote anything."""
+    if not lines:
+        return say("judge-ended", "The judge of this exercise failed: it ended without a word")
+    return say("judge-failed", "The judge of this exercise failed: {line}", line=lines[-1])
+
 
 T = TypeVar("T")
 
@@ -65,7 +112,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerOutcome:
     """The outcome of the learner's program: its values (`actual`), still encoded, or a failure; and its output.
 
     `operation` is the operation that failed; `missing` are the names that the program does not define. `suggestions`
@@ -100,29 +147,29 @@ def ask(judge: ChildProcess, question: object, report: type[T]) -> T:
 
 def judge_failed(judge: ChildProcess) -> WorkerError:
     if judge.end().reason == "no folder":
-        return WorkerError(child_failures.no_folder())
+        return WorkerError(children.no_folder())
     lines = output(judge.err).strip().splitlines()
-    return WorkerError(verdict_words.judge_failed(lines))
+    return WorkerError(judge_failed_words(lines))
 
 
 def run(
     request: Request, child: Child, hidden: HiddenInputs, cancelled: Callable[[], bool], *, trace: bool = False
-) -> Answer:
+) -> AnswerOutcome:
     """Run the learner's program in a child of its own; with `trace`, its values are its intermediate results."""
     limits = request.exercise.limits
     with child(limits) as job:
         try:
             answer = _converse(job, request, hidden, trace)
         except TimeoutError:
-            answer = Answer(failure=child_failures.timeout_failure(job, limits.wall), reported=False)
+            answer = AnswerOutcome(failure=children.timeout_failure(job, limits.wall), reported=False)
         except wire.WireError as error:
-            failure = child_failures.exit_failure(job, error, limits, cancelled())
-            answer = Answer(failure=failure, reported=False)
+            failure = children.exit_failure(job, error, limits, cancelled())
+            answer = AnswerOutcome(failure=failure, reported=False)
         job.end()
         return replace(answer, printed=output(job.out))
 
 
-def _converse(job: ChildProcess, request: Request, hidden: HiddenInputs, trace: bool) -> Answer:
+def _converse(job: ChildProcess, request: Request, hidden: HiddenInputs, trace: bool) -> AnswerOutcome:
     """Load the learner's program in a child, then send the hidden inputs. Raises what `channel.receive` raises."""
     exercise = request.exercise
     deadline = time.monotonic() + exercise.limits.wall
@@ -132,13 +179,13 @@ def _converse(job: ChildProcess, request: Request, hidden: HiddenInputs, trace: 
     channel.send(job.talk, answer)
     loaded = channel.receive(job.talk, AnswerLoaded, deadline=deadline)
     if loaded.error or loaded.missing:
-        return _with_error(Answer(missing=loaded.missing), loaded.error)
+        return _with_error(AnswerOutcome(missing=loaded.missing), loaded.error)
     channel.send(job.talk, hidden)
     report = channel.receive(job.talk, AnswerReport, deadline=deadline)
-    return _with_error(Answer(report.actual, report.blob), report.error)
+    return _with_error(AnswerOutcome(report.actual, report.blob), report.error)
 
 
-def _with_error(answer: Answer, error: ErrorReport | None) -> Answer:
+def _with_error(answer: AnswerOutcome, error: ErrorReport | None) -> AnswerOutcome:
     if error is None:
         return answer
     return replace(
@@ -150,8 +197,8 @@ def _with_error(answer: Answer, error: ErrorReport | None) -> Answer:
     )
 
 
-def decide(judge: ChildProcess, exercise: ExerciseStep, answer: Answer) -> Judgement:
-    unreadable = verdict_words.unreadable()
+def decide(judge: ChildProcess, exercise: ExerciseStep, answer: AnswerOutcome) -> Judgement:
+    unreadable = unreadable_words()
     try:
         channel.send(judge.talk, Decide(answer.actual, answer.blob))
         report = channel.receive(judge.talk, Decision, Refusal, deadline=time.monotonic() + JUDGE_LIMITS.wall)
@@ -164,7 +211,7 @@ def decide(judge: ChildProcess, exercise: ExerciseStep, answer: Answer) -> Judge
     checks = report.checks
     wrong = [check for check in checks if not check.passed]
     if not wrong:
-        return Judgement(exercise.exercise, "passed", verdict_words.passed(), checks=checks, stdout=answer.printed)
+        return Judgement(exercise.exercise, "passed", passed_words(), checks=checks, stdout=answer.printed)
     message = f"{wrong[0].name}: {wrong[0].message}"
     return Judgement(exercise.exercise, "failed", message, checks=checks, stdout=answer.printed)
 

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal, Protocol
 
-from attn_tutor.lessons.engine import curing, judge_children, replies, verdict_words
-from attn_tutor.lessons.engine.judge_children import JUDGE_LIMITS, Answer, Child, Request, unjudged
+from attn_tutor.lessons.engine import judge_children, repairing, replies
+from attn_tutor.lessons.engine.judge_children import JUDGE_LIMITS, AnswerOutcome, Child, Request, unjudged
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess
 from attn_tutor.lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
 from attn_tutor.lessons.reading import line_exercises, mistake_edits
@@ -87,7 +87,7 @@ def check(
     except WorkerError:
         if not cancelled():
             raise
-        judgement = replace(unjudged(exercise, "error", verdict_words.stopped()), stopped=True)
+        judgement = replace(unjudged(exercise, "error", judge_children.stopped_words()), stopped=True)
     return replace(judgement, seconds=round(time.monotonic() - began, 3), seed=request.seeds[0])
 
 
@@ -117,7 +117,7 @@ def compare(exercise: ExerciseStep, source: str, child: Child, seed: int | None 
     with _judge(request, child) as (judge, hidden):
         traced = judge_children.run(request, child, hidden, lambda: False, trace=True)
         if traced.failure or traced.missing:
-            raise WorkerError(verdict_words.nothing_to_compare())
+            raise WorkerError(judge_children.nothing_to_compare_words())
         report = judge_children.ask(judge, CompareResults(traced.actual, traced.blob), ComparisonReport)
         return AnswerComparison(report.intermediates, report.own)
 
@@ -125,10 +125,10 @@ def compare(exercise: ExerciseStep, source: str, child: Child, seed: int | None 
 def _unfit(request: Request) -> Judgement | None:
     """Judge what cannot be run at all: no code, or too much of it."""
     if not request.code.strip():
-        message = f"{verdict_words.no_code()} {verdict_words.undefined(request.exercise.defines)}"
+        message = f"{judge_children.no_code_words()} {judge_children.undefined_words(request.exercise.defines)}"
         return unjudged(request.exercise, "failed", message)
     if len(request.code) > MAX_SOURCE:
-        return unjudged(request.exercise, "error", verdict_words.too_long(MAX_SOURCE // 1024))
+        return unjudged(request.exercise, "error", judge_children.too_long_words(MAX_SOURCE // 1024))
     return None
 
 
@@ -153,9 +153,9 @@ def _check(
         lambda: _difference(judge, request, child, hidden, cancelled),
     )
     if diagnosis == "line" and _is_open(judgement, answer) and not cancelled():
-        judgement = curing.with_repair(judgement, judge, hidden, request, child, answer)
+        judgement = repairing.with_repair(judgement, judge, hidden, request, child, answer)
     if diagnosis == "line" and answer.suggestions and judgement.verdict == "error":
-        message = curing.try_suggestions(
+        message = repairing.try_suggestions(
             judge, request, child, hidden, cancelled, answer, named=bool(judgement.mistakes)
         )
         judgement = replace(judgement, message=message or judgement.message)
@@ -168,7 +168,7 @@ def _check(
     return replace(judgement, crash=crash, symptom=symptom)
 
 
-def _is_open(judgement: Judgement, answer: Answer) -> bool:
+def _is_open(judgement: Judgement, answer: AnswerOutcome) -> bool:
     """Return whether one edit may undo what is wrong with an answer, which gave values or raised an exception."""
     if judgement.passed or answer.missing or not answer.reported:
         return False
@@ -178,14 +178,14 @@ def _is_open(judgement: Judgement, answer: Answer) -> bool:
 def _judge_answer(
     judge: ChildProcess,
     exercise: ExerciseStep,
-    answer: Answer,
+    answer: AnswerOutcome,
     words: frozenset[str],
     diagnosis: Diagnosis,
     find_difference: Callable[[], tuple[int | None, AnswerDifference | None]],
 ) -> Judgement:
     """Judge the outcome of an answer whose code has these words. `find_difference` runs it once more, recorded."""
     if answer.missing:
-        return unjudged(exercise, "failed", verdict_words.undefined(answer.missing), stdout=answer.printed)
+        return unjudged(exercise, "failed", judge_children.undefined_words(answer.missing), stdout=answer.printed)
     if answer.failure is not None:
         failed = judge_children.failed(exercise, answer.failure, answer.printed)
         if failed.verdict != "error" or failed.stopped or diagnosis == "none" or not exercise.mistakes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from attn_tutor.lessons.engine import replies
-from attn_tutor.lessons.engine.child_code import CodeRequest, Names, gone, tensors_of
+from attn_tutor.lessons.engine.children import CodeRequest, Names, gone, tensors_of
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session

@@ -53,14 +53,17 @@ from attn_tutor.lessons.worker.message_parts import (
     TemplateField,
     TensorReport,
 )
-from attn_tutor.lessons.worker.messages import Snapshot, StepReport, Train, TrainingRequest
-from attn_tutor.lessons.worker.tensor_reports import (
+from attn_tutor.lessons.worker.messages import (
     LARGEST_WINDOW,
     BlocksReport,
     ExplanationReport,
     FlowReport,
     RowReport,
     ShowReport,
+    Snapshot,
+    StepReport,
+    Train,
+    TrainingRequest,
     WindowReport,
 )
 

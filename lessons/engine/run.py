@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from attn_tutor.lessons.engine import replies
-from attn_tutor.lessons.engine.child_code import Names
+from attn_tutor.lessons.engine.children import Names
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess
 from attn_tutor.lessons.results.nonfinite import NonfiniteReport
 from attn_tutor.lessons.results.result import StepResult

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from attn_tutor.lessons.engine import child_failures, replies
+from attn_tutor.lessons.engine import children, replies
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
 from attn_tutor.lessons.engine.launching.reinstalling import install_command
 from attn_tutor.lessons.format.lesson import Limits
@@ -133,10 +133,10 @@ def run(
         report = channel.receive(job.talk, ProgramReport, deadline=deadline)
         return _result(report, job, program.name), True
     except TimeoutError:
-        failure = child_failures.timeout_failure(job, program.limits.wall)
+        failure = children.timeout_failure(job, program.limits.wall)
     except wire.WireError as error:
         # A child that sends something unreadable is ended.
-        failure = child_failures.exit_failure(job, error, program.limits, cancelled())
+        failure = children.exit_failure(job, error, program.limits, cancelled())
     return ProgramResult(PROGRAM.name, stdout=_printed(job, program.name), error=failure), False
 
 

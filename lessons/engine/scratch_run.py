@@ -10,14 +10,14 @@ from dataclasses import replace
 from functools import partial
 
 from attn_tutor.lessons.engine import replies
-from attn_tutor.lessons.engine.child_code import CodeRequest, gone, tensors_of
+from attn_tutor.lessons.engine.children import CodeRequest, gone, tensors_of
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format import axis_labels
 from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson, RunStep
 from attn_tutor.lessons.reading import mistake_edits
-from attn_tutor.lessons.reading.giving_away import gives_away
+from attn_tutor.lessons.reading.repairs import gives_away
 from attn_tutor.lessons.results import line_shapes
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.result import Failure, StepResult

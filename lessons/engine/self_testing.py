@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from attn_tutor.lessons.files.import_folder import IMPORT_FOLDER
+from attn_tutor.lessons.files import IMPORT_FOLDER
 from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("engine/self-test")

@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from attn_tutor.lessons.engine import child_failures, judging, replies, running_program, training
-from attn_tutor.lessons.engine.child_code import CodeRequest, run_in_child
+from attn_tutor.lessons.engine import children, judging, replies, running_program, training
+from attn_tutor.lessons.engine.children import CodeRequest, run_in_child
 from attn_tutor.lessons.engine.judging import Diagnosis, JudgeAnswer
 from attn_tutor.lessons.engine.launching.launchers import (
     ChildProcess,
@@ -185,10 +185,10 @@ class Session:
                 results.append(replace(result, trained=trained[result.id].origin) if result.id in trained else result)
                 printed = report.stdout[1]
         except TimeoutError:
-            failure = child_failures.timeout_failure(job, lesson.limits.wall)
+            failure = children.timeout_failure(job, lesson.limits.wall)
         except wire.WireError as error:
             # A child that sends something unreadable is ended.
-            failure = child_failures.exit_failure(job, error, lesson.limits, self._cancelled.is_set())
+            failure = children.exit_failure(job, error, lesson.limits, self._cancelled.is_set())
         if len(results) < len(steps):
             results.append(StepResult(steps[len(results)].id, stdout=output(job.out, printed), error=failure))
         return False

@@ -13,10 +13,9 @@ from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
-from attn_tutor.lessons.engine import child_failures, replies
+from attn_tutor.lessons.engine import children, replies
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess
-from attn_tutor.lessons.files.regular_file import read_text
-from attn_tutor.lessons.files.whole_file import rewrite
+from attn_tutor.lessons.files import read_text, rewrite
 from attn_tutor.lessons.format import axis_labels
 from attn_tutor.lessons.format.lesson import Lesson, ShownTensor, TrainStep
 from attn_tutor.lessons.learner.trained_models import key
@@ -180,7 +179,7 @@ def watch(
         try:
             channel.send(job.talk, request)
         except wire.Closed as error:
-            return ended(child_failures.exit_failure(job, error, step.limits, cancelled())), b""
+            return ended(children.exit_failure(job, error, step.limits, cancelled())), b""
         while True:
             snapshot = None
             try:
@@ -197,10 +196,10 @@ def watch(
                     raise wire.WireError("too many messages")
                 snapshot = replies.snapshot_of(lesson, step, report)
             except TimeoutError:
-                return ended(child_failures.timeout_failure(job, step.limits.wall)), b""
+                return ended(children.timeout_failure(job, step.limits.wall)), b""
             except (wire.WireError, OSError, ValueError) as error:
                 # A child that sends something unreadable is ended; the connection to one that was stopped is closed.
-                return ended(child_failures.exit_failure(job, error, step.limits, cancelled())), b""
+                return ended(children.exit_failure(job, error, step.limits, cancelled())), b""
             snapshots.append(snapshot)
             on_snapshot(snapshot)
 

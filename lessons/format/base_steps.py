@@ -1,10 +1,11 @@
-"""The fields that steps of a lesson share, and the tensors that a step shows."""
+"""The fields that steps of a lesson share, their texts that a learner reads, and the tensors that they show."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo
@@ -26,7 +27,36 @@ from attn_tutor.lessons.format.fields import (
     Text,
     Whole,
 )
-from attn_tutor.lessons.format.learner_texts import LearnerText, Path
+
+Path = tuple[int | str, ...]
+"""Keys and indices that lead to a node of a lesson file, such as `("hints", 0)`."""
+
+
+TEMPLATE_FIELDS = re.compile(r"\{[^{}]*\}")
+"""The fields of a template."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerText:
+    """A text that a learner reads.
+
+    Attributes:
+        path: its path in its step.
+        text: the text as the author wrote it, with its fields.
+        is_task: whether it says exactly what is wanted in an exercise, or why the solution works.
+        is_sentence: whether it consists of whole sentences.
+    """
+
+    path: Path
+    text: str
+    is_task: bool = False
+    is_sentence: bool = True
+
+
+def count_words(text: str) -> int:
+    """Count the words of a text; a field counts as one."""
+    return len(TEMPLATE_FIELDS.sub("N", text).split())
+
 
 Kind = Literal["score", "weight", "mask", "vector"]
 """The meaning of the numbers of a tensor, which decides how they are colored."""

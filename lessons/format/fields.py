@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from attn_tutor.lessons.format import code_depth, template
+from attn_tutor.lessons.format import template
 
 CHECKED = object()
 """The context of a validation of what was validated before: code and templates are not parsed again."""
@@ -46,7 +46,7 @@ def python_code(mode: Literal["exec", "eval"]) -> AfterValidator:
         source = text.strip() if mode == "eval" else text
         try:
             compile(source, "lesson", mode)
-            deep = code_depth.line_too_deep(source, mode)
+            deep = template.line_too_deep(source, mode)
         except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
             what = {
                 "message": getattr(error, "msg", str(error) or DEEP),

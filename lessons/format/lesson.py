@@ -1,34 +1,43 @@
-"""The lesson format. Its models are defined here and in the other modules of `lessons.format`, and nowhere else.
+"""The lesson format, and what a course says about itself. The models of a lesson's parts are in `lessons.format`.
 
-A lesson is a folder `NN-slug` under `lessons/course/` with a `lesson.yaml` in it. The models describe what that file
-may contain; `lessons.reading.loader` reads a file into them and reports every error with file, line, column and
-remedy.
+A lesson is a folder `NN-slug` under `lessons/course/` with a `lesson.yaml` in it; a course is a folder of lessons with
+a `course.yaml`. The models describe what these files may contain; `lessons.reading.loader` reads them, and reports
+every error with file, line, column and remedy.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.base_steps import AxisName, FilledStep, Kind, Limits, RunningStep, ShownTensor
-from attn_tutor.lessons.format.course_file import CourseFile
-from attn_tutor.lessons.format.exercises import Check, Edit, ExerciseStep, MessageCase, Mistake, Variant
-from attn_tutor.lessons.format.experiments import ExperimentStep, Way
-from attn_tutor.lessons.format.fields import Model, Name, OptionalCode, OptionalName, Slug, Text, Whole
-from attn_tutor.lessons.format.knobs.kinds import AnyKnob
-from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.exercises import (
+    Check,
+    Edit,
+    ExerciseStep,
+    ExperimentStep,
+    MessageCase,
+    Mistake,
+    Variant,
+    Way,
+)
+from attn_tutor.lessons.format.fields import Model, Name, OptionalCode, OptionalName, ReadBy, Slug, Text, Whole
+from attn_tutor.lessons.format.knobs import AnyKnob, Knob
 from attn_tutor.lessons.format.questions import ChoiceStep, FindStep, Option, PointStep, PredictStep, Question, Wrong
 from attn_tutor.lessons.format.steps import Curve, Exercise, Level, ReadStep, RunStep, Step, TrainStep
 from attn_tutor.lessons.texts.wording import Wording
 
 __all__ = [
+    "FORMAT",
+    "LANGUAGE",
     "SETUP",
     "AxisName",
     "Check",
     "ChoiceStep",
     "Course",
+    "CourseFile",
     "Curve",
     "Edit",
     "Exercise",
@@ -37,6 +46,7 @@ __all__ = [
     "FilledStep",
     "FindStep",
     "Kind",
+    "LanguageCode",
     "Lesson",
     "LessonFile",
     "Level",
@@ -57,6 +67,38 @@ __all__ = [
     "Way",
     "Wrong",
 ]
+
+
+FORMAT = 1
+"""The version of the lesson format that this tutor writes and reads; older ones it reads too."""
+
+LANGUAGE = r"^[a-z]{2,3}(_[A-Za-z]+)*$"
+LanguageCode = Annotated[str, StringConstraints(pattern=LANGUAGE), ReadBy.TUTOR]
+
+
+class CourseFile(Model):
+    """The contents of a `course.yaml`: what a course says about itself."""
+
+    id: Slug
+    """What learners type to open the course, and what their progress with it is kept under, so it never changes."""
+    title: Text
+    """Its name in front of learners."""
+    about: Text
+    """A paragraph on what learners will learn, and what they have to know already."""
+    format: Annotated[Whole, Field(ge=1)]
+    """The version of the lesson format that it is written in."""
+    authors: tuple[Name, ...] = ()
+    """Who wrote it."""
+    license: OptionalName = ""
+    """Under which license others may use it, in a few words: `CC BY 4.0`."""
+    language: LanguageCode = "en"
+    """The code of the language of its texts."""
+
+    @property
+    def text_key(self) -> str:
+        """What tells the course from others in ids of texts."""
+        return self.id
+
 
 say = Wording("course/lesson")
 

@@ -8,10 +8,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from attn_tutor.lessons.format.base_steps import Complaint, RunningStep, ShownTensor, with_paths
+from attn_tutor.lessons.format.base_steps import Complaint, LearnerText, Path, RunningStep, ShownTensor, with_paths
 from attn_tutor.lessons.format.exercises import BaseExercise
 from attn_tutor.lessons.format.fields import Expression, Model, Name, OptionalName, Real, Template
-from attn_tutor.lessons.format.learner_texts import LearnerText, Path
 
 
 class Wrong(Model):

@@ -17,8 +17,7 @@ from attn_tutor.lessons.format.base_steps import (
     tensor_complaints,
     with_paths,
 )
-from attn_tutor.lessons.format.exercises import ExerciseStep
-from attn_tutor.lessons.format.experiments import ExperimentStep
+from attn_tutor.lessons.format.exercises import ExerciseStep, ExperimentStep
 from attn_tutor.lessons.format.fields import Code, Expression, Model, Name, Text
 from attn_tutor.lessons.format.questions import Question
 

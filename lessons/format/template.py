@@ -1,8 +1,9 @@
 """Templates for prose: `{weights[1,1]:.4f}` is filled from the run, so that no author types a number.
 
 The grammar is Python's own format strings with any expression in the braces; `{{` and `}}` are literal braces.
-`{key:explain}` is no expression: it stands for a key (`lessons.format.keys`), and `{key:explain weights[1,2]}` says for
-what, too.
+`{key:explain}` is no expression: it stands for the key that explains a number, and `{key:explain weights[1,2]}` says
+for what, too. So a text says what a learner does, and not with which key: the screen writes the key in its place, and
+the dialogue, which has no keys, says what to type. `tui.actions.table` takes these keys from here.
 """
 
 from __future__ import annotations
@@ -13,8 +14,78 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Formatter
+from types import MappingProxyType
+from typing import Literal
 
-from attn_tutor.lessons.format import code_depth, keys
+from attn_tutor.lessons.texts.wording import Wording
+
+MOST_CODE_LEVELS = 100
+"""The deepest nesting of expressions and statements. No code of ours has more than 20 levels."""
+
+NESTING = re.compile(r"[^\w\s]|\b(?:not|if|is|in|await|yield)\b")
+"""What may open a level. Code with few of these need not be parsed."""
+
+
+def line_too_deep(code: str, mode: Literal["exec", "eval"]) -> int | None:
+    """Return the line of Python code where it is nested too deeply, from 1; None if it is not.
+
+    Raises `SyntaxError` and the like for what is not Python, and `RecursionError` for what Python cannot parse.
+    """
+    if len(NESTING.findall(code)) <= MOST_CODE_LEVELS:
+        return None
+    level: list[ast.AST] = [ast.parse(code, mode=mode)]
+    for _ in range(MOST_CODE_LEVELS):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return next((getattr(node, "lineno", 1) for node in level), None)
+
+
+say = Wording("keys/in-texts")
+
+KEY_OF_ACTION: Mapping[str, str] = MappingProxyType(
+    {
+        "move": "up",
+        "explain": "enter",
+        "answer": "a",
+        "point": "enter",
+        "enter": "enter",
+        "change": "w",
+        "turn": "right",
+        "undo": "ctrl+z",
+        "run": "f6",
+        "check": "f5",
+        "rerun": "r",
+        "train": "g",
+        "flow": "f",
+        "prompt": "p",
+        "pane": "tab",
+        "next-slice": "right_square_bracket",
+        "previous-slice": "left_square_bracket",
+    }
+)
+"""What a text can have a learner do, with the (first) key for it by Textual's name.
+
+"Keys in texts" of docs/authoring.md says what each of them does.
+"""
+
+
+def written_key(action: str) -> str:
+    """Write the key of an action as texts do: Enter, or a letter in backquotes. Raises `KeyError` for no action."""
+    key = KEY_OF_ACTION[action]
+    match key:
+        case "up":
+            return say("arrows", "the arrow keys")
+        case "right":
+            return say("right", "the right arrow key")
+        case "enter":
+            return say("enter", "Enter")
+        case "tab":
+            return say("tab", "Tab")
+        case "left_square_bracket":
+            key = "["
+        case "right_square_bracket":
+            key = "]"
+    return f"`{key}`"
+
 
 FORMATTER = Formatter()
 LONGEST_SHOWN = 60
@@ -117,7 +188,7 @@ def parse(text: str) -> list[str | Field | Key]:
         if isinstance(piece, Field):
             try:
                 ast.parse(piece.expression, mode="eval")
-                if code_depth.line_too_deep(piece.expression, "eval") is not None:
+                if line_too_deep(piece.expression, "eval") is not None:
                     raise RecursionError
             except (SyntaxError, ValueError, MemoryError, RecursionError):
                 shown = piece.key if len(piece.key) <= LONGEST_SHOWN else piece.key[:LONGEST_SHOWN] + "…"
@@ -128,8 +199,8 @@ def parse(text: str) -> list[str | Field | Key]:
 
 
 def _key(action: str, example: str) -> Key:
-    if action not in keys.KEYS:
-        raise TemplateError(f"'{{{KEY}:{action}}}' names no key; those of texts are: {', '.join(keys.KEYS)}")
+    if action not in KEY_OF_ACTION:
+        raise TemplateError(f"'{{{KEY}:{action}}}' names no key; those of texts are: {', '.join(KEY_OF_ACTION)}")
     return Key(action, example)
 
 
@@ -161,5 +232,5 @@ def _filled(piece: str | Field | Key, values: Mapping[str, str], missing: str) -
         case Field():
             return values.get(piece.key, missing)
         case Key():
-            return keys.written(piece.action)
+            return written_key(piece.action)
     return piece

@@ -160,7 +160,7 @@ def due(course: CourseOutline, progress: Progress) -> list[tuple[LessonOutline, 
 def is_due(progress: Progress, step: Exercise | StepOutline) -> bool:
     """Return whether an exercise is due for review now; one beside the main path never is."""
     attempts, give_ups = progress.attempts(step.exercise), progress.give_ups(step.exercise)
-    return not step.side and review.is_due(attempts, give_ups, datetime.now(UTC))
+    return not step.side and review.is_due_at(attempts, give_ups, datetime.now(UTC))
 
 
 def _states(lesson: Lesson | LessonOutline, progress: Progress) -> dict[str, str]:

@@ -38,8 +38,8 @@ from attn_tutor.lessons.learner.records import (
     State,
 )
 from attn_tutor.lessons.learner.renames import UNCHANGED, Renames
+from attn_tutor.lessons.learner.rows_aside import QueuedRows, UnsavedRows, queue
 from attn_tutor.lessons.learner.tables import session_of
-from attn_tutor.lessons.learner.unsaved_rows import QueuedRows, UnsavedRows, queue
 from attn_tutor.lessons.results.verdict import Verdict
 from attn_tutor.lessons.texts.wording import Wording
 

@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attn_tutor.lessons.files.regular_file import open_regular
+from attn_tutor.lessons.files import open_regular
 from attn_tutor.lessons.learner import tables
 from attn_tutor.lessons.learner.renames import UNCHANGED, Renames
 from attn_tutor.lessons.learner.tables import COLUMNS, VERSION, Row, Rows

@@ -23,7 +23,7 @@ INTERVALS = tuple(timedelta(days=days) for days in (1, 3, 7, 21))
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
-def due(attempts: Iterable[Attempt], gave_up: Iterable[str], now: datetime) -> datetime | None:
+def due_at(attempts: Iterable[Attempt], gave_up: Iterable[str], now: datetime) -> datetime | None:
     """Return when an exercise is to be repeated, or None if it does not come back.
 
     Args:
@@ -50,9 +50,9 @@ def due(attempts: Iterable[Attempt], gave_up: Iterable[str], now: datetime) -> d
     return now if when is not None and when <= _EARLIEST + INTERVALS[0] else when
 
 
-def is_due(attempts: Iterable[Attempt], gave_up: Iterable[str], now: datetime) -> bool:
+def is_due_at(attempts: Iterable[Attempt], gave_up: Iterable[str], now: datetime) -> bool:
     """Return whether an exercise is to be repeated now; see `due`."""
-    when = due(attempts, gave_up, now)
+    when = due_at(attempts, gave_up, now)
     return when is not None and when <= now
 
 

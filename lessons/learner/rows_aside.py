@@ -1,7 +1,8 @@
-"""Rows that a progress file cannot take, in a file of their own until it can: a session may be killed before that.
+"""The rows of a session that its progress file does not take, kept aside until it does.
 
-Each session has one such file at most. It is an export, so it can also be imported. Whatever session opens the progress
-file next takes the rows over. Merging is idempotent, so it does no harm if two do, or if one is killed in the middle.
+They are in a file of their own: a session may be killed before that. Each session has one such file at most. It is an
+export, so it can also be imported. Whatever session opens the progress file next takes the rows over. Merging is
+idempotent, so it does no harm if two do, or if one is killed in the middle.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from attn_tutor.lessons.files.regular_file import open_regular, read_most
-from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.files import open_regular, read_most, write_whole
 from attn_tutor.lessons.learner import exports
 from attn_tutor.lessons.learner.tables import Rows
+from attn_tutor.lessons.results.clean_text import printable
+from attn_tutor.lessons.texts.wording import Wording
 
 PREFIX, SUFFIX = "unsaved-", ".json"
 
@@ -135,3 +137,93 @@ def _belongs_to_user(found: os.stat_result, *, folder: bool = False) -> bool:
     """Return whether what was found is a file, or folder, of this user that nobody else may write to."""
     kind = stat.S_ISDIR(found.st_mode) if folder else stat.S_ISREG(found.st_mode)
     return kind and found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+say = Wording("progress/unsaved")
+
+QueuedRows = dict[str, list[dict[str, str]]]
+"""Rows of each table that wait to be written."""
+
+
+def queue(rows: QueuedRows, new: Mapping[str, Sequence[dict[str, str]]]) -> None:
+    """Add new rows to others that wait, with the newest draft of each exercise only, and the newest position.
+
+    However fast the learner types and however slow the disk is, there are no more than that.
+    """
+    for table, added in new.items():
+        waiting = rows.setdefault(table, [])
+        if table == "drafts":
+            replaced = {row["exercise"] for row in added}
+            waiting[:] = [row for row in waiting if row["exercise"] not in replaced]
+        elif table == "position":
+            waiting.clear()
+        waiting += added
+
+
+class UnsavedRows:
+    """The rows of a session that are not in its progress file.
+
+    Attributes:
+        kept: whether all of them are kept aside, or there are none.
+    """
+
+    def __init__(self, path: Path | None, course: str) -> None:
+        """Keep rows for the progress file at a path, which is with the course of this id; without a path keep none."""
+        self.kept = True
+        self._path = path
+        self._aside = RowsAside(path, course)
+        self._rows: QueuedRows = {}
+
+    def add(self, rows: QueuedRows) -> None:
+        """Keep rows aside that the file has not taken, with those before them."""
+        queue(self._rows, rows)
+        # Nothing has changed where nothing is added; but what could not be kept before may be kept now.
+        if rows or not self.kept:
+            self.kept = self._aside.write(self._rows)
+
+    def settle(self) -> None:
+        """Forget all rows, which are in the file now."""
+        self._rows, self.kept = {}, True
+        self._aside.remove()
+
+    def whereabouts(self, *, may_pass: bool) -> Iterator[str]:
+        """Say where the rows are; `may_pass` as `ProgressFile` has it."""
+        if not self._rows or self._path is None:
+            return
+        file = printable(self._aside.file or "")
+        if not self.kept:
+            yield say("nowhere", "Nor can it be kept anywhere else: what you do is lost when attn-tutor ends.")
+        elif not may_pass:
+            yield say(
+                "instead",
+                "What you do is kept in {file} instead. attn-tutor takes it from there by itself once it can be saved "
+                "in the usual folder. Elsewhere, 'attn-tutor import' takes that file.",
+                file=file,
+            )
+        elif self._aside.is_temporary:
+            yield say(
+                "for-now",
+                "Until then, what you do is kept in {file}, from where attn-tutor takes it by itself. That is a folder "
+                "for temporary files, so do not wait for long.",
+                file=file,
+            )
+        else:
+            yield say(
+                "until-then",
+                "Until then, what you do is kept in {file}, from where attn-tutor takes it by itself.",
+                file=file,
+            )
+
+    def of_others(self) -> Iterator[tuple[Path, QueuedRows]]:
+        """Yield what other sessions with this file keep aside: where it is, and the rows."""
+        for file in self._aside.of_others():
+            if rows := self._aside.read(file):
+                yield file, rows
+
+    def taken_from_others(self) -> Iterator[tuple[Path, QueuedRows]]:
+        """Yield what other sessions keep aside, each in a file that none of them writes to any more."""
+        for file, _ in self.of_others():
+            taken = self._aside.take(file)
+            # It may have been written once more before it was taken.
+            if taken is not None and (rows := self._aside.read(taken)):
+                yield taken, rows

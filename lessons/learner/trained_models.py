@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attn_tutor.lessons.files.regular_file import read_regular
-from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.files import read_regular, write_whole
 from attn_tutor.lessons.format.lesson import SETUP, Lesson, RunningStep, TrainStep
 from attn_tutor.lessons.results.result import MOST_KEPT, Origin
 from attn_tutor.lessons.texts.wording import Wording

@@ -1,18 +1,35 @@
-"""The way from step to step through the course, whoever shows the steps."""
+"""The way from step to step through the course, whoever shows the steps, and why a learner opens one.
+
+The purpose decides what counts as the place where they work.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Protocol
 
 from attn_tutor.lessons.format import main_path
-from attn_tutor.lessons.play.purpose import Purpose
 
 if TYPE_CHECKING:
     from attn_tutor.lessons.format.lesson import Lesson, Step
     from attn_tutor.lessons.learner.progress import Progress
     from attn_tutor.lessons.what_if.changes import ChangeHistory
+
+
+class Purpose(Enum):
+    """The purpose for which a learner opens a step."""
+
+    WORK = auto()
+    """To work through the lesson; "continue" leads back here."""
+    LOOK = auto()
+    """To look something up, from the glossary; "continue" leads to where they worked before."""
+    REVIEW = auto()
+    """To do an exercise again from the start."""
+    CHALLENGE = auto()
+    """To pass the challenge of a lesson in place of its other steps."""
+
 
 Position = tuple["Lesson", int]
 """A step: its lesson, and its position there from 0."""
@@ -27,7 +44,7 @@ class HasLessons(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class JumpOrigin:
     """A step that the learner has jumped away from, with their changes to its lesson and why they were there."""
 
     lesson: Lesson

@@ -7,13 +7,10 @@ from typing import ClassVar
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.scratch_run import STEP
 from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
-from attn_tutor.lessons.learner import milestones, outcomes, symptoms
+from attn_tutor.lessons.learner import milestones, outcomes
 from attn_tutor.lessons.learner.records import ArchivedCode
-from attn_tutor.lessons.play.learner_changes import LearnerChanges
-from attn_tutor.lessons.play.learning import Learning
-from attn_tutor.lessons.play.purpose import Purpose
-from attn_tutor.lessons.play.runner import Runner
-from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.course_path import Purpose
+from attn_tutor.lessons.play.step import LearnerChanges, Learning, Runner, StepModel
 from attn_tutor.lessons.results.result import Judgement, StepResult
 
 
@@ -93,9 +90,9 @@ class ExerciseModel(StepModel):
         Of a bug hunt, the first verdict tells the symptoms alone. A check that was stopped leaves the last judgement.
         """
         progress, step = self._learning.progress, self.exercise
-        shown, held_back = symptoms.of_first_check(progress, step, judgement)
+        shown, held_back = outcomes.symptoms_of_first_check(progress, step, judgement)
         challenged = self.purpose is Purpose.CHALLENGE
-        more = outcomes.record(progress, self.lesson, step, code, judgement, challenged=challenged) or held_back
+        more = outcomes.record_outcome(progress, self.lesson, step, code, judgement, challenged=challenged) or held_back
         if judgement.passed:
             self.help.forget(step.exercise)
         if not judgement.stopped:
@@ -104,4 +101,6 @@ class ExerciseModel(StepModel):
 
     def scratch(self, run: Run) -> StepResult:
         """Return what is shown of a scratch run: of a bug hunt that was not checked, an exception without advice."""
-        return symptoms.of_first_run(self._learning.progress, self.exercise, run.result(STEP) or StepResult(STEP))
+        return outcomes.symptoms_of_first_run(
+            self._learning.progress, self.exercise, run.result(STEP) or StepResult(STEP)
+        )

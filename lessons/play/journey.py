@@ -5,12 +5,9 @@ from __future__ import annotations
 from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.learner import milestones
 from attn_tutor.lessons.play import course_path
-from attn_tutor.lessons.play.course_path import Origin, Position
+from attn_tutor.lessons.play.course_path import JumpOrigin, Position, Purpose
 from attn_tutor.lessons.play.kinds import model_of
-from attn_tutor.lessons.play.learner_changes import LearnerChanges
-from attn_tutor.lessons.play.learning import Learning
-from attn_tutor.lessons.play.purpose import Purpose
-from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.step import LearnerChanges, Learning, StepModel
 from attn_tutor.lessons.what_if.changes import ChangeHistory
 
 
@@ -28,7 +25,7 @@ class Journey:
         self._visited: dict[str, StepModel] = {}
         """The models of the steps of the lesson that were opened, by the ids of the steps."""
         # What the learner has jumped away from, the latest last; None is the map.
-        self._origins: list[Origin | None] = []
+        self._origins: list[JumpOrigin | None] = []
 
     @property
     def has_begun(self) -> bool:
@@ -123,10 +120,10 @@ class Journey:
 
     def begin_jump(self, *, at_map: bool = False) -> None:
         """Remember where the learner is, or that they are at the map, because they jump away from there."""
-        here = None if at_map else Origin(self.lesson, self.index, self.model.purpose, self.history)
+        here = None if at_map else JumpOrigin(self.lesson, self.index, self.model.purpose, self.history)
         self._origins.append(here)
 
-    def end_jump(self) -> Origin | None:
+    def end_jump(self) -> JumpOrigin | None:
         """Return where the learner was before the last jump, which is forgotten; None if that was at the map."""
         return self._origins.pop()
 

@@ -6,14 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.play.course_path import Purpose
 from attn_tutor.lessons.play.exercise import ExerciseModel
-from attn_tutor.lessons.play.experiment import ExperimentModel
-from attn_tutor.lessons.play.learner_changes import LearnerChanges
-from attn_tutor.lessons.play.learning import Learning
-from attn_tutor.lessons.play.purpose import Purpose
-from attn_tutor.lessons.play.question import FindModel, QuestionModel
-from attn_tutor.lessons.play.step import StepModel
-from attn_tutor.lessons.play.training import TrainingModel
+from attn_tutor.lessons.play.step import LearnerChanges, Learning, StepModel, TrainingModel
+from attn_tutor.lessons.play.task import ExperimentModel, FindModel, QuestionModel
 
 # Each model is made with steps of its own kind, which no type can say of a table.
 MODELS: Mapping[str, Any] = {

@@ -1,26 +1,144 @@
-"""Where two programs differ: statements that only one of them has, and the smallest parts of statements that differ."""
+"""Two programs compared: their statements, which may use other names, and the smallest parts that differ."""
 
 from __future__ import annotations
 
 import ast
 import copy
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-BODIES = ("body", "orelse", "finalbody")
+MOST_STATEMENTS = 300
+LONGEST_TEXT = 400
+BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
+NAME = re.compile(r"(?<![.\w\"'])[A-Za-z_]\w*")
+"""A name in code that is no attribute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement, or the head of a compound one.
+
+    Attributes:
+        line, end: its first and last line, from 1.
+        text: its code as Python writes it, whatever the spaces.
+        owner: the name of the function around it, "" at the top level; of a function its own name.
+        arguments: of a function, the names of its arguments.
+    """
+
+    line: int
+    end: int
+    text: str
+    owner: str = ""
+    arguments: tuple[str, ...] = ()
+
+
+def statements_of(source: str) -> tuple[Statement, ...]:
+    """Return the statements of a program in the order of its lines; none if it cannot be parsed.
+
+    Imports, docstrings and `pass` compute nothing and are left out.
+    """
+    try:
+        tree = ast.parse(source)
+        return tuple(_statements_below(tree.body, ""))[:MOST_STATEMENTS]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+
+
+def _statements_below(body: Sequence[ast.AST], owner: str) -> Iterator[Statement]:
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Pass):
+            continue
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue
+        inner = [child for name in BODIES for child in getattr(node, name, ())]
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            names = tuple(item.arg for item in every)
+            yield Statement(node.lineno, _end_of_head(node), _head_text(node), node.name, names)
+            yield from _statements_below(node.body, node.name)
+        elif inner:
+            if isinstance(node, ast.stmt):
+                yield Statement(node.lineno, _end_of_head(node), _head_text(node), owner)
+            yield from _statements_below(inner, owner)
+        elif isinstance(node, ast.stmt):
+            yield Statement(node.lineno, node.end_lineno or node.lineno, ast.unparse(node)[:LONGEST_TEXT], owner)
+
+
+def _end_of_head(node: ast.stmt) -> int:
+    inner = [child.lineno for child in ast.walk(node) if isinstance(child, ast.stmt) and child is not node]
+    return max(node.lineno, min(inner, default=node.lineno) - 1)
+
+
+def _head_text(node: ast.stmt) -> str:
+    decorators = len(getattr(node, "decorator_list", ()))
+    return "\n".join(ast.unparse(node).split("\n")[: decorators + 1])[:LONGEST_TEXT]
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """Return code with other names; attributes and the names of arguments in calls stay as they are."""
+    if not names:
+        return text
+
+    def other(match: re.Match[str]) -> str:
+        rest = text[match.end() :]
+        keyword = rest.startswith("=") and not rest.startswith("==")
+        return match[0] if keyword else names.get(match[0], match[0])
+
+    return NAME.sub(other, text)
+
+
+def argument_names(theirs: Sequence[Statement], ours: Sequence[Statement]) -> dict[str, str]:
+    """Return how they call the arguments of our functions: their name for an argument, and ours."""
+    known = {item.owner: item.arguments for item in ours if item.arguments}
+    return {
+        one: other
+        for item in theirs
+        for one, other in zip(item.arguments, known.get(item.owner, ()), strict=False)
+        if len(item.arguments) == len(known[item.owner])
+    }
+
+
+def aligned(theirs: Sequence[Statement], ours: Sequence[Statement], names: Mapping[str, str]) -> dict[int, int]:
+    """Return which of their statements (an index) is which of ours, in the same order, with names exchanged."""
+    return _in_common([renamed(item.text, names) for item in theirs], [item.text for item in ours])
+
+
+def more_names(theirs: Sequence[Statement], ours: Sequence[Statement], names: Mapping[str, str]) -> dict[str, str]:
+    """Return more of their names with ours, where statements differ in names alone that the other program lacks."""
+    texts = [renamed(item.text, names) for item in theirs]
+    words, known = ({word for text in side for word in NAME.findall(text)} for side in (texts, [i.text for i in ours]))
+    found = dict(names)
+    blanked = [NAME.sub(lambda match: match[0] if match[0] in known else "_", text) for text in texts]
+    expected = [NAME.sub(lambda match: match[0] if match[0] in words else "_", item.text) for item in ours]
+    for at, index in _in_common(blanked, expected).items():
+        for one, other in zip(NAME.findall(texts[at]), NAME.findall(ours[index].text), strict=False):
+            if one not in known and other not in words:
+                found.setdefault(one, other)
+    return found
+
+
+def _in_common(one: Sequence[str], other: Sequence[str]) -> dict[int, int]:
+    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    return {
+        block.a + offset: block.b + offset for block in matcher.get_matching_blocks() for offset in range(block.size)
+    }
+
+
+STATEMENT_LISTS = ("body", "orelse", "finalbody")
 ALONE = -1
 """The position of a node that is not in a list."""
 
 INERT = (ast.Import, ast.ImportFrom, ast.Pass)
 """Statements that compute nothing."""
 
-Path = tuple[tuple[str, int], ...]
+NodePath = tuple[tuple[str, int], ...]
 """Steps from the root of a tree to a node: a field each, and a position in its list."""
 
 
 @dataclass(frozen=True)
-class Difference:
+class CodeDifference:
     """Code of one program, and what another one has in its place.
 
     Attributes:
@@ -30,11 +148,11 @@ class Difference:
         parts: of a statement, the expressions in it that differ, if it has any that differ by themselves.
     """
 
-    path: Path
+    path: NodePath
     theirs: tuple[ast.AST, ...]
     ours: tuple[ast.AST, ...]
     around: tuple[ast.AST, ...]
-    parts: tuple[Difference, ...] = ()
+    parts: tuple[CodeDifference, ...] = ()
 
     @property
     def line(self) -> int:
@@ -76,21 +194,21 @@ def _is_text(item: ast.AST) -> bool:
     return isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
 
 
-def differences(theirs: ast.Module, ours: ast.Module) -> list[Difference]:
+def differences(theirs: ast.Module, ours: ast.Module) -> list[CodeDifference]:
     """Find where two programs differ, in the order of theirs."""
     return list(_of_bodies(theirs, ours, (), ()))
 
 
-def _of_bodies(theirs: ast.AST, ours: ast.AST, path: Path, around: tuple[ast.AST, ...]) -> Iterator[Difference]:
+def _of_bodies(theirs: ast.AST, ours: ast.AST, path: NodePath, around: tuple[ast.AST, ...]) -> Iterator[CodeDifference]:
     around = (*around, theirs)
-    for field in BODIES:
+    for field in STATEMENT_LISTS:
         one, other = getattr(theirs, field, ()), getattr(ours, field, ())
         if not isinstance(one, list) or not isinstance(other, list):
             continue
         start, first = 0, 0
         for at, index in [*_pairs(one, other), (len(one), len(other))]:
             if start < at or first < index:
-                yield Difference((*path, (field, start)), tuple(one[start:at]), tuple(other[first:index]), around)
+                yield CodeDifference((*path, (field, start)), tuple(one[start:at]), tuple(other[first:index]), around)
             if at < len(one):
                 yield from _of_statements(one[at], other[index], (*path, (field, at)), around)
             start, first = at + 1, index + 1
@@ -121,7 +239,7 @@ def _head(item: ast.stmt) -> str:
     if not hasattr(item, "body"):
         return ast.unparse(item)
     alone = copy.copy(item)
-    for field in BODIES:
+    for field in STATEMENT_LISTS:
         if getattr(item, field, None):
             setattr(alone, field, [ast.Pass()])
     return f"{type(item).__name__} {ast.unparse(alone)}"
@@ -136,29 +254,31 @@ def _name(item: ast.stmt) -> str:
     return f"{type(item).__name__} {name}"
 
 
-def _of_statements(one: ast.stmt, other: ast.stmt, path: Path, around: tuple[ast.AST, ...]) -> Iterator[Difference]:
+def _of_statements(
+    one: ast.stmt, other: ast.stmt, path: NodePath, around: tuple[ast.AST, ...]
+) -> Iterator[CodeDifference]:
     """Yield the differences of two statements: of what they are themselves, and of what is in them."""
     if _head(one) != _head(other):
         parts = tuple(_of_parts(one, other, path, around) or ())
         ours = copy.copy(other)
-        for field in BODIES:
+        for field in STATEMENT_LISTS:
             if hasattr(one, field) and hasattr(ours, field):
                 setattr(ours, field, getattr(one, field))
-        yield Difference(path, (one,), (ours,), around, parts)
+        yield CodeDifference(path, (one,), (ours,), around, parts)
     if hasattr(one, "body"):
         yield from _of_bodies(one, other, path, around)
 
 
-def _of_parts(one: ast.AST, other: ast.AST, path: Path, around: tuple[ast.AST, ...]) -> list[Difference] | None:
+def _of_parts(one: ast.AST, other: ast.AST, path: NodePath, around: tuple[ast.AST, ...]) -> list[CodeDifference] | None:
     """Return the smallest expressions in which two nodes differ; None if they differ in something else."""
-    here = [Difference(path, (one,), (other,), around)] if isinstance(one, ast.expr) else None
+    here = [CodeDifference(path, (one,), (other,), around)] if isinstance(one, ast.expr) else None
     if isinstance(one, ast.UnaryOp) and isinstance(one.operand, ast.Constant) and ast.dump(one) != ast.dump(other):
         return here if isinstance(other, ast.expr) else None
     if type(one) is not type(other):
         return here if isinstance(other, ast.expr) else None
-    found: list[Difference] = []
+    found: list[CodeDifference] = []
     for field, value in ast.iter_fields(one):
-        if (field in BODIES and isinstance(one, ast.stmt)) or field == "ctx":
+        if (field in STATEMENT_LISTS and isinstance(one, ast.stmt)) or field == "ctx":
             continue
         rival = getattr(other, field)
         values, rivals = (item if isinstance(item, list) else [item] for item in (value, rival))
@@ -177,7 +297,7 @@ def _of_parts(one: ast.AST, other: ast.AST, path: Path, around: tuple[ast.AST, .
     return found
 
 
-def smallest(statement: Difference) -> Difference:
+def smallest(statement: CodeDifference) -> CodeDifference:
     """Return the smallest expression of a statement that contains all that differs; the statement if there is none."""
     paths = [part.path for part in statement.parts]
     if len(paths) == 1:
@@ -191,7 +311,7 @@ def smallest(statement: Difference) -> Difference:
             around.append(one)
             one, other = _child(one, step), _child(other, step)
         if isinstance(one, ast.expr):
-            return Difference(paths[0][:length], (one,), (other,), tuple(around))
+            return CodeDifference(paths[0][:length], (one,), (other,), tuple(around))
     return statement
 
 
@@ -202,7 +322,7 @@ def _child(node: ast.AST, step: tuple[str, int]) -> ast.AST:
     return found
 
 
-def replaced(program: ast.Module, chosen: Iterable[Difference]) -> str:
+def replaced(program: ast.Module, chosen: Iterable[CodeDifference]) -> str:
     """Return the code of a program with what others have in place of its own."""
     tree = copy.deepcopy(program)
     # From the end, so that the positions of the others stay as they are.
@@ -218,7 +338,7 @@ def replaced(program: ast.Module, chosen: Iterable[Difference]) -> str:
         values = getattr(node, field)
         if len(new) == 1 and isinstance(new[0], ast.stmt) and len(item.theirs) == 1 and hasattr(new[0], "body"):
             # What is in it may have been replaced already.
-            for body in BODIES:
+            for body in STATEMENT_LISTS:
                 if hasattr(values[position], body):
                     setattr(new[0], body, getattr(values[position], body))
         values[position : position + len(item.theirs)] = new

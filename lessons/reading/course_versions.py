@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from attn_tutor.lessons.format import course_file
+from attn_tutor.lessons.format import lesson
 from attn_tutor.lessons.reading.findings import Finding, LessonError
 from attn_tutor.lessons.reading.yaml_nodes import locate, position_of
 
@@ -49,7 +49,7 @@ def upgrade_course(data: object, root: yaml.Node) -> None:
     """Bring the data of a `course.yaml` up to date. Raises `NewerFormat`."""
     if not isinstance(data, dict):
         return
-    found, newest = data.get("format"), course_file.FORMAT
+    found, newest = data.get("format"), lesson.FORMAT
     if isinstance(found, bool) or not isinstance(found, int):
         return  # the model says what is wrong with it
     if found > newest:
@@ -74,4 +74,4 @@ def upgrade_mistake(data: object, version: int) -> None:
 
 
 def _since(version: int) -> list[Upgrade]:
-    return [UPGRADES[each] for each in range(max(version, 1), course_file.FORMAT)]
+    return [UPGRADES[each] for each in range(max(version, 1), lesson.FORMAT)]

@@ -12,7 +12,7 @@ from attn_tutor.lessons.format.lesson import Lesson, RunningStep, Step
 from attn_tutor.lessons.reading import loader
 from attn_tutor.lessons.reading.findings import Finding, LessonError
 from attn_tutor.lessons.reading.loader import COURSE
-from attn_tutor.lessons.reading.yaml_models import read_model
+from attn_tutor.lessons.reading.model_findings import read_model
 from attn_tutor.lessons.reading.yaml_nodes import locate, parse, position_of, read
 from attn_tutor.lessons.texts.wording import Wording
 

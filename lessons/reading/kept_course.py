@@ -23,11 +23,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attn_tutor.lessons.files.regular_file import MOST, open_regular, read_most, read_regular
-from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.files import MOST_READ, open_regular, read_most, read_regular, write_whole
 from attn_tutor.lessons.reading import course_outline
 from attn_tutor.lessons.reading.folders import FIRST, MISTAKES, CourseFolder, of_state_folder
-from attn_tutor.lessons.texts import language, translations
+from attn_tutor.lessons.texts import translations
 
 if TYPE_CHECKING:  # it brings pydantic along
     from attn_tutor.lessons.format.lesson import Course
@@ -35,7 +34,8 @@ if TYPE_CHECKING:  # it brings pydantic along
 
 ROOT = Path(__file__).parent.parent.parent
 CODE = (
-    *(ROOT / "lessons" / room for room in ("files", "texts", "format", "results", "what_if", "reading")),
+    ROOT / "lessons" / "files.py",
+    *(ROOT / "lessons" / room for room in ("texts", "format", "results", "what_if", "reading")),
     ROOT / "attention",
 )
 """The code that says what is right in a course: this room and those below it. Steps show classes of `attention`."""
@@ -65,11 +65,11 @@ def load_outline(of: CourseFolder = FIRST) -> tuple[CourseOutline, Callable[[], 
     if kept is not None:
         outline, text = kept
         return course_outline.from_json(outline), _Unread(text)
-    from attn_tutor.lessons.reading import loader, outlining, translating  # they bring YAML and pydantic along
+    from attn_tutor.lessons.reading import course_texts, loader  # they bring YAML and pydantic along
 
     read = of_state_folder(loader.load_course(of.path), of.state_folder)
-    course = translating.translate_course(read, translations.current())
-    made = outlining.outline(course)
+    course = course_texts.translate_course(read, translations.current())
+    made = loader.outline_of(course)
     # A file may have been saved while they were read.
     if digest and _digest(of) == digest:
         _save(name, made, course, digest)
@@ -114,10 +114,10 @@ def _sources(of: CourseFolder) -> Iterator[tuple[str, bytes]]:
     """Yield the path and content of each file that a course depends on, and the path of each folder."""
     for folder in (of.path, MISTAKES):
         yield from _contents(folder)
-    if (translation := language.chosen()) is not None:
+    if (translation := translations.chosen_folder()) is not None:
         yield from _contents(translation)
-    for folder in CODE:
-        yield from _contents(folder, ending=".py")
+    for code in CODE:
+        yield from [(str(code), read_regular(code))] if code.suffix else _contents(code, ending=".py")
     for name, module in VERSIONS:
         spec = find_spec(name)
         if spec is None or spec.origin is None:
@@ -151,7 +151,7 @@ def _load(name: str, digest: bytes) -> tuple[bytes, bytes] | None:
             with open_regular(name, links=False, folder=folder) as opened:
                 if not (_is_ours(folder) and _is_ours(opened.fileno())):
                     return None
-                seal, _, text = read_most(opened, MOST).partition(b"\n")
+                seal, _, text = read_most(opened, MOST_READ).partition(b"\n")
         finally:
             os.close(folder)
         outline, _, course = text.partition(b"\n")
@@ -201,7 +201,7 @@ def _name(of: CourseFolder) -> str:
     """Return the name of the file for a course and the learner's language; "" for a course that is not kept."""
     if of.source == "folder":
         return ""
-    translation = language.chosen()
+    translation = translations.chosen_folder()
     name = "course.json" if translation is None else f"course-{translation.name}.json"
     # No id of a course has a dot.
     return f"{of.id}.{name}" if of.state_folder else name

@@ -15,7 +15,7 @@ FUNCTION, ARGUMENTS = "FUNCTION", "ARGUMENTS"
 """The names in the probe that stand for the function of the exercise and for the hidden inputs that it is given."""
 
 
-def fill_in(step: Any) -> None:
+def fill_in_line(step: Any) -> None:
     """Give the data of an exercise in one line a probe and checks, if it has none of its own."""
     # Checks read what the probe gives: a step that has one of the two must have both.
     if not isinstance(step, dict) or step.get("form") != "line" or "probe" in step or "checks" in step:

@@ -1,4 +1,7 @@
-"""The reader of lesson files: from YAML to models. All mistakes of all files are reported at once, as findings."""
+"""The reader of a course: from YAML to models, and to the outline. All mistakes of all files are reported at once.
+
+What a course says about itself, in the `course.yaml` of its folder, can be read without its lessons.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +14,52 @@ from pydantic import ValidationError
 
 from attn_tutor.lessons.format import lesson as lesson_format
 from attn_tutor.lessons.format.base_steps import Complaint
-from attn_tutor.lessons.format.course_file import FORMAT
-from attn_tutor.lessons.format.lesson import (
-    Course,
-    Exercise,
-    FilledStep,
-    Lesson,
-    LessonFile,
-)
+from attn_tutor.lessons.format.lesson import FORMAT, Course, CourseFile, Exercise, FilledStep, Lesson, LessonFile, Step
 from attn_tutor.lessons.reading import (
-    course_description,
     course_versions,
     line_exercises,
     mistake_library,
     package_source,
+    recorded_outputs,
 )
+from attn_tutor.lessons.reading.course_outline import SIDE, Corner, CourseOutline, LessonOutline, StepOutline
 from attn_tutor.lessons.reading.findings import Finding, LessonError
 from attn_tutor.lessons.reading.folders import COURSE, MISTAKES
 from attn_tutor.lessons.reading.mistake_library import Library
-from attn_tutor.lessons.reading.model_findings import finding_of, root_causes
+from attn_tutor.lessons.reading.model_findings import finding_of, read_model, root_causes
 from attn_tutor.lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
 from attn_tutor.lessons.what_if import knobs
 
-__all__ = ["COURSE", "load_course", "load_lesson", "parse_lesson"]
+__all__ = [
+    "COURSE",
+    "COURSE_FILE",
+    "find_description",
+    "lesson_outline",
+    "load_course",
+    "load_lesson",
+    "outline_of",
+    "parse_lesson",
+    "read_description",
+]
+
+
+COURSE_FILE = "course.yaml"
+
+
+def find_description(folder: Path) -> CourseFile | None:
+    """Read what the course in a folder says about itself; None if it says nothing. Raises `LessonError`."""
+    file = folder / COURSE_FILE
+    return read_model(file, CourseFile, course_versions.upgrade_course) if file.exists() else None
+
+
+def read_description(folder: Path) -> CourseFile:
+    """Read what the course in a folder says about itself. Raises `LessonError`."""
+    found = find_description(folder)
+    if found is None:
+        remedy = "Write one with id, title, about and format."
+        raise LessonError([Finding(str(folder), 1, 1, f"this is no course, because it has no {COURSE_FILE}", remedy)])
+    return found
+
 
 FOLDER = re.compile(r"^(\d+)-([a-z0-9]+(?:-[a-z0-9]+)*)$")
 INCLUDE = "include"
@@ -55,7 +81,7 @@ def read_course(folder: Path) -> tuple[Course, list[Finding]]:
     if unreadable := unreadable_folder(folder):
         return Course(lessons=()), [unreadable]
     try:
-        description = course_description.find_description(folder)
+        description = find_description(folder)
     except course_versions.NewerFormat as error:
         # What else it says is not for this tutor to judge.
         return Course(lessons=()), error.findings
@@ -118,7 +144,7 @@ def load_lesson(folder: Path, mistakes: Library | None = None, version: int | No
         version: the version of the format that it is written in; without one, what its course says.
     """
     if version is None:
-        description = course_description.find_description(folder.parent)
+        description = find_description(folder.parent)
         version = description.format if description else FORMAT
     known = library_of(folder.parent, version) if mistakes is None else mistakes
     match = FOLDER.match(folder.name)
@@ -190,7 +216,7 @@ def parse_lesson(
     steps = data.get("steps")
     for position, step in enumerate(steps if isinstance(steps, list) else ()):
         findings += mistake_library.fill_in(step, mistakes or {}, locate(root, ("steps", position))[1])
-        line_exercises.fill_in(step)
+        line_exercises.fill_in_line(step)
     try:
         contents = LessonFile.model_validate(data)
     except ValidationError as error:
@@ -387,3 +413,36 @@ def _repeated_exercises(lessons: list[Lesson]) -> Iterator[Finding]:
                     yield Finding(*where, problem, remedy)
                 elif name:
                     owners[name] = lesson
+
+
+def outline_of(course: Course) -> CourseOutline:
+    """Return the outline of a course, with the recorded numbers of the tensors that stand for its lessons."""
+    about = course.description.about if course.description else ""
+    return CourseOutline(tuple(map(lesson_outline, course.lessons)), course.title, about)
+
+
+def lesson_outline(lesson: Lesson) -> LessonOutline:
+    """Return the outline of a lesson."""
+    steps = tuple(map(_step, lesson.steps))
+    return LessonOutline(lesson.id, lesson.number, lesson.title, lesson.goal, _corner(lesson), steps, lesson.aliases)
+
+
+def _step(step: Step) -> StepOutline:
+    exercise, number = getattr(step, "exercise", ""), getattr(step, "number", "")
+    challenge = getattr(step, "challenge", False)
+    return StepOutline(
+        step.id, step.title, step.noun, step.is_exercise, exercise, number, challenge, step.side, step.aliases
+    )
+
+
+def _corner(lesson: Lesson) -> Corner | None:
+    """Return the corner of the recorded tensor that stands for a lesson, None if it has none."""
+    step, _, name = lesson.thumbnail.partition("/")
+    result = recorded_outputs.load(lesson).get(step) if name else None
+    tensor = next((each for each in result.tensors if each.name == name), None) if result else None
+    if tensor is None:
+        return None
+    rows, cols = (min(size, SIDE) for size in tensor.matrix_shape)
+    lead = (0,) * len(tensor.lead_shape)
+    numbers = tuple(tuple(tensor.row(lead, row, 0, cols) or ()) for row in range(rows))
+    return Corner(tensor.name, tensor.kind, tensor.shape, tensor.low, tensor.high, tensor.row_labels[:rows], numbers)

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from attn_tutor.lessons.format.course_file import FORMAT
 from attn_tutor.lessons.format.exercises import Mistake
+from attn_tutor.lessons.format.lesson import FORMAT
 from attn_tutor.lessons.reading import course_versions, yaml_nodes
 from attn_tutor.lessons.reading.findings import Finding, LessonError
 from attn_tutor.lessons.reading.folders import MISTAKES

@@ -1,22 +1,24 @@
-"""From what is wrong with the data of a file, as pydantic tells it, to findings: where, what, and what to do."""
+"""YAML files that hold a model, and what pydantic says of their data as findings: where, what, and what to do."""
 
 from __future__ import annotations
 
 import difflib
 import types
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from attn_tutor.lessons.format import lesson as lesson_format
-from attn_tutor.lessons.format.course_file import LANGUAGE
-from attn_tutor.lessons.format.knobs.kinds import AnyKnob
-from attn_tutor.lessons.reading.findings import Finding
-from attn_tutor.lessons.reading.yaml_nodes import locate
+from attn_tutor.lessons.format.fields import Model
+from attn_tutor.lessons.format.knobs import AnyKnob
+from attn_tutor.lessons.format.lesson import LANGUAGE
+from attn_tutor.lessons.reading.findings import Finding, LessonError
+from attn_tutor.lessons.reading.yaml_nodes import data_of, locate, parse, read, repeated_keys
 
-Path = tuple[int | str, ...]
+FieldPath = tuple[int | str, ...]
 
 LONGEST_SHOWN = 40
 """The most characters of a value that a finding quotes."""
@@ -26,7 +28,7 @@ AS_FIELDS = "Write each of them on a line of its own, as 'name: value'."
 AS_TEXT = "Put it in quotes, or write it as a block after '|'."
 
 
-def finding_of(root: yaml.Node, error: Any, model: type[BaseModel], within: Path = ()) -> Finding:
+def finding_of(root: yaml.Node, error: Any, model: type[BaseModel], within: FieldPath = ()) -> Finding:
     """Convert an error of pydantic to a finding.
 
     Args:
@@ -35,7 +37,7 @@ def finding_of(root: yaml.Node, error: Any, model: type[BaseModel], within: Path
         model: what was read.
         within: the path to it in the file.
     """
-    path: Path = error["loc"]
+    path: FieldPath = error["loc"]
     # The kind of a step or knob is part of the path, but not of the file.
     in_file = path[:2] + path[3:] if path[:1] in (("steps",), ("knobs",)) else path
     key, node = locate(root, (*within, *in_file))
@@ -62,11 +64,11 @@ def root_causes(errors: Sequence[Any], model: type[BaseModel]) -> Iterator[Any]:
     A list with invalid items is also reported as too short, and a field with a misspelled name also as missing: only
     what is said of the items and of the name helps.
     """
-    paths: list[Path] = [error["loc"] for error in errors]
+    paths: list[FieldPath] = [error["loc"] for error in errors]
     unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     meant = {(*path[:-1], _meant(str(path[-1]), known_keys(model, path))) for path in unknown}
     for error in errors:
-        path: Path = error["loc"]
+        path: FieldPath = error["loc"]
         has_items = any(len(other) > len(path) and other[: len(path)] == path for other in paths)
         if not (error["type"] == "too_short" and has_items) and not (error["type"] == "missing" and path in meant):
             yield error
@@ -82,7 +84,7 @@ def _unknown(name: str, known: list[str]) -> tuple[str, str]:
     return f"'{name}' is not known here", f"Did you mean '{close}'?" if close else f"Known are: {', '.join(known)}."
 
 
-def _of_kind(kind: str, path: Path, context: Mapping[str, Any]) -> tuple[str, str] | None:
+def _of_kind(kind: str, path: FieldPath, context: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return what is wrong with a step or knob without a kind, or with one that there is not; None for other errors."""
     is_knob = path[:1] == ("knobs",)
     if kind == "union_tag_not_found":
@@ -94,7 +96,7 @@ def _of_kind(kind: str, path: Path, context: Mapping[str, Any]) -> tuple[str, st
     return None
 
 
-def _of_value(kind: str, path: Path, context: Mapping[str, Any], value: object) -> tuple[str, str] | None:
+def _of_value(kind: str, path: FieldPath, context: Mapping[str, Any], value: object) -> tuple[str, str] | None:
     """Return what is wrong with a value, and the remedy; None for what has no words of its own."""
     # An item of a list goes by the name of the list.
     name = str(path[-2] if len(path) > 1 and isinstance(path[-1], int) else path[-1]) if path else "file"
@@ -144,7 +146,7 @@ def _no_text(name: str, value: object) -> tuple[str, str]:
     return f"'{name}' is not a text: YAML takes {quoted(value)} for {what}", "Put it in quotes."
 
 
-def _no_fields(path: Path) -> tuple[str, str]:
+def _no_fields(path: FieldPath) -> tuple[str, str]:
     """Return what is wrong with something else where fields belong: an item of a list, or a field with fields."""
     if path and isinstance(path[-1], int):
         of = next((part for part in reversed(path) if isinstance(part, str)), "")
@@ -166,7 +168,7 @@ def quoted(value: object) -> str:
 # Where an error is in the models -------------------------------------------------------------------------------------
 
 
-def known_keys(model: type[BaseModel], path: Path) -> list[str]:
+def known_keys(model: type[BaseModel], path: FieldPath) -> list[str]:
     """Return the keys that are known at the end of a path in a model; the last part of the path is an unknown key."""
     current: Any = model
     for part in path[:-1]:
@@ -217,3 +219,25 @@ def _kind_of(member: type[BaseModel]) -> str | None:
     field = member.model_fields.get("kind")
     kinds = get_args(field.annotation) if field is not None and get_origin(field.annotation) is Literal else ()
     return kinds[0] if len(kinds) == 1 else None
+
+
+M = TypeVar("M", bound=Model)
+
+Prepare = Callable[[object, yaml.Node], None]
+"""Changes the data of a file before it is checked, given its nodes too. It may raise `LessonError`."""
+
+
+def read_model(file: Path, model: type[M], prepare: Prepare = lambda data, root: None) -> M:
+    """Read a file into a model. Raises `LessonError` with all its findings."""
+    root = parse(read(file), str(file))
+    problems = list(repeated_keys(root, set()))
+    data = data_of(root)
+    prepare(data, root)
+    try:
+        contents = model.model_validate(data)
+    except ValidationError as error:
+        problems += (finding_of(root, item, model) for item in root_causes(error.errors(), model))
+        raise LessonError(problems) from None
+    if problems:
+        raise LessonError(problems)
+    return contents

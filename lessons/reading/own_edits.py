@@ -13,12 +13,10 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from attn_tutor.lessons.reading.code_differences import parse
-from attn_tutor.lessons.reading.edit_nodes import Change, name_of
-from attn_tutor.lessons.reading.expression_edits import PRODUCTS, changes_of
+from attn_tutor.lessons.reading.code_differences import NAME, parse
+from attn_tutor.lessons.reading.expression_edits import PRODUCTS, Change, changes_of, name_of
 from attn_tutor.lessons.reading.repair_kinds import BUILTINS, LIBRARIES, shortened
 from attn_tutor.lessons.reading.repairs import Repair
-from attn_tutor.lessons.reading.statements import NAME
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Assert)

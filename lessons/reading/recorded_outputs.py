@@ -8,7 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from attn_tutor.lessons.files.regular_file import read_text
+from attn_tutor.lessons.files import read_text
 from attn_tutor.lessons.format import axis_labels
 from attn_tutor.lessons.format.lesson import Lesson, ShownTensor
 from attn_tutor.lessons.results import line_shapes

@@ -14,7 +14,7 @@ from typing import Literal
 
 import yaml
 
-from attn_tutor.lessons.reading.code_differences import Difference
+from attn_tutor.lessons.reading.code_differences import CodeDifference
 from attn_tutor.lessons.texts import translations
 from attn_tutor.lessons.texts.wording import Wording
 
@@ -104,7 +104,7 @@ LEAVING = frozenset(("too-much", "values-extra", "argument-extra", "other-name",
 """Kinds that no longer read something, because that is the mistake."""
 
 
-def kind_of(difference: Difference) -> tuple[str, str]:
+def kind_of(difference: CodeDifference) -> tuple[str, str]:
     """Return the kind of a repair, and the code that the sentence about it is about."""
     if len(difference.theirs) == len(difference.ours) == 1:
         one, other = difference.theirs[0], difference.ours[0]

@@ -1,17 +1,25 @@
 """Repairs of a wrong answer: edits that put one piece of a right answer in place of its own.
 
-One that makes it pass shows what was wrong.
+One that makes it pass shows what was wrong. A suggestion gives the answer away if it says what the exercise asks for.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from attn_tutor.lessons.reading.code_differences import Difference, differences, parse, replaced, smallest
+from attn_tutor.lessons.reading.code_differences import (
+    CodeDifference,
+    argument_names,
+    differences,
+    more_names,
+    parse,
+    replaced,
+    smallest,
+    statements_of,
+)
 from attn_tutor.lessons.reading.repair_kinds import LAST, LEAVING, Outcome, kind_of, kind_text, outcome
-from attn_tutor.lessons.reading.statements import argument_names, more_names, statements_of
 from attn_tutor.lessons.results.result import NamedMistake
 
 LONGEST_SOURCE = 20_000
@@ -94,7 +102,7 @@ def choose(found: Sequence[Repair]) -> Repair | None:
     return parts[0] if len(parts) == 1 else next((item for item in found if item.whole), None)
 
 
-def _size(found: Sequence[Difference]) -> int:
+def _size(found: Sequence[CodeDifference]) -> int:
     return sum(len(item.theirs) + len(item.ours) for item in found)
 
 
@@ -112,7 +120,7 @@ def renamed_model(source: str, model: str) -> ast.Module:
     return tree
 
 
-def _of_model(theirs: ast.Module, found: Sequence[Difference], *, gap: bool) -> Iterator[Repair]:
+def _of_model(theirs: ast.Module, found: Sequence[CodeDifference], *, gap: bool) -> Iterator[Repair]:
     """Yield the edits that take a single difference from a model, or all of them if they are the same."""
     if len(found) > 1 and _are_same(found):
         lines = tuple(dict.fromkeys(item.line for item in found))
@@ -134,7 +142,7 @@ def _of_model(theirs: ast.Module, found: Sequence[Difference], *, gap: bool) -> 
                 yield Repair(kind, about, (_line(part),), index, part is whole, replaced(theirs, [part]), silent)
 
 
-def _line(part: Difference) -> int:
+def _line(part: CodeDifference) -> int:
     """Return the line of what differs; of a call over several lines, that of its first argument that differs."""
     match part.theirs, part.ours:
         case [ast.Call() as theirs], [ast.Call() as ours] if ast.dump(theirs.func) == ast.dump(ours.func):
@@ -144,18 +152,18 @@ def _line(part: Difference) -> int:
     return part.line
 
 
-def _are_same(found: Sequence[Difference]) -> bool:
+def _are_same(found: Sequence[CodeDifference]) -> bool:
     """Return whether the same is changed in each of several statements."""
     if not all(item.is_simple and item.theirs and item.ours for item in found):
         return False
     return len({"; ".join(map(_dumped, item.parts or (item,))) for item in found}) == 1
 
 
-def _dumped(item: Difference) -> str:
+def _dumped(item: CodeDifference) -> str:
     return f"{ast.dump(item.theirs[0])} {ast.dump(item.ours[0])}"
 
 
-def _twin(item: Difference, found: Sequence[Difference]) -> Difference | None:
+def _twin(item: CodeDifference, found: Sequence[CodeDifference]) -> CodeDifference | None:
     """Return the difference that lacks the statement which this one has too much, or has the one that it lacks."""
     if len(item.theirs) > 1 or len(item.ours) > 1:
         return None
@@ -164,7 +172,7 @@ def _twin(item: Difference, found: Sequence[Difference]) -> Difference | None:
     return next(twins, None)
 
 
-def _of_moved(item: Difference) -> str:
+def _of_moved(item: CodeDifference) -> str:
     in_loop = isinstance(item.around[-1], ast.For | ast.While)
     return "return-in-loop" if in_loop and isinstance(item.theirs[0], ast.Return) else "statement-moved"
 
@@ -176,7 +184,7 @@ def _continues(statement: ast.AST, program: ast.Module) -> bool:
     return not (new - read) & computed and not (isinstance(statement, ast.Return) and not read & computed)
 
 
-def _bypasses(part: Difference, kind: str, program: ast.Module) -> bool:
+def _bypasses(part: CodeDifference, kind: str, program: ast.Module) -> bool:
     """Return whether an edit no longer reads what the program has computed before, which may be what is wrong."""
     if not part.theirs or not part.ours or kind in LEAVING:
         return False
@@ -193,3 +201,35 @@ def _attributes_in(node: ast.AST) -> set[str]:
 
 def _names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
     return {item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, context)}
+
+
+FAILURES = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+def is_a_name(code: str) -> bool:
+    """Return whether code only names something, such as `torch.softmax`; a name that is misspelled may be corrected."""
+    try:
+        node: ast.AST = ast.parse(code, mode="eval").body
+    except FAILURES:
+        return False
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and not code.endswith((".T", ".mT"))
+
+
+def gives_away(code: str, source: str, models: Iterable[str]) -> bool:
+    """Return whether suggested code is a piece of a right answer, in the names of the learner's program."""
+    if is_a_name(code):
+        return False
+    try:
+        wanted = ast.dump(ast.parse(code, mode="eval").body)
+    except FAILURES:
+        return False
+    for model in models:
+        try:
+            tree = renamed_model(source, model)
+        except FAILURES:
+            continue
+        if any(isinstance(node, ast.expr) and ast.dump(node) == wanted for node in ast.walk(tree)):
+            return True
+    return False

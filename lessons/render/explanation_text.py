@@ -42,7 +42,7 @@ def leaf_word(op: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class OperandGroup:
     """Operands of one tensor that belong together; `positions` are their positions among all operands."""
 
     name: str
@@ -50,7 +50,7 @@ class Group:
     positions: tuple[int, ...]
 
 
-def groups(explanation: Explanation) -> tuple[Group, ...]:
+def groups(explanation: Explanation) -> tuple[OperandGroup, ...]:
     """Group the operands: the first factors of a dot product, then the second factors; otherwise by tensor."""
     e = explanation
     found: dict[tuple[int, str], list[int]] = {}
@@ -65,7 +65,9 @@ def groups(explanation: Explanation) -> tuple[Group, ...]:
         if position not in seen:
             found.setdefault((-1, _base(e.operands[position].name)), []).append(position)
     return tuple(
-        Group(name, pattern([e.operands[position] for position in row]), tuple(row if column >= 0 else sorted(row)))
+        OperandGroup(
+            name, pattern([e.operands[position] for position in row]), tuple(row if column >= 0 else sorted(row))
+        )
         for (column, name), row in found.items()
     )
 

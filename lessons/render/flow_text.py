@@ -1,7 +1,8 @@
-"""The flow of a run as linear text."""
+"""The flow of a run as linear text, and in the language of Graphviz."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from attn_tutor.lessons.render.numbers import truncated
@@ -115,3 +116,28 @@ def _chain(parent: str, opened: Mapping[str, OpenBox]) -> tuple[str, ...]:
         found.insert(0, parent)
         parent = opened[parent].parent
     return tuple(found)
+
+
+def as_dot(flow: Flow) -> Iterator[str]:
+    """Yield the flow in the language of Graphviz, open boxes as clusters."""
+    yield "digraph flow {"
+    yield "  node [shape=box, style=rounded];"
+    opened = {box.id: box for box in flow.opened}
+
+    def inside(parent: str, depth: int) -> Iterator[str]:
+        space = "  " * depth
+        for box in flow.boxes:
+            if box.parent == parent or (not parent and box.parent not in opened):
+                label = "\n".join(filter(None, (box.name, box_facts(box))))
+                yield f"{space}{json.dumps(box.id)} [label={json.dumps(label, ensure_ascii=False)}];"
+        for other in flow.opened:
+            if other.parent == parent:
+                yield f"{space}subgraph {json.dumps(f'cluster {other.id}')} {{"
+                yield f"{space}  label={json.dumps(other.name, ensure_ascii=False)};"
+                yield from inside(other.id, depth + 1)
+                yield f"{space}}}"
+
+    yield from inside("", 1)
+    for arrow in flow.arrows:
+        yield f"  {json.dumps(arrow.source)} -> {json.dumps(arrow.target)}{' [style=dashed]' if arrow.back else ''};"
+    yield "}"

@@ -12,7 +12,7 @@ from html import escape
 
 from attn_tutor.lessons.engine import explanation_tree
 from attn_tutor.lessons.engine.explanation_tree import Node
-from attn_tutor.lessons.render import explanation_text, flow_text, formula_digits, matrix_part, operand_choice
+from attn_tutor.lessons.render import explanation_lines, explanation_text, flow_text, formula_digits, matrix_part
 from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.results.explanation import counts_note
 from attn_tutor.lessons.results.flow import Flow, FlowBox
@@ -215,7 +215,7 @@ def _number(node: Node, is_open: bool, said: dict[str, bool], explained: set[tup
         )
         lines.append(_div("facts", more))
     elif len(node.operands) < len(found.operands):
-        lines.append(_div("facts", operand_choice.choose(found).rest))
+        lines.append(_div("facts", explanation_lines.choose_operands(found).rest))
     # A number without a name is called by its code already.
     made = "" if found.code in found.label else code(found.code)
     yield opened(f"{head} {made} {at}", "".join(lines), is_open)

@@ -10,7 +10,7 @@ from attn_tutor.lessons.engine.explanation_tree import Node
 from attn_tutor.lessons.render import explanation_lines, explanation_text
 from attn_tutor.lessons.render.numbers import nonfinite, short
 from attn_tutor.lessons.render.source_text import NO_NAMES, source
-from attn_tutor.lessons.results.nonfinite import NonfiniteReport, NotableTensor, Origin
+from attn_tutor.lessons.results.nonfinite import NonfiniteOrigin, NonfiniteReport, NotableTensor
 from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("explanation/nonfinite")
@@ -52,7 +52,9 @@ def lines(
         yield from _wrapped(_large(item, here, steps), width)
 
 
-def _origin(origin: Origin, earlier: Origin | None, here: str, steps: Mapping[str, str], width: int) -> Iterator[str]:
+def _origin(
+    origin: NonfiniteOrigin, earlier: NonfiniteOrigin | None, here: str, steps: Mapping[str, str], width: int
+) -> Iterator[str]:
     yield from _wrapped(headline(origin, earlier), width)
     code, file, line = origin.forward
     if code:
@@ -104,7 +106,7 @@ def _indented(sentences: Iterable[str], width: int) -> Iterator[str]:
         yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-def headline(origin: Origin, earlier: Origin | None = None) -> str:
+def headline(origin: NonfiniteOrigin, earlier: NonfiniteOrigin | None = None) -> str:
     """Say which number is the first, and in which part of the program; of a NaN, the infinity that came `earlier`."""
     number = nonfinite(origin.first.value)
     name = origin.first.label

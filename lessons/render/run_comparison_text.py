@@ -13,7 +13,7 @@ from attn_tutor.lessons.render.flow_text import shape_text
 from attn_tutor.lessons.render.numbers import readable, short, truncated
 from attn_tutor.lessons.render.source_text import source
 from attn_tutor.lessons.results import code_unit
-from attn_tutor.lessons.results.run_comparison import ComparedResult, Gaps, RunComparison, RunDifference, Span
+from attn_tutor.lessons.results.run_comparison import ComparedResult, Gaps, IndexSpan, RunComparison, RunDifference
 from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("explanation/comparison")
@@ -245,7 +245,7 @@ def _piece(value: RunDifference, names: tuple[str, str]) -> str:
     )  # fmt: skip
 
 
-def _span(span: Span) -> str:
+def _span(span: IndexSpan) -> str:
     if span.size == span.full:
         return ":" if span.full > 1 else "0"
     return str(span.start) if span.size == 1 else f"{span.start}:{span.start + span.size}"

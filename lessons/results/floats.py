@@ -1,9 +1,13 @@
-"""The shortest exact form of floating-point numbers, for JSON documents and for the screen alike."""
+"""The shortest exact form of floating-point numbers, for JSON documents, recordings and the screen alike.
+
+JSON has no infinity and no NaN, so they stand there as the strings `"inf"`, `"-inf"` and `"nan"`.
+"""
 
 from __future__ import annotations
 
 import math
 import struct
+from typing import Any
 
 _SMALLEST = {"bfloat16": 2.0**-126, "float16": 2.0**-14, "float32": 2.0**-126}
 """For each type that is narrower than Python's own float, the number below which it keeps fewer and fewer digits."""
@@ -67,3 +71,19 @@ def _rounded_to_bfloat16(value: float) -> float:
     step = 2.0 ** (max(math.frexp(value)[1], -125) - 8)
     found = math.copysign(round(abs(value) / step) * step, value)
     return found if abs(found) < 2.0**128 else math.copysign(math.inf, value)
+
+
+def json_number(value: float) -> float | str:
+    """Return a number as JSON can hold it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return value
+
+
+def json_lists(values: tuple[float, ...], shape: tuple[int, ...], dtype: str) -> Any:
+    """Return the flat values of a tensor of this shape as lists in lists, each with as few digits as are exact."""
+    if not shape:
+        value = values[0]
+        return bool(value) if dtype == "bool" else json_number(shortest(value, dtype))
+    size = math.prod(shape[1:])
+    return [json_lists(values[start * size : (start + 1) * size], shape[1:], dtype) for start in range(shape[0])]

@@ -15,7 +15,7 @@ PHASES: tuple[Phase, ...] = ("forward", "backward", "optimizer")
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class NonfiniteOrigin:
     """Where numbers that are not finite came from.
 
     Attributes:
@@ -102,7 +102,7 @@ class NonfiniteReport:
         stopped_line: the line at which it stopped.
     """
 
-    origins: tuple[Origin, ...]
+    origins: tuple[NonfiniteOrigin, ...]
     reached: tuple[NotableTensor, ...]
     large: tuple[NotableTensor, ...]
     operations: int
@@ -120,7 +120,7 @@ class NonfiniteReport:
     unjudged: int = 0
 
     @property
-    def first(self) -> Origin | None:
+    def first(self) -> NonfiniteOrigin | None:
         """Where the first number that is not finite came from; None if none was found."""
         return self.origins[0] if self.origins else None
 
@@ -164,11 +164,11 @@ def of_json(data: Any) -> NonfiniteReport:
     )
 
 
-def _origin(data: Any) -> Origin:
+def _origin(data: Any) -> NonfiniteOrigin:
     if data["phase"] not in PHASES or not data["chain"]:
         raise ValueError("no origin")
     code, file, line = items(data["forward"], 3)
-    return Origin(
+    return NonfiniteOrigin(
         kind=_text(data["kind"]),
         reason=_text(data["reason"]),
         phase=data["phase"],

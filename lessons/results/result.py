@@ -1,4 +1,7 @@
-"""The results of runs: plain data, without torch, for screens, the plain renderer and JSON alike."""
+"""The results of runs: plain data, without torch, for screens, the plain renderer and JSON alike.
+
+The result of a program of one's own is what a step's run returns, and the tensors that its source names.
+"""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class IndexSpan:
     """So many successive indices of an axis, of all that it has."""
 
     start: Count
@@ -96,7 +96,7 @@ class RunDifference:
     largest: float = 0.0
     sampled: bool = False
     stretch: Stretch | None = None
-    spans: Annotated[tuple[Span, ...], Longest(64)] = ()
+    spans: Annotated[tuple[IndexSpan, ...], Longest(64)] = ()
     apart: bool = False
     unlike: bool = False
 

@@ -1,4 +1,4 @@
-"""The files that a learner takes home, as texts, with what is said about each."""
+"""The files that a learner takes home, as texts, in each format, with what is said about each."""
 
 from __future__ import annotations
 
@@ -9,13 +9,35 @@ from types import MappingProxyType
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Course, Lesson
 from attn_tutor.lessons.results.clean_text import clean_code
-from attn_tutor.lessons.takehome import course_document, module_file, passing_answers
-from attn_tutor.lessons.takehome.formats import FORMATS, Format
-from attn_tutor.lessons.takehome.learner_work import LearnerWork
+from attn_tutor.lessons.takehome import (
+    course_document,
+    html_page,
+    learner_work,
+    markdown_file,
+    module_file,
+    notebook_file,
+)
+from attn_tutor.lessons.takehome.learner_work import LearnerWork, PassingAnswer
 from attn_tutor.lessons.takehome.module_file import ModuleFile
-from attn_tutor.lessons.takehome.passing_answers import PassingAnswer
 from attn_tutor.lessons.takehome.taken_document import Document
 from attn_tutor.lessons.texts.wording import Wording
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: the ending of its files, its writer, and whether it has room for explanations."""
+
+    ending: str
+    write: Callable[[Document], str]
+    explains: bool = False
+
+
+FORMATS: Mapping[str, Format] = {
+    "markdown": Format(".md", markdown_file.write),
+    "notebook": Format(".ipynb", notebook_file.write),
+    "html": Format(".html", html_page.write, explains=True),
+}
+
 
 say = Wording("take-home/files")
 
@@ -95,7 +117,7 @@ def _about_document(document: Document) -> str:
 def _module(session: Session, course: Course, work: LearnerWork, on_line: OnLine) -> HomeFile:
     exercises = [step.exercise for lesson in course.lessons for step in lesson.exercises]
     passed = {name: clean_code(code) for name in exercises if (code := work.passing_answer(name)) is not None}
-    answers = list(passing_answers.find(course, passed))
+    answers = list(learner_work.find_passing_answers(course, passed))
     if not answers:
         raise NothingToTake(
             say("nothing-passed", "You have not passed an exercise in code yet, so there is nothing to write.")

@@ -1,11 +1,11 @@
-"""What a learner has done, as far as they take it home."""
+"""What a learner has done, as far as they take it home, and their code that passed, in the order of the course."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from attn_tutor.lessons.format.lesson import Course
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep, Lesson
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.learner.records import Attempt, Help
 
@@ -36,7 +36,7 @@ class LearnerWork:
         return self.passing_answer(exercise) is not None or self.help.get(exercise, Help()).gave_up
 
 
-def read(progress: Progress, course: Course) -> LearnerWork:
+def read_work(progress: Progress, course: Course) -> LearnerWork:
     """Read the work of a learner on a course."""
     attempts: dict[str, tuple[Attempt, ...]] = {}
     for exercise, attempt in progress.history():
@@ -44,3 +44,25 @@ def read(progress: Progress, course: Course) -> LearnerWork:
     names = [step.exercise for lesson in course.lessons for step in lesson.exercises]
     drafts = {name: code for name in names if (code := progress.draft(name)) is not None}
     return LearnerWork(progress.states(), attempts, drafts, progress.help())
+
+
+@dataclass(frozen=True, slots=True)
+class PassingAnswer:
+    """An answer in code that passed, with its exercise and the lesson of that."""
+
+    lesson: Lesson
+    exercise: ExerciseStep
+    code: str
+
+    @property
+    def id(self) -> str:
+        """The id of the exercise."""
+        return self.exercise.exercise
+
+
+def find_passing_answers(course: Course, passed: Mapping[str, str]) -> Iterator[PassingAnswer]:
+    """Yield the answers among `passed`, exercises with their last passing answers, that are code."""
+    for lesson in course.lessons:
+        for step in lesson.exercises:
+            if isinstance(step, ExerciseStep) and step.exercise in passed:
+                yield PassingAnswer(lesson, step, passed[step.exercise])

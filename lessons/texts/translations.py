@@ -1,17 +1,63 @@
-"""What the translators of one language have written, read a file at a time."""
+"""The learner's language, and what its translators have written, read a file at a time.
+
+The language is the one that the learner asks for, or else that of their environment, if there is a translation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attn_tutor.lessons.files.regular_file import read_text
-from attn_tutor.lessons.texts import language
+from attn_tutor.lessons.files import read_text
 
 if TYPE_CHECKING:
     from attn_tutor.lessons.texts import po_file
+
+
+TRANSLATIONS = Path(__file__).parent.parent / "translations"
+"""The translations that ship: a folder for each language, named by its code."""
+
+FOLDER_SETTING = "ATTN_TUTOR_TRANSLATIONS"
+"""The setting for another folder of translations, for whoever works on one."""
+
+LANGUAGE_SETTINGS = ("ATTN_TUTOR_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+"""The settings that name a language, the one that decides first. `ru`, `ru_RU` and `ru_RU.UTF-8` all mean Russian."""
+
+LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(_[A-Za-z]+)*")
+
+
+def chosen_folder(environ: Mapping[str, str] | None = None) -> Path | None:
+    """Return the folder with the translation for the learner; None for English, or if there is no translation."""
+    environ = os.environ if environ is None else environ
+    translations = environ.get(FOLDER_SETTING, "")
+    # This is asked for every text, mostly where there is nothing but English.
+    if not translations and not _has_any(TRANSLATIONS):
+        return None
+    wanted = next(filter(None, map(environ.get, LANGUAGE_SETTINGS)), "")
+    return _folder(translations, wanted)
+
+
+@lru_cache
+def _has_any(translations: Path) -> bool:
+    """Return whether there is a folder of a language."""
+    return translations.is_dir() and any(path.is_dir() for path in translations.iterdir())
+
+
+@lru_cache
+def _folder(translations: str, wanted: str) -> Path | None:
+    """Return the folder of the language that is wanted, or of its language without the country."""
+    code = wanted.partition(".")[0].partition("@")[0].replace("-", "_")
+    root = Path(translations) if translations else TRANSLATIONS
+    while LANGUAGE_CODE.fullmatch(code) and code != "en":
+        if (root / code).is_dir():
+            return root / code
+        code = code.rpartition("_")[0]
+    return None
+
 
 ENDING = ".po"
 PLURAL_FORMS = "Plural-Forms"
@@ -94,7 +140,7 @@ _fixed: list[Translations] = []
 
 def current() -> Translations:
     """Return the translations into the learner's language, which are none if it is English."""
-    return _fixed[-1] if _fixed else _of(language.chosen())
+    return _fixed[-1] if _fixed else _of(chosen_folder())
 
 
 def fix(*groups: str) -> None:

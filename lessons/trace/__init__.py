@@ -7,13 +7,9 @@ with record() as trace:
 print(trace.explain("context", 0, 1, 2))
 """
 
-from attn_tutor.lessons.trace.trace import Trace, record
+from attn_tutor.lessons.trace.trace import Trace, TracedComparison, TracedFlow, TracedNonfinite, record
 from attn_tutor.lessons.trace.trace_errors import Incomplete, NoCell, NoTensor, NotKept, TraceError
-from attn_tutor.lessons.trace.traced_comparison import TracedComparison
-from attn_tutor.lessons.trace.traced_flow import TracedFlow
-from attn_tutor.lessons.trace.traced_nonfinite import TracedNonfinite
-from attn_tutor.lessons.trace.traced_number import TracedNumber, TracedOperand
-from attn_tutor.lessons.trace.traced_tensors import TracedTensor, TracedTensors
+from attn_tutor.lessons.trace.traced_tensors import TracedNumber, TracedOperand, TracedTensor, TracedTensors
 from attn_tutor.lessons.worker.tensor_files.stored_tensor import UnreadableFile
 from attn_tutor.lessons.worker.tensor_files.tensor_files import TensorFile, open_tensors
 

@@ -1,23 +1,30 @@
-"""The door for Python: records what a block of code computes, and answers questions about it."""
+"""The door for Python: records what a block of code computes, and answers questions about it.
+
+The answers are about its tensors (`traced_tensors`), its flow, the first number of it that is not finite, and what
+differs in another trace.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
-from attn_tutor.lessons.render import flow_text
+from attn_tutor.lessons.engine.explanation_tree import Node
+from attn_tutor.lessons.render import explanation_text, flow_text, nonfinite_text, run_comparison_text
 from attn_tutor.lessons.render import html_pieces as html
+from attn_tutor.lessons.render.numbers import readable
+from attn_tutor.lessons.render.source_text import source
+from attn_tutor.lessons.results.flow import Flow, FlowBox
+from attn_tutor.lessons.results.nonfinite import NonfiniteOrigin, NonfiniteReport
+from attn_tutor.lessons.results.run_comparison import Agreement, ComparedResult, RunComparison, RunDifference
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.trace.harmless_text import harmless
-from attn_tutor.lessons.trace.trace_errors import NoTensor, TraceError
-from attn_tutor.lessons.trace.traced_comparison import TracedComparison
-from attn_tutor.lessons.trace.traced_flow import TracedFlow
-from attn_tutor.lessons.trace.traced_nonfinite import TracedNonfinite
-from attn_tutor.lessons.trace.traced_number import TracedNumber
-from attn_tutor.lessons.trace.traced_tensors import TracedTensor, TracedTensors
+from attn_tutor.lessons.trace.trace_errors import Incomplete, NoTensor, TraceError
+from attn_tutor.lessons.trace.traced_tensors import TracedNumber, TracedTensor, TracedTensors
 from attn_tutor.lessons.worker.comparing import program_comparison
 from attn_tutor.lessons.worker.programs.named_tensors import NamedTensor
 from attn_tutor.lessons.worker.programs.record_questions import RecordQuestions, not_copied
@@ -26,6 +33,7 @@ from attn_tutor.lessons.worker.recording.recorder import KEEP
 
 if TYPE_CHECKING:
     import torch
+
 
 say = Wording("trace/trace")
 
@@ -267,3 +275,176 @@ def _caller(frame: FrameType) -> FrameType:
     while found is not None and found.f_globals.get("__name__") == "contextlib":
         found = found.f_back
     return found or frame
+
+
+FLOW_WIDTH = 100
+
+
+@harmless
+@dataclass(frozen=True, slots=True, repr=False)
+class TracedFlow:
+    """The tensors of a trace in the order of computation, and which of them were computed from which.
+
+    Attributes:
+        flow: the boxes and the arrows between them, as plain data.
+    """
+
+    flow: Flow
+
+    @property
+    def boxes(self) -> tuple[FlowBox, ...]:
+        """The boxes: tensors, each with the code that computed it."""
+        return self.flow.boxes
+
+    @property
+    def arrows(self) -> tuple[tuple[str, str], ...]:
+        """The arrows as pairs of names: the second was computed from the first."""
+        names = flow_text.numbered(self.flow)
+        return tuple((names[arrow.source], names[arrow.target]) for arrow in self.flow.arrows)
+
+    def dot(self) -> str:
+        """Return the flow in the language of Graphviz."""
+        return "\n".join(flow_text.as_dot(self.flow))
+
+    def __str__(self) -> str:
+        return "\n".join(flow_text.lines(self.flow, FLOW_WIDTH))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {', '.join(flow_text.numbered(self.flow).values())}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        return html.page(html.flow(self.flow))
+
+
+@harmless
+@dataclass(frozen=True, slots=True, repr=False)
+class TracedNonfinite:
+    """What a search for numbers that are not finite has found; false if all numbers are finite.
+
+    Where none was found, but not all were looked at, it is neither true nor false: `bool` raises `Incomplete`.
+
+    >>> if found := trace.first_nan():
+    ...     print(found.first.code, *found.cures)
+
+    Attributes:
+        report: all that was found, as plain data.
+    """
+
+    report: NonfiniteReport
+    _questions: RecordQuestions
+
+    def __bool__(self) -> bool:
+        if (is_finite := self.report.is_finite) is None:
+            raise Incomplete(nonfinite_text.looked_at(self.report))
+        return not is_finite
+
+    @property
+    def first(self) -> TracedNumber | None:
+        """The first number that is not finite, with its explanation; None if none was found."""
+        origin = self.report.first
+        return TracedNumber(origin.first, self._questions) if origin is not None else None
+
+    @property
+    def reason(self) -> str:
+        """The reason as a sentence; "" if there is none."""
+        return self.report.first.reason if self.report.first is not None else ""
+
+    @property
+    def cures(self) -> tuple[str, ...]:
+        """What helps, a sentence each."""
+        return self.report.first.cures if self.report.first is not None else ()
+
+    def __str__(self) -> str:
+        return "\n".join(nonfinite_text.lines(self.report))
+
+    def __repr__(self) -> str:
+        found = self.report.first.first if self.report.first is not None else None
+        if found is None:
+            said = (
+                say("none", "all numbers are finite")
+                if self.report.is_finite
+                else nonfinite_text.looked_at(self.report)
+            )
+            return f"<{type(self).__name__}: {said}>"
+        at = ": ".join(filter(None, (explanation_text.where(found), found.code)))
+        value = readable(found.value, found.dtype)
+        return f"<{type(self).__name__}: {found.label} = {value}{f' ({at})' if at else ''}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        if self.report.first is None:
+            return html.page(*map(html.words, nonfinite_text.lines(self.report, width=1000)))
+        origins = self.report.origins
+        return html.page(*(_origin(origin, origins[0] if count else None) for count, origin in enumerate(origins)))
+
+
+def _origin(origin: NonfiniteOrigin, earlier: NonfiniteOrigin | None) -> str:
+    first = Node(origin.first, [Node(item) for item in origin.operands] or None)
+    later = "".join(html.line(html.code(item.label), html.code(item.code)) for item in origin.chain[1:])
+    return "".join(
+        (
+            html.words(nonfinite_text.headline(origin, earlier)),
+            html.number(first),
+            html.opened(html.facts(say("from-there", "From there it went on")), later) if later else "",
+            *map(html.words, (*origin.afterwards, *origin.cures)),
+        )
+    )
+
+
+@harmless
+@dataclass(frozen=True, slots=True, repr=False)
+class TracedComparison:
+    """Two traces compared by the values of their results, whatever these are called; true if they agree.
+
+    Where no difference was found, but not everything was compared, it is neither true nor false: `bool` raises
+    `Incomplete`.
+
+    Attributes:
+        comparison: what both have, and the first difference, as plain data.
+    """
+
+    comparison: RunComparison
+
+    @property
+    def agreed(self) -> tuple[Agreement, ...]:
+        """The results that both have, in the order of this trace: `one` is of this trace, `other` of the other one."""
+        return self.comparison.agreed
+
+    @property
+    def first(self) -> RunDifference | None:
+        """The first result that one of the traces lacks, beside the one in its place; None if none was found."""
+        return self.comparison.difference
+
+    def __bool__(self) -> bool:
+        if (agree := self.comparison.agree) is None:
+            raise Incomplete(run_comparison_text.summary(self.comparison, _compared_names(), traces=True))
+        return agree
+
+    def __str__(self) -> str:
+        return "\n".join(run_comparison_text.lines(self.comparison, _compared_names(), traces=True))
+
+    def __repr__(self) -> str:
+        summary = run_comparison_text.summary(self.comparison, _compared_names(), traces=True)
+        first = self.first.one or self.first.other if self.first is not None else None
+        at = say("first", "The first difference: {code}", code=_where_compared(first)) if first is not None else ""
+        return f"<{type(self).__name__}: {' '.join(filter(None, (summary, at)))}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        return html.page(html.lines(str(self)))
+
+
+def _where_compared(result: ComparedResult) -> str:
+    at = source(result.file, result.line)
+    return f"{result.code} ({at})" if at else result.code
+
+
+def _compared_names() -> tuple[str, str]:
+    return say("this", "this trace"), say("other", "the other trace")

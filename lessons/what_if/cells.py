@@ -16,10 +16,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attn_tutor.lessons.format.knobs.knob import ChangeError
+from attn_tutor.lessons.format.knobs import ChangeError
 from attn_tutor.lessons.format.lesson import SETUP, Lesson, ShownTensor
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.what_if.changed_names import LOOPS, changed_names, root
+from attn_tutor.lessons.what_if.name_use import LOOPS, changed_names, root
 
 say = Wording("change/cells")
 

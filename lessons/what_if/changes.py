@@ -6,14 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from attn_tutor.lessons.format.knobs.knob import ChangeError as ChangeError
-from attn_tutor.lessons.format.knobs.knob import Setting
-from attn_tutor.lessons.format.knobs.words import WordsKnob
+from attn_tutor.lessons.format.knobs import ChangeError as ChangeError
+from attn_tutor.lessons.format.knobs import Setting, WordsKnob
 from attn_tutor.lessons.format.lesson import Lesson
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.what_if import cells, knobs
 from attn_tutor.lessons.what_if.cells import CellChange
-from attn_tutor.lessons.what_if.changed_names import root
+from attn_tutor.lessons.what_if.name_use import root
 
 say = Wording("change/changes")
 

@@ -212,7 +212,7 @@ class FindDifference:
 
 
 @message
-class Difference:
+class DifferingPlace:
     """The place where an answer differs from the model answer; see `lessons.results.result.AnswerDifference`."""
 
     name: Name
@@ -226,7 +226,7 @@ class Difference:
 class DifferenceReport:
     """The difference between an answer and the model answer, None if there is none, and the line to blame."""
 
-    difference: Difference | None
+    difference: DifferingPlace | None
     line: Line | None
     blob: bytes
 

@@ -1,6 +1,7 @@
 """The messages between the screen's process and the worker, each a frozen dataclass.
 
-`MESSAGES` lists them, `REPLIES` maps each to its possible replies; `channel` sends and receives them.
+`MESSAGES` lists them, `REPLIES` maps each to its possible replies; `channel` sends and receives them. A process of the
+worker that can send none ends with an exit code instead.
 """
 
 from __future__ import annotations
@@ -9,40 +10,135 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+from attn_tutor.lessons.results import explanation
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.field_bounds import (
     Between,
     Bytes,
     Count,
+    Finite,
     Longest,
     Name,
+    ReadBy,
     Seconds,
     Sentence,
     Text,
     check_range,
 )
+from attn_tutor.lessons.results.flow import Flow
 from attn_tutor.lessons.results.line_shapes import LineReport
-from attn_tutor.lessons.results.result import MOST_KEPT, MOST_STEPS, WHOLE
+from attn_tutor.lessons.results.result import LONGEST_AXIS, MOST_KEPT, MOST_STEPS, WHOLE
 from attn_tutor.lessons.results.tensor_questions import QUESTIONS, Refusal
 from attn_tutor.lessons.worker.judging_messages import JUDGING_REPLIES
 from attn_tutor.lessons.worker.message_parts import (
+    BYTES,
     LARGEST_NUMBER,
+    Code,
     ErrorReport,
     NamedExpression,
     Program,
     TensorReport,
+    are_rows,
     check_shown,
     message,
 )
 from attn_tutor.lessons.worker.program_messages import PROGRAM_REPLIES
-from attn_tutor.lessons.worker.tensor_reports import (
-    BlocksReport,
-    ExplanationReport,
-    FlowReport,
-    RowReport,
-    ShowReport,
-    WindowReport,
-)
+
+EXIT_CUT_OFF = 97
+"""The program in the child has closed the child's connection to the parent."""
+
+EXIT_PARENT_GONE = 98
+"""The process that started the child is gone."""
+
+EXIT_NO_PROCESS = 96
+"""The system let this account start no further process."""
+
+EXIT_BROKEN = 99
+"""The child's own tools no longer work, since its program has changed them."""
+
+
+LARGEST_WINDOW = 256
+"""The most rows, and the most columns, of a window."""
+
+MOST_BLOCKS = 1 << 14
+"""The most blocks of a matrix."""
+
+
+@message
+class WindowReport:
+    """The numbers of a window: `rows` rows with the `array` type code `code`."""
+
+    rows: Annotated[int, Between(0, LARGEST_WINDOW)]
+    code: Code
+    blob: Annotated[bytes, Longest(LARGEST_WINDOW**2 * LARGEST_NUMBER)]
+
+    def check(self) -> None:
+        """Raise `ValueError` if the numbers are no rows."""
+        count, rest = divmod(len(self.blob), BYTES[self.code])
+        if rest or not are_rows(count, self.rows) or count > self.rows * LARGEST_WINDOW:
+            raise ValueError("not the numbers of a window")
+
+
+@message
+class BlocksReport:
+    """The blocks of a matrix that is `width` cells wide, in `rows` rows.
+
+    The blob holds a double for each block, then the flat index of the greatest cell of each block, as int64.
+    """
+
+    rows: Annotated[int, Between(0, MOST_BLOCKS)]
+    width: Annotated[int, Between(0, LONGEST_AXIS)]
+    blob: Annotated[bytes, Longest(2 * MOST_BLOCKS * LARGEST_NUMBER)]
+
+    def check(self) -> None:
+        """Raise `ValueError` if the numbers are no rows of blocks."""
+        count, rest = divmod(len(self.blob), 2 * LARGEST_NUMBER)
+        if rest or not are_rows(count, self.rows) or (count and not self.width):
+            raise ValueError("not the numbers of blocks")
+
+
+@message
+class RowReport:
+    """The statistics of a row. The blob holds its sum and the values at `cols`, as doubles."""
+
+    low: Finite | None
+    high: Finite | None
+    support: Count
+    bits: Annotated[float, Between(0, 64)] | None
+    cols: Annotated[tuple[Count, ...], Longest(LARGEST_WINDOW)]
+    blob: bytes
+
+    def check(self) -> None:
+        """Raise `ValueError` if there is not a number for the sum and for each column."""
+        if len(self.blob) != (1 + len(self.cols)) * LARGEST_NUMBER:
+            raise ValueError("not the numbers of a row")
+
+
+@message
+class ExplanationReport:
+    """The explanation of a number: plain data, of which the receiver makes an `Explanation`."""
+
+    explanation: Annotated[Any, ReadBy(explanation.of_json)]
+
+
+@message
+class FlowReport:
+    """The flow of a run."""
+
+    flow: Flow
+
+
+@message
+class ShowReport:
+    """A tensor that is shown from now on; its numbers are in `blob`."""
+
+    tensor: TensorReport
+    blob: bytes
+
+    def check(self) -> None:
+        """Raise `ValueError` if the numbers are not there, or the tensor is too large."""
+        check_shown((self.tensor,), self.blob)
+
 
 MOST_SHOWN = 256
 """The most tensors that a step, an input or an answer shows."""

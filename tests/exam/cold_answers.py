@@ -24,7 +24,7 @@ import yaml
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import ExerciseStep
 from attn_tutor.lessons.results.result import Judgement
-from attn_tutor.tui.render import verdict_text
+from attn_tutor.tui.render import exercise_text
 from tests.course import EVERY_COURSE
 
 FOLDER = Path(__file__).with_name("cold")
@@ -144,7 +144,7 @@ def told(answer: Answer, judgement: Judgement, marks: Marks) -> str:
     said = "".join(f"- {what} (line {', '.join(map(str, lines)) or 'none'})\n" for what, lines in answer.mistakes)
     verdict = "PASSED" if marks.passed else judgement.verdict
     ids = "+".join(mistake.id for mistake in judgement.mistakes) or "no name"
-    text = verdict_text.verdict(judgement).plain
+    text = exercise_text.verdict(judgement).plain
     return (
         f"## {answer.label}: {answer.step.exercise}, {kind}\n\n```python\n{code}\n```\n{said}\n"
         f"**{verdict}**, {ids}, line {_blamed(judgement)}: name {marks.name}, line {marks.line}\n\n"

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from attn_tutor.lessons.engine.launching.launchers import ForkServerLauncher
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.worker.process import child_ahead
+from attn_tutor.lessons.worker.process import fork_server
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ def at_work(session: Session) -> list[int]:
 
 def waits_ahead(pid: int) -> bool:
     """Return whether a process is a child that was forked ahead and has no job yet."""
-    return os.path.lexists(f"/proc/{pid}/fd/{child_ahead.DOOR}")
+    return os.path.lexists(f"/proc/{pid}/fd/{fork_server.DOOR_AHEAD}")
 
 
 def rests(pid: int) -> bool:

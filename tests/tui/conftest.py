@@ -12,7 +12,7 @@ import textual.pilot
 from textual._styles_cache import StylesCache
 
 from attn_tutor.lessons.format.lesson import Course
-from attn_tutor.lessons.reading import translating
+from attn_tutor.lessons.reading import course_texts
 from attn_tutor.lessons.texts.translations import Translations
 from attn_tutor.tui.controllers import startup
 from attn_tutor.tui.tty import screen_gate
@@ -41,7 +41,7 @@ def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     folder = tmp_path / "translations"
     language = pseudo_language.write(folder, {**pseudo_language.catalog(), **pseudo_language.interface()})
     pseudo_language.speak(monkeypatch, folder)
-    course = translating.translate_course(COURSE, Translations(language))
+    course = course_texts.translate_course(COURSE, Translations(language))
     use_course(monkeypatch, course)
     return course
     monkeypatch.setattr(startup, "other_courses", lambda _: ())

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from attn_tutor.lessons.engine.child_code import CodeRequest, Names
+from attn_tutor.lessons.engine.children import CodeRequest, Names
 from attn_tutor.lessons.engine.judging import Diagnosis
 from attn_tutor.lessons.engine.prompt import PromptResult
 from attn_tutor.lessons.engine.run import Run

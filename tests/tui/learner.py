@@ -14,7 +14,7 @@ from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.lesson import ExerciseStep
 from attn_tutor.lessons.learner.progress import Progress
-from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.course_path import Purpose
 from attn_tutor.tui.app import TutorApp
 from attn_tutor.tui.render.prose import rich_text
 from attn_tutor.tui.screens.lesson_view import LessonView
@@ -22,7 +22,7 @@ from attn_tutor.tui.screens.training_view import TrainingView
 from attn_tutor.tui.screens.workbench import Workbench
 from attn_tutor.tui.sources.course_source import CourseSource
 from attn_tutor.tui.tty.terminal import Terminal
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextPane
 from tests.course import COURSE
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.fake_session import FakeSession

@@ -29,10 +29,10 @@ from attn_tutor.tui.app import TutorApp
 from attn_tutor.tui.controllers import startup
 from attn_tutor.tui.render.prose import rich_text
 from attn_tutor.tui.sources.course_source import CourseSource
-from attn_tutor.tui.tty import hangup_guard
+from attn_tutor.tui.tty import signals
 from attn_tutor.tui.tty.exit_codes import ExitCode
 from attn_tutor.tui.tty.terminal import Terminal
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextPane
 from tests.course import COURSE
 from tests.tui.commands.command_line import WarmSession
 from tests.tui.fake_session import FakeSession
@@ -253,7 +253,7 @@ async def test_a_course_that_cannot_be_read_ends_the_tutor(late: bool, monkeypat
 async def test_a_signal_ends_it_within_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if its terminal takes no more output, which the writer would wait for."""
     limited: list[int] = []
-    monkeypatch.setattr(hangup_guard, "end_soon", limited.append)
+    monkeypatch.setattr(signals, "end_soon", limited.append)
     async with tutor() as learner:
         os.kill(os.getpid(), signal.SIGTERM)
         await learner.sees(lambda: not learner.app.is_running)
@@ -263,7 +263,7 @@ async def test_a_signal_ends_it_within_a_time(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 async def test_a_signal_is_not_lost_behind_much_input(number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each key wakes the loop through a socket, which is full after some hundred keys."""
-    monkeypatch.setattr(hangup_guard, "end_soon", lambda _: None)
+    monkeypatch.setattr(signals, "end_soon", lambda _: None)
     async with tutor() as learner:
         loop = asyncio.get_running_loop()
         for _ in range(5000):

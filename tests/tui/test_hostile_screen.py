@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.engine.programs import stored_tensors
+from attn_tutor.lessons.engine.programs import tensor_file_session
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.play.kinds import MODELS
-from attn_tutor.lessons.reading import translating
+from attn_tutor.lessons.reading import course_texts
 from attn_tutor.lessons.render import tensor_file_text
 from attn_tutor.lessons.texts.translations import Translations
 from attn_tutor.tui.app import TutorApp
-from attn_tutor.tui.controllers.step_kinds import VIEWS
-from attn_tutor.tui.sources.tensor_file_source import TensorFileSource
+from attn_tutor.tui.controllers.assembly import VIEWS
+from attn_tutor.tui.sources.pages import TensorFileSource
 from tests import pseudo_language
 from tests.course import COURSE, use_course
 from tests.lessons.knob_fields import CHOICE, NUMBER
@@ -78,7 +78,7 @@ async def test_names_of_tensors_and_of_their_file(worker: Session, tmp_path: Pat
         "__metadata__": {f"key{H}": f"value{H}"},
     }
     path.write_bytes(safetensors(entries, struct.pack("<4f", 1, 2, 3, 4)))
-    with stored_tensors.opened(worker, path) as file:
+    with tensor_file_session.opened_tensors(worker, path) as file:
         session = WarmFile(path, file.found, tensor_file_text.table, launcher=worker.launcher)
     app = TutorApp(SSH, TensorFileSource(session))
     try:
@@ -149,7 +149,7 @@ async def test_every_view_in_a_hostile_translation(tmp_path: Path, monkeypatch: 
     folder = tmp_path / "translations"
     language = pseudo_language.write(folder, {**pseudo_language.catalog(), **pseudo_language.interface()})
     pseudo_language.speak(monkeypatch, folder)
-    course = translating.translate_course(COURSE, Translations(language))
+    course = course_texts.translate_course(COURSE, Translations(language))
     use_course(monkeypatch, course)
     kinds: dict[str, tuple[str, int]] = {}
     for lesson in course.lessons:

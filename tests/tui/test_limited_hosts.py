@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.engine.launching import open_files
+from attn_tutor.lessons.engine.launching import host_limits
 from attn_tutor.lessons.learner.progress import Progress
 from tests.course import COURSE
 from tests.tui.pty_harness import Pty
@@ -35,7 +35,7 @@ def environ(home: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("most", [16, 24, open_files.FEWEST, 48, 64, 72])
+@pytest.mark.parametrize("most", [16, 24, host_limits.FEWEST_FILES, 48, 64, 72])
 def test_a_verdict_or_a_reason_for_none(environ: dict[str, str], tmp_path: Path, most: int) -> None:
     """Every child takes some files; without them the judge used to end without a word."""
     answer = tmp_path / "answer.py"
@@ -44,7 +44,7 @@ def test_a_verdict_or_a_reason_for_none(environ: dict[str, str], tmp_path: Path,
     with Pty(limited, {**environ, "LANG": "C.UTF-8"}, columns=120) as terminal:
         status = terminal.wait(90)
         said = " ".join(terminal.text.split())
-    if most < open_files.FEWEST:
+    if most < host_limits.FEWEST_FILES:
         assert (status, said) == (
             3,
             f"attn-tutor: Only {most} files may be open at once. Raise that with 'ulimit -n 256', and start again.",

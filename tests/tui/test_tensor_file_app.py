@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from attn_tutor.lessons.engine.programs import stored_tensors
+from attn_tutor.lessons.engine.programs import tensor_file_session
 from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.render import tensor_file_text
 from attn_tutor.tui.app import TutorApp
-from attn_tutor.tui.sources.tensor_file_source import TensorFileSource
+from attn_tutor.tui.sources.pages import TensorFileSource
 from tests.tui.learner import SSH, Learner
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ async def test_a_file_is_listed_and_its_pages_are_opened(worker: Session, tmp_pa
     path = tmp_path / "model.pt"
     layers = {f"layers.{number}.{name}": torch.full((2, 3), number + 0.5) for number in (0, 1) for name in "qk"}
     torch.save({**layers, "norm": torch.tensor([torch.nan, 0, 2]), "lr": 0.25}, path)
-    with stored_tensors.opened(worker, path) as file:
+    with tensor_file_session.opened_tensors(worker, path) as file:
         session = WarmFile(path, file.found, tensor_file_text.table, launcher=worker.launcher)
     app = TutorApp(SSH, TensorFileSource(session))
     try:

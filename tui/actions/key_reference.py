@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from attn_tutor.lessons.files.whole_file import rewrite
-from attn_tutor.tui.actions.help_layout import Entry, either
-from attn_tutor.tui.actions.help_pages import BACK_TO_EDITOR, NEXT_ANYWHERE, PANE_OF_EXERCISE, READING
+from attn_tutor.lessons.files import rewrite
+from attn_tutor.tui.actions.help_pages import (
+    BACK_TO_EDITOR,
+    NEXT_ANYWHERE,
+    PANE_OF_EXERCISE,
+    READING,
+    HelpEntry,
+    either,
+)
 from attn_tutor.tui.actions.table import ACTIONS, of_context
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"
 BEGIN, END = "<!-- keys: written by python -m attn_tutor.tui.actions.key_reference -->\n", "<!-- end of keys -->\n"
 
-SECTIONS: dict[str, tuple[str | Entry, ...]] = {
+SECTIONS: dict[str, tuple[str | HelpEntry, ...]] = {
     "everywhere": (
         either("", "tutor.help", "tutor.help-anywhere"),
         *(
@@ -53,15 +59,15 @@ SECTIONS: dict[str, tuple[str | Entry, ...]] = {
 """The sections of the table: single actions, and whole contexts of them."""
 
 
-def entries(section: str) -> list[Entry]:
+def entries(section: str) -> list[HelpEntry]:
     """List what a learner can do in a section, as far as the table has a sentence for it."""
-    found: list[Entry] = []
+    found: list[HelpEntry] = []
     for each in SECTIONS[section]:
-        if isinstance(each, Entry):
+        if isinstance(each, HelpEntry):
             found.append(each)
         else:
             actions = (ACTIONS[each],) if "." in each else of_context(each)
-            found += [Entry((action.id,)) for action in actions if action.help]
+            found += [HelpEntry((action.id,)) for action in actions if action.help]
     return found
 
 

@@ -1,14 +1,19 @@
-"""The table of everything that a learner can do with a key.
+"""The table of everything that a learner can do with a key, and its words in the learner's language.
 
 A key is written here and nowhere else. The table feeds the bindings of the views and widgets (`bindings`), the line of
 keys at the bottom (`hints`), the help (`help_pages`) and the reference (`key_reference`).
+
+The words stand in a table and not where they are said, so their ids are made of the ids of actions, and of the names of
+pages with the positions of lines.
 """
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
-from attn_tutor.lessons.format.keys import KEYS
+from attn_tutor.lessons.format.template import KEY_OF_ACTION
+from attn_tutor.lessons.texts.wording import of_table
 
 
 class Stroke(NamedTuple):
@@ -63,7 +68,7 @@ def _action(id: str, *strokes: Stroke, hint: str = "", help: str = "", label: st
 
 def _named(name: str, call: str = "", id: str = "", *, more: str = "", priority: bool = False) -> Stroke:
     """Make the stroke of which texts speak by this name; `more` are keys that do the same."""
-    return Stroke(",".join(filter(None, (KEYS[name], more))), call, id, priority, name)
+    return Stroke(",".join(filter(None, (KEY_OF_ACTION[name], more))), call, id, priority, name)
 
 
 TABLE: tuple[Action, ...] = (
@@ -273,7 +278,7 @@ TABLE: tuple[Action, ...] = (
     ),
     _action(
         "flow.point",
-        Stroke(KEYS["answer"], "point"),
+        Stroke(KEY_OF_ACTION["answer"], "point"),
         hint="this is it",
         help="if you are looking for a box: answer with this one",
     ),
@@ -519,3 +524,42 @@ NAMED = {stroke.named: action.id for action in TABLE for stroke in action.stroke
 def of_context(context: str) -> tuple[Action, ...]:
     """List the actions of a context, in the order of the table."""
     return tuple(action for action in TABLE if action.id.partition(".")[0] == context)
+
+
+TEXT_GROUP = "keys"
+"""The group of these texts."""
+
+TEXT_FIELDS = ("hint", "help", "label", "short")
+
+WORD = re.compile(r"[^\W\d_]{2}")
+"""What tells a text from a list of signs such as `[ ]`."""
+
+
+def hint_of(action: str) -> str:
+    """Return the words of an action for the line of keys. Raises `KeyError` if there is no such action."""
+    return of_table(f"{TEXT_GROUP}/{action}/hint", ACTIONS[action].hint)
+
+
+def help_of(action: str) -> str:
+    """Return the sentence of an action for the help. Raises `KeyError` if there is no such action."""
+    return of_table(f"{TEXT_GROUP}/{action}/help", ACTIONS[action].help)
+
+
+def label_of(action: str) -> str:
+    """Return how the help writes the keys of an action, "" for a plain list. Raises `KeyError` if there is none."""
+    return of_table(f"{TEXT_GROUP}/{action}/label", ACTIONS[action].label)
+
+
+def short_of(action: str) -> str:
+    """Return how the line of keys writes these keys, "" for a plain list. Raises `KeyError` if there is none."""
+    return of_table(f"{TEXT_GROUP}/{action}/short", ACTIONS[action].short)
+
+
+def table_texts() -> dict[str, str]:
+    """Return the English words of all actions by their ids."""
+    return {
+        f"{TEXT_GROUP}/{action.id}/{field}": text
+        for action in ACTIONS.values()
+        for field, text in zip(TEXT_FIELDS, (action.hint, action.help, action.label, action.short), strict=True)
+        if WORD.search(text)
+    }

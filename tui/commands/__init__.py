@@ -1,1 +1,1 @@
-"""The commands of `attn-tutor`, one module per verb."""
+"""What the verbs of `attn-tutor` have in common; each verb is a module of `tui.commands.verbs`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attn_tutor.lessons.reading.findings import LessonError
 from attn_tutor.lessons.reading.folders import FIRST, CourseFolder
-from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.output import UsageError
 from attn_tutor.tui.tty.exit_codes import ExitCode
 
 if TYPE_CHECKING:

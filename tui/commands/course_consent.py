@@ -1,22 +1,41 @@
-"""The question that is asked once about a course of somebody else: may its code run?"""
+"""The question that is asked once about a course of somebody else: may its code run? Its code is shown in a pager."""
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterable
 
-from attn_tutor.lessons.courses import code_in_course, consent, what_runs
+from attn_tutor.lessons.courses import consent, course_code
 from attn_tutor.lessons.courses.course_content import RefusedCourse
 from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.reading import kept_course
 from attn_tutor.lessons.reading.findings import LessonError
 from attn_tutor.lessons.reading.folders import CourseFolder
+from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.commands import pager
-from attn_tutor.tui.commands.errors import CommandError, NotAllowed
-from attn_tutor.tui.commands.output import print_error, print_lines, print_now
+from attn_tutor.tui.commands.output import CommandError, NotAllowed, print_error, print_lines, print_now
 from attn_tutor.tui.render import course_text
+
+USUAL_PAGER = "less"
+
+
+def show_in_pager(lines: Iterable[str]) -> bool:
+    """Show lines in the learner's pager; return False, with nothing shown, where nobody reads or there is none."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    try:
+        command = shlex.split(os.environ.get("PAGER") or USUAL_PAGER)
+        # In its secure mode, less starts no other programs.
+        environ = {"LESS": "F", **os.environ, "LESSSECURE": "1"}
+        text = clean("\n".join(lines)).encode(sys.stdout.encoding or "utf-8", "backslashreplace")
+        return subprocess.run(command, input=text, env=environ, check=False).returncode == 0
+    except (OSError, ValueError):
+        return False
+
 
 say = Wording("command/course-consent")
 
@@ -67,7 +86,7 @@ def what_runs_in(course: Course, digest: str) -> Iterable[str]:
     if course.description is not None:
         yield from course_text.about(course.description, width)
         yield ""
-    yield from course_text.runs(what_runs.of_course(course), digest, width)
+    yield from course_text.runs(course_code.what_runs(course), digest, width)
 
 
 def remember(course: CourseFolder, digest: str) -> None:
@@ -83,8 +102,8 @@ def can_ask() -> bool:
 
 def show_code(course: Course) -> None:
     """Print all code of a course, in the learner's pager if somebody sits at a terminal."""
-    lines = list(course_text.code(code_in_course.of_course(course)))
-    if not pager.show(lines):
+    lines = list(course_text.code(course_code.pieces_of(course)))
+    if not show_in_pager(lines):
         print_lines(lines)
 
 

@@ -13,7 +13,7 @@ from attn_tutor.lessons.reading.findings import LessonError
 from attn_tutor.lessons.reading.folders import CourseFolder, option_about
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.commands.chosen_course import allowed_course
-from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands.output import UsageError
 from attn_tutor.tui.tty.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def open_course(found: CourseFolder) -> Course:
 
 def read_glossary(course: Course) -> Glossary:
     """Read the glossary of a course. Ends the program if that fails, after printing the findings."""
-    from attn_tutor.lessons.reading import translating  # it reads YAML, which takes a while to load
+    from attn_tutor.lessons.reading import course_texts  # it reads YAML, which takes a while to load
 
     try:
-        return translating.load_glossary(course)
+        return course_texts.load_glossary(course)
     except LessonError as error:
         print(error, file=sys.stderr)
         raise SystemExit(ExitCode.FAILURE) from None

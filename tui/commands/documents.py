@@ -8,7 +8,7 @@ from typing import Any
 from attn_tutor.lessons.engine.explanation_tree import Node
 from attn_tutor.lessons.engine.questions import question_words
 from attn_tutor.lessons.format import template
-from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.knobs import Knob
 from attn_tutor.lessons.format.lesson import (
     ChoiceStep,
     Exercise,
@@ -21,9 +21,8 @@ from attn_tutor.lessons.format.lesson import (
 from attn_tutor.lessons.render import formula_digits
 from attn_tutor.lessons.results import exact_formula, line_shapes
 from attn_tutor.lessons.results.explanation import Operand, python
-from attn_tutor.lessons.results.floats import shortest
+from attn_tutor.lessons.results.floats import json_lists, json_number, shortest
 from attn_tutor.lessons.results.flow import Flow
-from attn_tutor.lessons.results.json_numbers import nested, number
 from attn_tutor.lessons.results.result import AnswerDifference, Failure, Judgement, StepResult, Tensor
 from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes, apply
 
@@ -38,7 +37,7 @@ def tensor(value: Tensor) -> Json:
     entry: Json = {
         "shape": list(value.shape),
         "dtype": value.dtype,
-        "values": None if value.values is None else nested(value.values, value.shape, value.dtype),
+        "values": None if value.values is None else json_lists(value.values, value.shape, value.dtype),
         "rows": list(value.row_labels),
         "cols": list(value.col_labels),
         "axes": list(value.axes),
@@ -96,7 +95,7 @@ def lesson(spec: Lesson, results: dict[str, StepResult], only: str | None = None
         "changes": {
             "knobs": changes.settings,
             "cells": [
-                {"step": cell.step, "name": cell.name, "index": list(cell.index), "value": number(cell.value)}
+                {"step": cell.step, "name": cell.name, "index": list(cell.index), "value": json_number(cell.value)}
                 for cell in changes.cells
             ],
         },
@@ -133,7 +132,7 @@ def explanation(node: Node, exactly: bool = False) -> Json:
     return {
         "tensor": value.name,
         "index": list(value.index),
-        "value": None if shown is None else number(shown),
+        "value": None if shown is None else json_number(shown),
         "dtype": value.dtype,
         "op": value.op,
         "formula": None if shown is None else repr(shown) if value.leaf else python(value),
@@ -154,7 +153,7 @@ def _operand(value: Operand | Node, exactly: bool) -> Json:
     return {
         "tensor": value.name,
         "index": list(value.index),
-        "value": number(shown),
+        "value": json_number(shown),
         "dtype": value.dtype,
         "op": "",
         "formula": repr(shown),
@@ -181,8 +180,8 @@ def flow(value: Flow) -> Json:
                 "name": box.name,
                 "shape": None if box.shape is None else list(box.shape),
                 "dtype": box.dtype,
-                "low": None if box.low is None else number(box.low),
-                "high": None if box.high is None else number(box.high),
+                "low": None if box.low is None else json_number(box.low),
+                "high": None if box.high is None else json_number(box.high),
                 "from": list(value.sources(box.id)),
                 "again": list(value.sources_again(box.id)),
                 "code": box.code,

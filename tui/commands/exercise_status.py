@@ -60,4 +60,4 @@ def next_review(progress: Progress, exercise: str, step: Exercise | None, now: d
     """
     if step is not None and step.side:
         return None
-    return review.due(progress.attempts(exercise), progress.give_ups(exercise), now)
+    return review.due_at(progress.attempts(exercise), progress.give_ups(exercise), now)

@@ -6,8 +6,7 @@ from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.learner.renames import UNCHANGED, renames_of
 from attn_tutor.lessons.reading.folders import CourseFolder
-from attn_tutor.tui.commands.errors import CommandError
-from attn_tutor.tui.commands.output import print_error
+from attn_tutor.tui.commands.output import CommandError, print_error
 from attn_tutor.tui.state.unsaved_progress import farewell
 
 

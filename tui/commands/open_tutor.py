@@ -12,7 +12,7 @@ from attn_tutor.lessons.reading.folders import FIRST
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.commands import output
 from attn_tutor.tui.commands.chosen_course import allow, allowed_course
-from attn_tutor.tui.commands.errors import CommandError, NotAllowed
+from attn_tutor.tui.commands.output import CommandError, NotAllowed
 from attn_tutor.tui.tty.exit_codes import ExitCode
 from attn_tutor.tui.tty.terminal import Terminal, prepare, this_terminal
 
@@ -47,14 +47,14 @@ def _talk(terminal: Terminal, found: CourseFolder, columns: int | None) -> int:
         ]
     )
     from attn_tutor.tui.commands.course_lookup import open_course
-    from attn_tutor.tui.plain import open_dialogue
+    from attn_tutor.tui.plain import dialogue
 
     switched, is_lost = found != FIRST, False
     while True:
         course = open_course(found)
         if switched:
             output.print_now([say("course", "Course: {title}", title=course.title), ""])
-        ended, switched = open_dialogue.talk(found, course, columns, unicode=terminal.unicode), True
+        ended, switched = dialogue.talk(found, course, columns, unicode=terminal.unicode), True
         is_lost = is_lost or ended.is_lost
         if ended.next_course is None:
             return ExitCode.FAILURE if is_lost else 0
@@ -66,13 +66,13 @@ def _talk(terminal: Terminal, found: CourseFolder, columns: int | None) -> int:
 
 def _draw(terminal: Terminal, course: CourseFolder) -> int:
     # Not at the top: other verbs have no use for them.
-    from attn_tutor.lessons.engine.launching import tasks
+    from attn_tutor.lessons.engine.launching import host_limits
     from attn_tutor.tui.commands import one_heap
 
     one_heap.share()
     try:
-        tasks.try_threads(SCREEN_THREADS)
-    except tasks.TooFewTasks as error:
+        host_limits.try_threads(SCREEN_THREADS)
+    except host_limits.TooFewTasks as error:
         raise CommandError(str(error)) from None
     prepare(terminal, os.environ)
     # What is made until the tutor is loaded stays, and to look for garbage in it takes a tenth of that time. The app
@@ -81,11 +81,11 @@ def _draw(terminal: Terminal, course: CourseFolder) -> int:
     # Textual reads the environment as soon as it is imported.
     from attn_tutor.tui.app import TutorApp
     from attn_tutor.tui.sources.course_source import CourseSource
-    from attn_tutor.tui.tty import hangup_guard
+    from attn_tutor.tui.tty import signals
     from attn_tutor.tui.tty.textual_patches import apply_patches
 
     apply_patches()
-    hangup_guard.guard()
+    signals.guard_against_hangup()
 
     def show(course: CourseFolder) -> tuple[int, CourseFolder | None]:
         app = TutorApp(terminal, CourseSource(course))
@@ -122,7 +122,7 @@ def show_in_turn(course: CourseFolder, show: Callable[[CourseFolder], tuple[int,
 def _print(found: CourseFolder) -> int:
     from attn_tutor.tui.commands.course_lookup import open_course
     from attn_tutor.tui.commands.open_progress import open_progress
-    from attn_tutor.tui.commands.run_lesson import print_lesson
+    from attn_tutor.tui.commands.verbs.run_lesson import print_lesson
     from attn_tutor.tui.render import linear_text
 
     course = open_course(found)

@@ -1,4 +1,4 @@
-"""The output of commands: lines, JSON documents, code."""
+"""The output of commands: lines, JSON documents, code, and errors that end a command early."""
 
 from __future__ import annotations
 
@@ -10,9 +10,25 @@ from io import TextIOWrapper
 from typing import TextIO
 
 from attn_tutor.lessons.results.clean_text import clean_code
-from attn_tutor.tui.render.ascii_text import in_ascii
 from attn_tutor.tui.tty.clean_output import PLAIN, Colored, command
-from attn_tutor.tui.tty.terminal import given_environment, output_encoding, this_terminal
+from attn_tutor.tui.tty.exit_codes import ExitCode
+from attn_tutor.tui.tty.terminal import given_environment, in_ascii, output_encoding, this_terminal
+
+
+class CommandError(Exception):
+    """A command cannot do what it was asked to do, through no fault of the user."""
+
+    exit_code = ExitCode.FAILURE
+
+
+class NotAllowed(CommandError):
+    """Somebody was asked whether a course may run, and did not say yes."""
+
+
+class UsageError(CommandError):
+    """The command line names something that does not exist."""
+
+    exit_code = ExitCode.USAGE
 
 
 def use_given_encoding() -> None:

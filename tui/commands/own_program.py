@@ -17,9 +17,8 @@ from attn_tutor.lessons.results.program_result import ProgramResult
 from attn_tutor.lessons.results.result import StepResult, Tensor
 from attn_tutor.lessons.results.tensor_questions import ShowQuestion
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.commands.errors import CommandError, UsageError
 from attn_tutor.tui.commands.files import read_code
-from attn_tutor.tui.commands.output import print_error
+from attn_tutor.tui.commands.output import CommandError, UsageError, print_error
 from attn_tutor.tui.render import linear_text
 from attn_tutor.tui.state.typed_names import listed, typed
 from attn_tutor.tui.tty.exit_codes import ExitCode

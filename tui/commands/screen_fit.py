@@ -16,8 +16,8 @@ from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Course, Lesson, Step
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.play.kinds import model_of
-from attn_tutor.lessons.play.learning import Learning
 from attn_tutor.lessons.play.recorded_results import RecordedResults
+from attn_tutor.lessons.play.step import Learning
 from attn_tutor.lessons.play.step_content import StepContent
 from attn_tutor.lessons.reading import loader
 from attn_tutor.lessons.reading.findings import Finding
@@ -26,14 +26,14 @@ from attn_tutor.lessons.results.flow import Flow
 from attn_tutor.lessons.results.result import StepResult
 from attn_tutor.tui.app import TutorApp
 from attn_tutor.tui.controllers import side_controller
-from attn_tutor.tui.controllers.step_kinds import make_views
+from attn_tutor.tui.controllers.assembly import make_views
 from attn_tutor.tui.screens.step_view import StepView, ViewContext
 from attn_tutor.tui.state.async_session import AsyncSession
 from attn_tutor.tui.tty.terminal import Terminal
 from attn_tutor.tui.widgets.flow_chart import EMPTY
 from attn_tutor.tui.widgets.matrix import MatrixView
 from attn_tutor.tui.widgets.side_panel import SidePanel
-from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.text import TextLine
 from attn_tutor.tui.widgets.view_switcher import Middle, ViewSwitcher
 
 SMALLEST, LARGE = (80, 24), (160, 48)

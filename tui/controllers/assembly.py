@@ -1,31 +1,52 @@
-"""The views other than the map, and the controllers that connect them with the worker and the progress."""
+"""The views other than the map, that of each model of a step, and the controllers that connect them with the worker."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from attn_tutor.tui.controllers.findings_controller import FindingsController
+from attn_tutor.lessons.play.exercise import ExerciseModel
+from attn_tutor.lessons.play.kinds import MODELS
+from attn_tutor.lessons.play.step import StepModel, TrainingModel
+from attn_tutor.lessons.play.task import ExperimentModel, FindModel, QuestionModel
 from attn_tutor.tui.controllers.flow_controller import FlowController
-from attn_tutor.tui.controllers.frame import FLOW, GLOSSARY, HOME, PROMPT, Frame
+from attn_tutor.tui.controllers.frame import FLOW, GLOSSARY, HOME, PROMPT, Frame, LearningState
 from attn_tutor.tui.controllers.glossary_controller import GlossaryController
 from attn_tutor.tui.controllers.home_controller import HomeController
-from attn_tutor.tui.controllers.learning_state import LearningState
 from attn_tutor.tui.controllers.prompt_controller import PromptController
 from attn_tutor.tui.controllers.side_controller import SideController
-from attn_tutor.tui.controllers.step_controller import StepController
-from attn_tutor.tui.controllers.step_kinds import make_views
+from attn_tutor.tui.controllers.step_controller import FindingsController, StepController
 from attn_tutor.tui.controllers.training_controller import TrainingController
+from attn_tutor.tui.screens.experiment_view import ExperimentView
 from attn_tutor.tui.screens.flow_view import FlowView
 from attn_tutor.tui.screens.glossary_view import GlossaryView
 from attn_tutor.tui.screens.home_view import HomeView
 from attn_tutor.tui.screens.lesson_view import LessonView
 from attn_tutor.tui.screens.prompt_view import PromptView
+from attn_tutor.tui.screens.question_view import FindView, QuestionView
 from attn_tutor.tui.screens.step_view import StepView, View, ViewContext
+from attn_tutor.tui.screens.training_view import TrainingView
+from attn_tutor.tui.screens.workbench import Workbench
 from attn_tutor.tui.sources.source import Source, StepPosition
 from attn_tutor.tui.tty.terminal import Terminal
-from attn_tutor.tui.widgets.findings_pane import FindingsPane
 from attn_tutor.tui.widgets.side_panel import SidePanel
+from attn_tutor.tui.widgets.text import FindingsPane
+
+VIEWS: Mapping[type[StepModel], type[StepView]] = {
+    StepModel: LessonView,
+    TrainingModel: TrainingView,
+    ExerciseModel: Workbench,
+    QuestionModel: QuestionView,
+    FindModel: FindView,
+    ExperimentModel: ExperimentView,
+}
+"""The class of the view that draws each model of a step."""
+
+
+def make_views(context: ViewContext) -> dict[str, StepView]:
+    """Return the view of each kind of step, by the `kind` that lesson files use; kinds of one model share a view."""
+    views = {model: view.make(context) for model, view in VIEWS.items()}
+    return {kind: views[model] for kind, model in MODELS.items()}
 
 
 class Assembly(NamedTuple):

@@ -13,10 +13,10 @@ from attn_tutor.lessons.results.tensor_questions import BoxQuestion, FlowQuestio
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.controllers.frame import FLOW, Frame
 from attn_tutor.tui.controllers.step_controller import StepController
-from attn_tutor.tui.screens.flow_subject import FlowSubject
 from attn_tutor.tui.screens.flow_view import FlowView
+from attn_tutor.tui.screens.step_view import FlowSubject
 from attn_tutor.tui.state.async_session import AsyncSession
-from attn_tutor.tui.state.box_labels import labeled
+from attn_tutor.tui.state.shown_tensors import labeled_of_flow
 
 say = Wording("screen/flow-controller")
 
@@ -67,7 +67,7 @@ class FlowController:
         if self._frame.view_id != FLOW:
             return
         if isinstance(reply, Tensor):
-            self._view.show_tensor(question, labeled(self._steps.lesson, self._steps.step.id, reply))
+            self._view.show_tensor(question, labeled_of_flow(self._steps.lesson, self._steps.step.id, reply))
         else:
             self._view.refuse(not_yet() if not isinstance(reply, Refusal) else reply.reason)
 

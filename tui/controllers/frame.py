@@ -1,12 +1,15 @@
-"""The frame of the screen: the current view and the lines around it. Controllers know only this part of the app."""
+"""The frame of the screen: the current view, the lines around it, and what the learner works with.
+
+Controllers know only this part of the app.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -16,19 +19,94 @@ from textual.notifications import SeverityLevel
 from textual.widget import Widget
 from textual.worker import Worker
 
+from attn_tutor.lessons.render.numbers import truncated, visible
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.hints import hint, key_line, mention, with_side_step
-from attn_tutor.tui.render import title_text
 from attn_tutor.tui.tty.screen_picture import ScreenPicture
 from attn_tutor.tui.tty.terminal import Terminal
-from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.text import TextLine
 from attn_tutor.tui.widgets.view_switcher import Middle, ViewSwitcher
 
 if TYPE_CHECKING:
     # Not imported at run time, because the frame is painted before the rest is loaded.
     from attn_tutor.lessons.learner.progress import Progress
+    from attn_tutor.lessons.play.step import Learning
     from attn_tutor.tui.screens.step_view import View
     from attn_tutor.tui.state.async_session import AsyncSession
+
+
+DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
+GAP = "   "
+
+HERE = Style(bold=True)
+LEAST_RULE = 16
+"""Columns of the rule that no way covers."""
+
+LONGEST_NAME = 16
+
+SKIPPED = "skipped"
+"""Replaces a remark that does not fit."""
+
+
+def title_start(text: str) -> Text:
+    """Return the left end of the title line."""
+    return Text(f" {text}", TITLE)
+
+
+def title_end(words: Sequence[str], remark: str, position: str, room: int) -> str:
+    """Return the right end of the title line.
+
+    Args:
+        words: the state of the tutor, such as that it is loading something.
+        remark: an additional remark, shortened to `SKIPPED` where it does not fit: the position must stay visible.
+        position: where the learner is in the lesson.
+        room: columns that the title leaves.
+    """
+    left = room - sum(len(each) + len(GAP) for each in (*words, position)) - 4
+    remarks = next(([each] for each in (remark, SKIPPED) if len(each) <= left), []) if remark else []
+    return GAP.join([*words, *remarks, position])
+
+
+def progress_rule(width: int, done: int, of: int, way: Sequence[str] = (), *, unicode: bool) -> Text:
+    """Return a line of `width` columns; its heavy part is how far the learner is: `done` of `of` steps.
+
+    At its right end stands the way of the numbers to where the learner is, as far as it fits.
+    """
+    width = max(width, 1)
+    heavy, light = ("━", "─") if unicode else ("=", "-")
+    part = width * done // of
+    line = Text.assemble((heavy * part, TITLE), (light * (width - part), DIM))
+    words = _way(way, width - len(title_start("")) - LEAST_RULE, unicode=unicode)
+    if not words.plain:
+        return line
+    return Text.assemble(line[: width - words.cell_len - 1], words, line[width - 1 :])
+
+
+def _way(names: Sequence[str], room: int, *, unicode: bool) -> Text:
+    """Return names joined by arrows, the last one lit; the first ones give way if there is no room for all.
+
+    A name that comes again, as one that is changed in place does, stands only where it comes last. What has no name,
+    such as a number that the learner has written, or an expression, is passed over on the way.
+    """
+    arrow, more = (" → ", "…") if unicode else (" > ", "~")
+    *before_last, last = [name for name in names if name] or [""]
+    named = [name for name in before_last if all(part.isidentifier() for part in name.split("."))]
+    once = tuple(dict.fromkeys(reversed([*named, last])))[::-1]
+    short = [truncated(visible(name), LONGEST_NAME, more) for name in once]
+    for first in range(len(short) - 1):
+        before = arrow.join([*([more] if first else []), *short[first:-1]]) + arrow
+        text = Text.assemble((f" {before}", DIM), (f"{short[-1]} ", HERE))
+        if text.cell_len <= room:
+            return text
+    return Text()
+
+
+class LearningState(NamedTuple):
+    """What the learner works with, and the session that runs code."""
+
+    learning: Learning
+    async_session: AsyncSession
+
 
 say = Wording("screen/frame")
 
@@ -37,8 +115,6 @@ MAP, PROMPT, GLOSSARY, FLOW, HOME = "map", "prompt", "glossary", "flow", "home"
 NOT_STEPS = (MAP, PROMPT, GLOSSARY, FLOW, HOME)
 COVERS = (GLOSSARY, FLOW, HOME)
 """The ids of the views that cover another one for a while."""
-
-DIM = Style(dim=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +171,7 @@ class Frame:
         self.covered_view_id = MAP
         """The id of the view that one of `COVERS` covers."""
 
-        self.title_line = TextLine(title_text.title(course_map.title), ellipsis=terminal.ellipsis, id="title")
+        self.title_line = TextLine(title_start(course_map.title), ellipsis=terminal.ellipsis, id="title")
         self.rule = TextLine(ellipsis=terminal.ellipsis, id="rule")
         self.views = ViewSwitcher(self._widget(course_map), id="views", initial=MAP)
         self.middle = Middle(self.views, id="middle")
@@ -185,21 +261,21 @@ class Frame:
     def show_title(self) -> None:
         """Update the title line and the rule above the view."""
         title, words, width = self.view.title, self._status_notes(), self._app.size.width
-        left = title_text.title(title)
+        left = title_start(title)
         if self.view_id in (GLOSSARY, HOME):
-            self.title_line.set(left, title_text.GAP.join(words))
+            self.title_line.set(left, GAP.join(words))
             return
         here = CoursePosition() if self.view_id == MAP else self.position
         if self.view_id == MAP:
-            right = title_text.GAP.join([*words, f"{self._map_name} "])
+            right = GAP.join([*words, f"{self._map_name} "])
         else:
-            position = f"{title_text.GAP.join(filter(None, (here.lesson, here.step)))} "
+            position = f"{GAP.join(filter(None, (here.lesson, here.step)))} "
             words += [say("what-if", "what if")] if here.changed else []
             words += [hint("tutor.jump-back")] if here.jumped else []
-            right = title_text.right_end(words, here.remark, position, width - cell_len(title))
+            right = title_end(words, here.remark, position, width - cell_len(title))
         self.title_line.set(left, right)
         way = () if self.view_id == MAP else self.way
-        self.rule.set(title_text.rule(width, here.main, here.of, way, unicode=self._terminal.unicode))
+        self.rule.set(progress_rule(width, here.main, here.of, way, unicode=self._terminal.unicode))
 
     def _status_notes(self) -> list[str]:
         """Return short notes about the state of the tutor: loading, unable to run code, not saved."""

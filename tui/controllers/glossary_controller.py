@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attn_tutor.lessons.play.purpose import Purpose
-from attn_tutor.lessons.reading import translating
+from attn_tutor.lessons.play.course_path import Purpose
+from attn_tutor.lessons.reading import course_texts
 from attn_tutor.lessons.reading.findings import LessonError
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.controllers.frame import GLOSSARY, MAP, Frame
@@ -35,7 +35,7 @@ class GlossaryController:
         if course is None:
             return
         try:
-            words = translating.load_glossary(course)
+            words = course_texts.load_glossary(course)
         except LessonError as error:
             frame.notify(say("cannot-read", "The glossary cannot be read: {reason}", reason=error), "error")
             return

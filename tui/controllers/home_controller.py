@@ -14,13 +14,11 @@ from attn_tutor.lessons.results.result import Tensor, WorkerError
 from attn_tutor.lessons.takehome import home_files, learner_work
 from attn_tutor.lessons.takehome.home_files import FILES, HomeFile, NothingToTake
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.controllers.frame import HOME, Frame
-from attn_tutor.tui.controllers.learning_state import LearningState
+from attn_tutor.tui.controllers.frame import HOME, Frame, LearningState
 from attn_tutor.tui.screens.home_view import HomeView
 from attn_tutor.tui.sources.source import Source
 from attn_tutor.tui.state import home_offers
-from attn_tutor.tui.state.exported_files import ExportedFiles, NotWritten
-from attn_tutor.tui.state.home_offers import PROGRESS, SCREEN, HomeOffer
+from attn_tutor.tui.state.home_offers import PROGRESS, SCREEN, ExportedFiles, HomeOffer, NotWritten
 from attn_tutor.tui.tty.screen_picture import ScreenPicture
 from attn_tutor.tui.widgets.matrix import MatrixView
 
@@ -96,7 +94,7 @@ class HomeController:
         self._running = True
         loop, course = asyncio.get_running_loop(), self._source.course
         assert course is not None
-        work = learner_work.read(self._state.learning.progress, course)
+        work = learner_work.read_work(self._state.learning.progress, course)
 
         def on_line(text: str) -> None:
             loop.call_soon_threadsafe(self._view.tell, text)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from attn_tutor.lessons.learner import milestones
-from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.course_path import Purpose
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.controllers.frame import MAP, Frame
 from attn_tutor.tui.screens.map_view import MapView

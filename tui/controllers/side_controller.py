@@ -23,13 +23,11 @@ from attn_tutor.lessons.results.result import StepResult, WorkerError
 from attn_tutor.lessons.results.tensor_questions import FlowQuestion
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.controllers.flow_controller import colored
-from attn_tutor.tui.controllers.frame import Frame
-from attn_tutor.tui.controllers.learning_state import LearningState
+from attn_tutor.tui.controllers.frame import Frame, LearningState
 from attn_tutor.tui.controllers.step_controller import StepController
-from attn_tutor.tui.render import code_inputs
 from attn_tutor.tui.screens.lesson_view import LessonView
 from attn_tutor.tui.screens.step_view import StepView
-from attn_tutor.tui.state import earlier_tensors
+from attn_tutor.tui.state import shown_tensors
 from attn_tutor.tui.widgets.side_panel import SidePanel
 
 say = Wording("screen/side")
@@ -167,8 +165,8 @@ def show_earlier(
         before: the lesson before.
     """
     step = lesson.steps[index]
-    read = code_inputs.names_read(step.code) if isinstance(step, RunStep) else frozenset()
-    known = earlier_tensors.before(lesson, index, partial(result_of, lesson))
+    read = shown_tensors.names_read(step.code) if isinstance(step, RunStep) else frozenset()
+    known = shown_tensors.shown_before(lesson, index, partial(result_of, lesson))
     # What the code of the step reads comes first.
     first = [each for each in known if each.tensor.name in read]
     related = [*first, *(each for each in known if each.tensor.name in panel.names - read)]
@@ -178,11 +176,11 @@ def show_earlier(
         related, others = ([each for each in those if min(each.tensor.matrix_shape) > 1] for those in (related, others))
     if is_end(lesson, index):
         others = [
-            *earlier_tensors.emblem(lesson, partial(result_of, lesson), say("this-lesson", "this lesson")),
+            *shown_tensors.emblem(lesson, partial(result_of, lesson), say("this-lesson", "this lesson")),
             *others,
         ]
     if before is not None:
-        others += earlier_tensors.emblem(before, partial(result_of, before), before.name)
+        others += shown_tensors.emblem(before, partial(result_of, before), before.name)
     taken = isinstance(view, LessonView) and view.show_earlier(related)
     panel.show_earlier(others if taken else [*related, *others])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attn_tutor.tui.controllers.learning_state import LearningState
+from attn_tutor.tui.controllers.frame import LearningState
 
 if TYPE_CHECKING:
     from attn_tutor.lessons.learner.progress import Progress
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def load(source: Source, progress: Progress) -> LearningState:
     """Load what the map does not need of a source; its worker is not started yet."""
-    from attn_tutor.lessons.play.learning import Learning
+    from attn_tutor.lessons.play.step import Learning
     from attn_tutor.tui.state.async_session import AsyncSession
 
     results = source.load()

@@ -1,4 +1,4 @@
-"""The controller of steps: opens them, has them run, and goes from one to the next."""
+"""The controller of steps: opens them, has them run, goes on to the next, and shows what is wrong in files."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from functools import partial
 
 from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.play.course_path import Purpose
 from attn_tutor.lessons.play.journey import Journey
-from attn_tutor.lessons.play.purpose import Purpose
 from attn_tutor.lessons.play.step import StepModel
 from attn_tutor.lessons.results.result import WorkerError
 from attn_tutor.lessons.what_if.changes import ChangeHistory, Changes
-from attn_tutor.tui.controllers.frame import MAP, CoursePosition, Frame
-from attn_tutor.tui.controllers.learning_state import LearningState
+from attn_tutor.tui.controllers.frame import MAP, CoursePosition, Frame, LearningState
 from attn_tutor.tui.screens.step_view import StepView
+from attn_tutor.tui.sources.source import Source
+from attn_tutor.tui.widgets.text import FindingsPane
 
 RUNS = "run"
 """The group of background tasks that run steps: a new task cancels the one before it."""
@@ -250,3 +251,15 @@ class StepController:
             self._to_map()
         else:
             self.open(origin.lesson, origin.index, purpose=origin.purpose, history=origin.history)
+
+
+class FindingsController:
+    """The controller of the findings of a source; without any, its pane stays hidden."""
+
+    def __init__(self, source: Source, steps: StepController, pane: FindingsPane) -> None:
+        self._source, self._steps, self.pane = source, steps, pane
+
+    def update(self) -> None:
+        """Show what is found in the step that is open."""
+        if self._source.findings is not None:
+            self.pane.show_findings(self._source.findings(self._steps.lesson, self._steps.index))

@@ -7,11 +7,10 @@ import contextlib
 import contextvars
 from functools import partial
 
-from attn_tutor.lessons.play.training import TrainingModel
+from attn_tutor.lessons.play.step import TrainingModel
 from attn_tutor.lessons.play.training_replay import TrainingReplay
 from attn_tutor.lessons.results.result import Failure, Training, TrainingSnapshot, WorkerError
-from attn_tutor.tui.controllers.frame import Frame
-from attn_tutor.tui.controllers.learning_state import LearningState
+from attn_tutor.tui.controllers.frame import Frame, LearningState
 from attn_tutor.tui.controllers.step_controller import RUNS, StepController
 from attn_tutor.tui.screens.training_view import TrainingView
 

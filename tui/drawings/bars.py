@@ -13,12 +13,19 @@ from attn_tutor.lessons.render.numbers import truncated
 from attn_tutor.lessons.render.ruler import Ruler
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.drawings.cell_styles import dot, ellipsis, mark_style, marked_style
-from attn_tutor.tui.drawings.drawing_scene import Face, GridLayout, Scene, values_of
+from attn_tutor.tui.drawings.drawing_scene import DrawingScene, Face, GridLayout, values_of
 from attn_tutor.tui.drawings.grid import scrolled
-from attn_tutor.tui.drawings.header import axis_name, draw_header, draw_lead, equation, hidden_lines, index_name, title
-from attn_tutor.tui.drawings.marks import sign
+from attn_tutor.tui.drawings.marks import dot, ellipsis, mark_style, marked_style, sign
 from attn_tutor.tui.drawings.styled_line import Runs, StyledLine
+from attn_tutor.tui.drawings.tensor_words import (
+    axis_name,
+    draw_header,
+    draw_lead,
+    equation,
+    hidden_lines,
+    index_name,
+    title,
+)
 from attn_tutor.tui.render.palette import Palette
 
 say = Wording("matrix/bars")
@@ -49,7 +56,7 @@ def unit() -> str:
     return say("unit", "bar")
 
 
-def lines(scene: Scene) -> int:
+def lines(scene: DrawingScene) -> int:
     """Return the number of lines: one for each number of the groups that are drawn together."""
     return prod(scene.face.tensor.matrix_shape)
 
@@ -116,7 +123,7 @@ def least_width(face: Face) -> int:
     return max(natural_size(face)[0] - WANTED_BAR + SHORT_BAR, cell_len(title(face)) + 2)
 
 
-def cell_at(scene: Scene, x: int, y: int) -> tuple[int, int] | None:
+def cell_at(scene: DrawingScene, x: int, y: int) -> tuple[int, int] | None:
     """Return row and column of the number on line y, None if there is none."""
     layout = scene.layout
     if not 0 <= y - layout.first < layout.rows:
@@ -124,7 +131,7 @@ def cell_at(scene: Scene, x: int, y: int) -> tuple[int, int] | None:
     return divmod(layout.top + y - layout.first, layout.cols)
 
 
-def cursor_at(scene: Scene) -> tuple[int, int]:
+def cursor_at(scene: DrawingScene) -> tuple[int, int]:
     """Return x and y of the first digit under the cursor."""
     layout = scene.layout
     return layout.gutter + 1, layout.first + scene.row * layout.cols + scene.col - layout.top
@@ -142,7 +149,7 @@ def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float
     return "   ".join(parts)
 
 
-def draw(scene: Scene, y: int) -> Runs:
+def draw(scene: DrawingScene, y: int) -> Runs:
     """Return one line of the drawing, exactly as wide as the layout."""
     layout = scene.layout
     assert isinstance(layout, BarsLayout)
@@ -158,7 +165,7 @@ def draw(scene: Scene, y: int) -> Runs:
     return line.runs(layout.width)
 
 
-def _draw_bar(scene: Scene, layout: BarsLayout, line: StyledLine, number: int) -> None:
+def _draw_bar(scene: DrawingScene, layout: BarsLayout, line: StyledLine, number: int) -> None:
     """Draw label, number and bar.
 
     The digits have a fixed position, and moving the cursor changes nothing to the right of them.
@@ -209,7 +216,7 @@ def _bar_style(colors: Palette, *, below: bool) -> Style | None:
     return Style(color=style.bgcolor) if style else None
 
 
-def _draw_hint(scene: Scene, line: StyledLine) -> None:
+def _draw_hint(scene: DrawingScene, line: StyledLine) -> None:
     layout = scene.layout
     below = lines(scene) - layout.top - layout.rows
     line.pad_to(layout.gutter)

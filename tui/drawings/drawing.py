@@ -7,7 +7,7 @@ from typing import Protocol
 from attn_tutor.lessons.render import memory_text
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.tui.drawings import bars, grid, memory_strip
-from attn_tutor.tui.drawings.drawing_scene import Face, GridLayout, Scene
+from attn_tutor.tui.drawings.drawing_scene import DrawingScene, Face, GridLayout
 from attn_tutor.tui.drawings.styled_line import Runs
 
 
@@ -31,13 +31,13 @@ class Drawing(Protocol):
     ) -> GridLayout:
         """Lay the tensor out in `width` by `height` cells; `top` and `left` came first in the previous layout."""
 
-    def lines(self, scene: Scene) -> int:
+    def lines(self, scene: DrawingScene) -> int:
         """Return the number of lines of numbers, visible or not."""
 
     def natural_size(self, face: Face) -> tuple[int, int]:
         """Return the columns and lines that show everything."""
 
-    def draw(self, scene: Scene, y: int) -> Runs:
+    def draw(self, scene: DrawingScene, y: int) -> Runs:
         """Return one line, exactly as wide as the layout."""
 
     def describe(self, face: Face, lead: tuple[int, ...], row: int, col: int, value: float | None) -> str:
@@ -46,10 +46,10 @@ class Drawing(Protocol):
     def step(self, tensor: Tensor, row: int, col: int, down: int, right: int) -> tuple[int, int]:
         """Return the cell that arrow keys lead to; it may lie outside of the tensor."""
 
-    def cell_at(self, scene: Scene, x: int, y: int) -> tuple[int, int] | None:
+    def cell_at(self, scene: DrawingScene, x: int, y: int) -> tuple[int, int] | None:
         """Return row and column of the cell at x and y, None if there is none."""
 
-    def cursor_at(self, scene: Scene) -> tuple[int, int]:
+    def cursor_at(self, scene: DrawingScene) -> tuple[int, int]:
         """Return x and y of the first digit under the cursor."""
 
 

@@ -125,7 +125,7 @@ class GridLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class DrawingScene:
     """Everything that a drawing depends on.
 
     If something other than the tensor's values is drawn, `caption` says what. `keys` are hints to the keys that change
@@ -146,7 +146,7 @@ class Scene:
     keys: tuple[str, ...] = ()
 
 
-def values_of(scene: Scene, row: int) -> Sequence[float | None]:
+def values_of(scene: DrawingScene, row: int) -> Sequence[float | None]:
     """Return the visible values of a row, None for those that have not arrived."""
     layout = scene.layout
     left, right = layout.left, layout.left + layout.cols
@@ -163,7 +163,7 @@ def values_of(scene: Scene, row: int) -> Sequence[float | None]:
     return values
 
 
-def tiles_missing(scene: Scene) -> list[tuple[int, int, int, int]]:
+def tiles_missing(scene: DrawingScene) -> list[tuple[int, int, int, int]]:
     """Return the tiles (top, left, height, width) that contain visible values which have not arrived."""
     rows, cols = scene.face.tensor.matrix_shape
     layout = scene.layout
@@ -179,7 +179,7 @@ def tiles_missing(scene: Scene) -> list[tuple[int, int, int, int]]:
     return list(tiles)
 
 
-def value_at(scene: Scene) -> float | None:
+def value_at(scene: DrawingScene) -> float | None:
     """Return the value under the cursor, None if it has not arrived."""
     return values_of(scene, scene.row)[scene.col - scene.layout.left]
 

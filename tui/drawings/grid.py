@@ -12,9 +12,10 @@ from attn_tutor.lessons.render.numbers import fewer_digits, truncated
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.hints import GAP, hint
-from attn_tutor.tui.drawings.cell_styles import background, dot, ellipsis, mark_style, marked_style
-from attn_tutor.tui.drawings.drawing_scene import LABEL_WIDTH, Face, GridLayout, Scene, values_of
-from attn_tutor.tui.drawings.header import (
+from attn_tutor.tui.drawings.drawing_scene import LABEL_WIDTH, DrawingScene, Face, GridLayout, values_of
+from attn_tutor.tui.drawings.marks import background, dot, ellipsis, mark_style, marked_style, sign
+from attn_tutor.tui.drawings.styled_line import Runs, StyledLine
+from attn_tutor.tui.drawings.tensor_words import (
     axes_short,
     axes_text,
     describe,
@@ -25,8 +26,6 @@ from attn_tutor.tui.drawings.header import (
     legend_text,
     title,
 )
-from attn_tutor.tui.drawings.marks import sign
-from attn_tutor.tui.drawings.styled_line import Runs, StyledLine
 
 __all__ = ["cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step", "unit"]
 
@@ -144,7 +143,7 @@ def unit() -> str:
     return say("unit", "cell")
 
 
-def lines(scene: Scene) -> int:
+def lines(scene: DrawingScene) -> int:
     """Return the number of lines of numbers, visible or not."""
     return scene.face.tensor.matrix_shape[0]
 
@@ -154,12 +153,12 @@ def step(tensor: Tensor, row: int, col: int, down: int, right: int) -> tuple[int
     return row + down, col + right
 
 
-def cell_at(scene: Scene, x: int, y: int) -> tuple[int, int] | None:
+def cell_at(scene: DrawingScene, x: int, y: int) -> tuple[int, int] | None:
     """Return row and column of the cell at x and y, None if there is none."""
     return scene.layout.cell_at(x, y)
 
 
-def cursor_at(scene: Scene) -> tuple[int, int]:
+def cursor_at(scene: DrawingScene) -> tuple[int, int]:
     """Return x and y of the first digit under the cursor."""
     layout = scene.layout
     # One cell is for the mark before the digits; the rest of the column is in front of it.
@@ -167,7 +166,7 @@ def cursor_at(scene: Scene) -> tuple[int, int]:
     return x, layout.row_y(scene.row)
 
 
-def draw(scene: Scene, y: int) -> Runs:
+def draw(scene: DrawingScene, y: int) -> Runs:
     """Return one line of the drawing, exactly as wide as the layout."""
     layout = scene.layout
     line = StyledLine()
@@ -186,7 +185,7 @@ def draw(scene: Scene, y: int) -> Runs:
     return line.runs(layout.width)
 
 
-def _draw_labels(scene: Scene, line: StyledLine) -> None:
+def _draw_labels(scene: DrawingScene, line: StyledLine) -> None:
     face, layout, colors = scene.face, scene.layout, scene.palette
     if face.shades:
         _draw_ticks(scene, line)
@@ -204,7 +203,7 @@ def _draw_labels(scene: Scene, line: StyledLine) -> None:
         line.add_last(after, layout.width)
 
 
-def _draw_row(scene: Scene, line: StyledLine, row: int) -> None:
+def _draw_row(scene: DrawingScene, line: StyledLine, row: int) -> None:
     face, layout, colors = scene.face, scene.layout, scene.palette
     current = row == scene.row
     name = (face.row_labels[row] if layout.rows_named else str(row)) if face.row_labels else ""
@@ -242,7 +241,7 @@ def _draw_row(scene: Scene, line: StyledLine, row: int) -> None:
         line.add(after, mark)
 
 
-def _draw_filling(scene: Scene, line: StyledLine, row: int) -> None:
+def _draw_filling(scene: DrawingScene, line: StyledLine, row: int) -> None:
     """Draw a line of a tall row that has no digits: each cell in its color or shade."""
     layout = scene.layout
     line.pad_to(layout.gutter)
@@ -256,7 +255,7 @@ def _draw_filling(scene: Scene, line: StyledLine, row: int) -> None:
 
 
 def _draw_shades(
-    scene: Scene, line: StyledLine, row: int, values: Sequence[float | None], marks: Sequence[int]
+    scene: DrawingScene, line: StyledLine, row: int, values: Sequence[float | None], marks: Sequence[int]
 ) -> None:
     """Draw the cells of a row as two columns each: shade, or sign and shade."""
     layout, colors = scene.layout, scene.palette
@@ -279,7 +278,7 @@ def _draw_shades(
             line.add(text, background(style) if text == "  " else style)
 
 
-def _draw_ticks(scene: Scene, line: StyledLine) -> None:
+def _draw_ticks(scene: DrawingScene, line: StyledLine) -> None:
     """Draw labels above columns of shade, which are narrower than their labels: the cursor's label and some others."""
     face, layout, colors = scene.face, scene.layout, scene.palette
     every = -(-(face.col_label_width + 1) // layout.period)
@@ -302,7 +301,7 @@ def _span(layout: GridLayout, col: int, label: str) -> tuple[int, int]:
     return x, x + width
 
 
-def _draw_hint(scene: Scene, line: StyledLine) -> None:
+def _draw_hint(scene: DrawingScene, line: StyledLine) -> None:
     layout = scene.layout
     rows, cols = scene.face.tensor.matrix_shape
     above, below = layout.top, rows - layout.top - layout.rows

@@ -14,12 +14,11 @@ from attn_tutor.lessons.render.numbers import truncated
 from attn_tutor.lessons.results.result import MemoryLayout as Stored
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.drawings.cell_styles import dot, ellipsis, mark_style, marked_style
-from attn_tutor.tui.drawings.drawing_scene import Face, GridLayout, Scene, index_of
+from attn_tutor.tui.drawings.drawing_scene import DrawingScene, Face, GridLayout, index_of
 from attn_tutor.tui.drawings.grid import scrolled, step
-from attn_tutor.tui.drawings.header import draw_header, draw_lead, equation, hidden_lines, title
-from attn_tutor.tui.drawings.marks import sign
+from attn_tutor.tui.drawings.marks import dot, ellipsis, mark_style, marked_style, sign
 from attn_tutor.tui.drawings.styled_line import Runs, StyledLine
+from attn_tutor.tui.drawings.tensor_words import draw_header, draw_lead, equation, hidden_lines, title
 
 __all__ = ["cell_at", "cursor_at", "describe", "draw", "layout", "lines", "natural_size", "step", "unit"]
 
@@ -48,7 +47,7 @@ def unit() -> str:
     return say("unit", "index")
 
 
-def lines(scene: Scene) -> int:
+def lines(scene: DrawingScene) -> int:
     """Return the number of lines of the storage."""
     return _lines(scene.face, _layout(scene).across)
 
@@ -102,7 +101,7 @@ def natural_size(face: Face) -> tuple[int, int]:
     )
 
 
-def cell_at(scene: Scene, x: int, y: int) -> tuple[int, int] | None:
+def cell_at(scene: DrawingScene, x: int, y: int) -> tuple[int, int] | None:
     """Return row and column of the element at x and y, None if there is none or its leading indices differ."""
     layout = _layout(scene)
     line, at = y - layout.first, (x - layout.gutter) // layout.period
@@ -115,7 +114,7 @@ def cell_at(scene: Scene, x: int, y: int) -> tuple[int, int] | None:
     return row, col
 
 
-def cursor_at(scene: Scene) -> tuple[int, int]:
+def cursor_at(scene: DrawingScene) -> tuple[int, int]:
     """Return x and y of the first digit under the cursor."""
     layout = _layout(scene)
     line, at = divmod(_cursor(scene), layout.across)
@@ -128,7 +127,7 @@ def describe(face: Face, lead: tuple[int, ...], row: int, col: int, value: float
     return f"{equation(face, lead, row, col, value)}   {memory_text.sum_text(_stored(face), index)}"
 
 
-def draw(scene: Scene, y: int) -> Runs:
+def draw(scene: DrawingScene, y: int) -> Runs:
     """Return one line of the drawing, exactly as wide as the layout."""
     layout = _layout(scene)
     line = StyledLine()
@@ -149,14 +148,14 @@ def draw(scene: Scene, y: int) -> Runs:
     return line.runs(layout.width)
 
 
-def _draw_facts(scene: Scene, line: StyledLine) -> None:
+def _draw_facts(scene: DrawingScene, line: StyledLine) -> None:
     facts = list(memory_text.facts(scene.face.tensor))
     while len(facts) > 1 and len("   ".join(facts)) + 2 > scene.layout.width:
         facts.pop()
     line.add(" " + "   ".join(facts))
 
 
-def _draw_labels(scene: Scene, line: StyledLine) -> None:
+def _draw_labels(scene: DrawingScene, line: StyledLine) -> None:
     layout = _layout(scene)
     single = _stored(scene.face).size <= layout.across
     at = _cursor(scene) % layout.across
@@ -169,7 +168,7 @@ def _draw_labels(scene: Scene, line: StyledLine) -> None:
         line.add(" ")
 
 
-def _draw_cells(scene: Scene, layout: StripLayout, line: StyledLine, number: int) -> None:
+def _draw_cells(scene: DrawingScene, layout: StripLayout, line: StyledLine, number: int) -> None:
     """Draw a line of storage: cells of the cursor's row in parentheses, storage outside of the tensor as dots."""
     face, colors = scene.face, scene.palette
     tensor, stored = face.tensor, _stored(face)
@@ -205,7 +204,7 @@ def _draw_cells(scene: Scene, layout: StripLayout, line: StyledLine, number: int
             line.add(f"{signed or ' '}{digits} ", style)
 
 
-def _layout(scene: Scene) -> StripLayout:
+def _layout(scene: DrawingScene) -> StripLayout:
     assert isinstance(scene.layout, StripLayout)
     return scene.layout
 
@@ -215,13 +214,13 @@ def _stored(face: Face) -> Stored:
     return face.tensor.layout
 
 
-def _cursor(scene: Scene) -> int:
+def _cursor(scene: DrawingScene) -> int:
     """Return the storage position of the element under the cursor."""
     index = index_of(scene.face.tensor, scene.lead, scene.row, scene.col)
     return memory_text.position(_stored(scene.face), index)
 
 
-def _row(scene: Scene) -> set[int]:
+def _row(scene: DrawingScene) -> set[int]:
     """Return the storage positions of all elements in the cursor's row, along the last axis."""
     tensor: Tensor = scene.face.tensor
     columns = range(tensor.matrix_shape[1]) if tensor.shape else ()

@@ -9,20 +9,20 @@ from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.lesson import Course, Lesson
 from attn_tutor.lessons.learner import milestones
 from attn_tutor.lessons.play import course_path
-from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.course_path import Purpose
 from attn_tutor.lessons.reading.findings import LessonError
 from attn_tutor.lessons.reading.glossary import Glossary
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.plain.command_table import Handlers
-from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.journey_dialogue import JourneyDialogue
 from attn_tutor.tui.plain.refused import Refused
-from attn_tutor.tui.plain.way import Way
+from attn_tutor.tui.plain.waiting_session import PlainState
 from attn_tutor.tui.render import glossary_text, linear_text
 
 say = Wording("plain/course")
 
 
-class CourseDialogue(Way):
+class CourseDialogue(JourneyDialogue):
     """The learner's way through the course."""
 
     def __init__(self, state: PlainState) -> None:
@@ -225,10 +225,10 @@ class CourseDialogue(Way):
 
     def _terms(self) -> Glossary:
         if self._glossary is None:
-            from attn_tutor.lessons.reading import translating  # it reads YAML, which takes a while to load
+            from attn_tutor.lessons.reading import course_texts  # it reads YAML, which takes a while to load
 
             try:
-                self._glossary = translating.load_glossary(self._course)
+                self._glossary = course_texts.load_glossary(self._course)
             except LessonError as error:
                 raise Refused(str(error)) from None
         return self._glossary

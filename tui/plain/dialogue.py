@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import difflib
+import os
+import shutil
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.learner.exports import export_to_temporary_file
 from attn_tutor.lessons.learner.progress import Progress
-from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.learner.renames import renames_of
+from attn_tutor.lessons.play.step import Learning
+from attn_tutor.lessons.reading.folders import option_about
 from attn_tutor.lessons.render.numbers import truncated, visible
-from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.results.result import Tensor, WorkerError
+from attn_tutor.lessons.takehome import home_files, learner_work, matrix_file
+from attn_tutor.lessons.takehome.home_files import FILES, HomeFile, NothingToTake
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.what_if.changes import ChangeError
 from attn_tutor.tui.plain.command_table import COMMANDS, Handlers, word_of
 from attn_tutor.tui.plain.console import SENTENCES, Console
 from attn_tutor.tui.plain.course_dialogue import CourseDialogue
-from attn_tutor.tui.plain.keep_commands import KeepCommands
-from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.journey_dialogue import JourneyDialogue
+from attn_tutor.tui.plain.matrix_commands import MatrixCommands
 from attn_tutor.tui.plain.question_dialogue import letters
 from attn_tutor.tui.plain.refused import Refused
-from attn_tutor.tui.plain.waiting_session import WaitingSession
-from attn_tutor.tui.plain.way import Way
+from attn_tutor.tui.plain.waiting_session import PlainState, WaitingSession
+from attn_tutor.tui.sources.course_source import CourseSource
 from attn_tutor.tui.sources.source import Edited, Source
-from attn_tutor.tui.state import course_entries
+from attn_tutor.tui.state import course_entries, home_offers
+from attn_tutor.tui.state.home_offers import ExportedFiles, NotWritten
+from attn_tutor.tui.state.unsaved_progress import farewell
 
 if TYPE_CHECKING:
     from attn_tutor.lessons.reading.folders import CourseFolder
+
 
 say = Wording("plain/dialogue")
 
@@ -49,7 +64,7 @@ class Dialogue:
         source: Source,
         progress: Progress,
         console: Console,
-        make_way: Callable[[PlainState], Way] = CourseDialogue,
+        make_way: Callable[[PlainState], JourneyDialogue] = CourseDialogue,
     ) -> None:
         """Initialize; `make_way` makes the way through what the source has."""
         self._source, self._console = source, console
@@ -273,3 +288,140 @@ class Dialogue:
         """Yield what is said at the end."""
         if self._source.folder is not None and self.state.learning.progress.saved:
             yield from self._console.wrapped(say("bye", "Everything is saved."))
+
+
+class _Stopped(Exception):
+    """The learner has stopped what was running."""
+
+
+class KeepCommands:
+    """Writes a matrix of the step, or what the learner read and wrote, to a file."""
+
+    def __init__(self, state: PlainState, matrices: Callable[[], MatrixCommands]) -> None:
+        self._state, self._matrices = state, matrices
+        self._files = ExportedFiles()
+
+    def keep(self, text: str) -> Iterator[str]:
+        """Write what a text names, and yield where. Raises `Refused`."""
+        what, _, file = text.partition(" ")
+        course = self._state.source.course
+        known = [*FILES, home_offers.PROGRESS] if course is not None else []
+        try:
+            if course is not None and what in known:
+                yield from self._keep_work(what, file.strip(), course)
+            else:
+                yield from self._keep_matrix(text, known)
+        except NotWritten as error:
+            raise Refused(str(error)) from None
+
+    def _keep_matrix(self, text: str, known: list[str]) -> Iterator[str]:
+        """Write a matrix; the last word is the file, if it ends like one."""
+        if not text:
+            raise Refused(self._what(known))
+        name, _, file = text.rpartition(" ")
+        if not name or Path(file).suffix.lower() not in matrix_file.WRITERS:
+            name, file = text, ""
+        tensor: Tensor = yield from self._matrices().taken(name)
+        file = file or self._files.proposed(f"{home_offers.file_stem(tensor.name)}.csv")
+        writer = matrix_file.WRITERS[Path(file).suffix.lower()]
+        yield from self._written(self._files.write(file, writer(tensor)))
+
+    def _what(self, known: list[str]) -> str:
+        """Say what can be kept."""
+        example = say("matrix", "Say which matrix: keep weights weights.csv, or a file in .txt or .svg.")
+        if not known:
+            return example
+        return f"{example} " + say("work", "Or one of these: {known}.", known=", ".join(known))
+
+    def _keep_work(self, kind: str, file: str, course: Course) -> Iterator[str]:
+        """Write what the learner read and wrote, or their progress."""
+        if kind == home_offers.PROGRESS:
+            file = file or self._files.proposed("my_progress.json")
+            yield from self._written(self._files.write(file, home_offers.progress_text(self._state.learning.progress)))
+            return
+        file = file or self._files.proposed(home_files.file_name(kind, course))
+        self._files.check(file)
+        work = learner_work.read_work(self._state.learning.progress, course)
+        stopped = threading.Event()
+
+        def go_on(_: str = "") -> None:
+            if stopped.is_set():
+                raise _Stopped
+
+        def take(session: Session) -> HomeFile:
+            taken = home_files.take(kind, session, course, work, on_line=go_on)
+            go_on()
+            return taken
+
+        try:
+            found = self._state.session.call_with_session(take, stopped.set)
+        except NothingToTake as error:
+            raise Refused(str(error)) from None
+        except _Stopped:
+            raise Refused(say("stopped", "Stopped. Nothing was written.")) from None
+        yield from self._written(self._files.write(file, found.text))
+        for line in found.about:
+            yield from self._state.console.wrapped(line)
+
+    def _written(self, path: Path) -> Iterator[str]:
+        yield from self._state.console.wrapped(say("keep-written", "Written: {file}", file=path))
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueEnd:
+    """How a dialogue ended.
+
+    Attributes:
+        next_course: the course to go on with, if any.
+        is_lost: whether something that the learner did could not be kept anywhere.
+    """
+
+    next_course: CourseFolder | None
+    is_lost: bool
+
+
+def talk(folder: CourseFolder, course: Course, columns: int | None, *, unicode: bool) -> DialogueEnd:
+    """Talk with a learner about a course until they quit; return how that ended. See `converse`."""
+    progress = _progress_with(course)
+    try:
+        source = CourseSource(folder, Session(), course)
+        ended = converse(lambda console: Dialogue(source, progress, console), columns, unicode=unicode)
+    finally:
+        progress.close()
+        ending = farewell(progress, option_about(course))
+        # The reader may be gone.
+        with suppress(OSError):
+            if ending.message:
+                print(ending.message, file=sys.stderr)
+    return DialogueEnd(ended.next_course, ending.is_lost)
+
+
+def _progress_with(course: Course) -> Progress:
+    return Progress.open(state_folder=course.state_folder, renames=renames_of(course), course=course.export_id)
+
+
+def converse(make: Callable[[Console], Dialogue], columns: int | None, *, unicode: bool) -> Dialogue:
+    """Talk with a learner until they quit, the input ends, or nobody reads any more; return how the dialogue ended.
+
+    Args:
+        make: makes the dialogue.
+        columns: the width of a line; None: COLUMNS, or else that of the terminal, or else 80.
+        unicode: whether characters that are not ASCII may be written.
+    """
+    # It may be closed.
+    given = sys.stdin or StringIO()
+    if isinstance(given, TextIOWrapper) and given.errors != "replace":
+        # Bytes that are no text are no reason to end. This cannot be said after the first line of an earlier dialogue.
+        given.reconfigure(errors="replace")
+    # No line reaches the last column, where some terminals wrap.
+    width = columns or shutil.get_terminal_size().columns - 1
+    console = Console(given, sys.stdout, width, unicode=unicode)
+    console.sentences = os.environ.get(SENTENCES, "") not in ("", "0")
+    dialogue = make(console)
+    try:
+        with console.interrupts.installed():
+            dialogue.begin()
+            dialogue.listen()
+    finally:
+        dialogue.close()
+    return dialogue

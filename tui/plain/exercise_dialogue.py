@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from attn_tutor.lessons.engine.scratch_run import STEP
-from attn_tutor.lessons.files.regular_file import NotRegular, open_regular, read_most
+from attn_tutor.lessons.files import NotRegular, open_regular, read_most
 from attn_tutor.lessons.learner.records import DAMAGED
 from attn_tutor.lessons.play.drafts import is_cut_short
 from attn_tutor.lessons.play.exercise import ExerciseModel
@@ -18,11 +18,11 @@ from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.plain.command_table import Handlers
 from attn_tutor.tui.plain.flow_commands import FlowPlace
 from attn_tutor.tui.plain.matrix_commands import drawer, drawn
-from attn_tutor.tui.plain.plain_state import PlainState
 from attn_tutor.tui.plain.refused import Refused
 from attn_tutor.tui.plain.step_dialogue import StepDialogue
-from attn_tutor.tui.plain.subject import Subject
-from attn_tutor.tui.render import exercise_text, linear_text, solution_text
+from attn_tutor.tui.plain.subject import DialogueSubject
+from attn_tutor.tui.plain.waiting_session import PlainState
+from attn_tutor.tui.render import exercise_text, linear_text
 from attn_tutor.tui.tty import external_editor
 
 say = Wording("plain/exercise")
@@ -65,11 +65,11 @@ class ExerciseDialogue(StepDialogue):
         )
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> DialogueSubject:
         """The matrices of the scratch run."""
         if self._scratch is None:
-            return Subject(())
-        return Subject(self._scratch.tensors, CodeUnit.step(STEP))
+            return DialogueSubject(())
+        return DialogueSubject(self._scratch.tensors, CodeUnit.step(STEP))
 
     def why_not(self, word: str) -> str:
         """See `StepDialogue`."""
@@ -306,7 +306,7 @@ class ExerciseDialogue(StepDialogue):
             compared: AnswerComparison | str = self._state.session.compare(self._exercise, self._code)
         except WorkerError as error:
             compared = str(error)
-        text = solution_text.solution(
+        text = exercise_text.solution(
             self._exercise, self._code, compared, gave_up=self._help.gave_up, unicode=self._console.unicode
         )
         for line in text.plain.splitlines():

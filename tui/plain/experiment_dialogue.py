@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from attn_tutor.lessons.engine.questions import experiment_judging
-from attn_tutor.lessons.play.experiment import ExperimentModel
 from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.task import ExperimentModel
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.plain.command_table import Handlers
-from attn_tutor.tui.plain.plain_state import PlainState
 from attn_tutor.tui.plain.refused import Refused
 from attn_tutor.tui.plain.step_dialogue import StepDialogue
+from attn_tutor.tui.plain.waiting_session import PlainState
 from attn_tutor.tui.render.prose import plain_lines
 
 say = Wording("plain/experiment")

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 
 from attn_tutor.lessons.engine import explanation_tree
-from attn_tutor.lessons.render import explanation_lines, explanation_text, operand_choice
+from attn_tutor.lessons.render import explanation_lines, explanation_text
 from attn_tutor.lessons.render.numbers import readable
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation
@@ -16,7 +16,7 @@ from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.plain.command_table import Handlers
 from attn_tutor.tui.plain.console import Console
 from attn_tutor.tui.plain.refused import Refused
-from attn_tutor.tui.plain.subject import Subject
+from attn_tutor.tui.plain.subject import DialogueSubject
 from attn_tutor.tui.plain.waiting_session import WaitingSession
 
 say = Wording("plain/explain")
@@ -39,7 +39,7 @@ class ExplainCommands:
         self,
         console: Console,
         session: WaitingSession,
-        subject: Callable[[], Subject],
+        subject: Callable[[], DialogueSubject],
         prepare: Callable[[], Iterator[str]],
         steps: Callable[[], Mapping[str, str]],
     ) -> None:
@@ -110,7 +110,7 @@ class ExplainCommands:
                 index,
                 levels,
                 explanation_tree.MOST_TOLD,
-                lambda each: operand_choice.choose(each).positions,
+                lambda each: explanation_lines.choose_operands(each).positions,
                 once=True,
             )
 
@@ -145,7 +145,7 @@ class ExplainCommands:
         here, unicode = str(self._unit or ""), self._console.unicode
         for line in explanation_text.report(explanation, unicode, here=here, steps=self._steps()):
             yield from wrapped(line, self._console.width)
-        choice = operand_choice.choose(explanation)
+        choice = explanation_lines.choose_operands(explanation)
         yield from self._listed(explanation, choice.positions)
         left = len(explanation.operands) - len(choice.positions)
         if left > 0:

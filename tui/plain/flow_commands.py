@@ -16,9 +16,9 @@ from attn_tutor.tui.plain.command_table import Handlers
 from attn_tutor.tui.plain.console import Console
 from attn_tutor.tui.plain.matrix_commands import drawn
 from attn_tutor.tui.plain.refused import Refused
-from attn_tutor.tui.plain.subject import Subject
+from attn_tutor.tui.plain.subject import DialogueSubject
 from attn_tutor.tui.plain.waiting_session import WaitingSession
-from attn_tutor.tui.state.box_labels import labeled
+from attn_tutor.tui.state.shown_tensors import labeled_of_flow
 
 say = Wording("plain/flow")
 
@@ -67,9 +67,9 @@ class FlowCommands:
         self._flow, self._opened, self._box = None, (), None
 
     @property
-    def box_subject(self) -> Subject | None:
+    def box_subject(self) -> DialogueSubject | None:
         """The matrix of the box that was printed last, which can be shown and explained; None if there is none."""
-        return None if self._box is None else Subject((self._box[0],), self._box[1])
+        return None if self._box is None else DialogueSubject((self._box[0],), self._box[1])
 
     def flow(self, _: str = "") -> Iterator[str]:
         """Yield the boxes in the order of computation, each with the ones that it was computed from."""
@@ -104,7 +104,7 @@ class FlowCommands:
         assert place.unit is not None
         box = self._named(flow, text, lambda box: box.shape is not None)
         tensor = self._session.ask(BoxQuestion(box.id, self._opened, place.unit))
-        tensor = labeled(place.lesson, place.step, tensor)
+        tensor = labeled_of_flow(place.lesson, place.step, tensor)
         self._box = tensor, box_unit(place.unit, box.id)
         yield from drawn(self._console, tensor)
 

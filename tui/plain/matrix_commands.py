@@ -12,14 +12,14 @@ from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.results.summaries import row_stats
 from attn_tutor.lessons.results.tensor_questions import BlocksQuestion, RowQuestion
 from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.drawings.tensor_words import row_text
 from attn_tutor.tui.plain import subject as subjects
 from attn_tutor.tui.plain.command_table import Handlers
 from attn_tutor.tui.plain.console import KEPT_SPACE, Console
 from attn_tutor.tui.plain.refused import Refused
-from attn_tutor.tui.plain.subject import Part, Subject
+from attn_tutor.tui.plain.subject import DialogueSubject, Part
 from attn_tutor.tui.plain.waiting_session import WaitingSession
 from attn_tutor.tui.render import linear_text
-from attn_tutor.tui.render.row_text import row_text
 
 say = Wording("plain/matrix")
 
@@ -114,7 +114,7 @@ class MatrixCommands:
         self,
         console: Console,
         session: WaitingSession,
-        subject: Callable[[], Subject],
+        subject: Callable[[], DialogueSubject],
         prepare: Callable[[], Iterator[str]],
     ) -> None:
         """Initialize; `prepare` runs what has not run yet, since only a run has all numbers of a large tensor."""
@@ -138,7 +138,7 @@ class MatrixCommands:
         if tensor.values is None and subject.unit_of(tensor) is not None:
             yield from self._prepare()
 
-    def _part(self, text: str) -> tuple[Subject, Part]:
+    def _part(self, text: str) -> tuple[DialogueSubject, Part]:
         subject = self._subject()
         tensor, texts = subject.read(text)
         return subject, subjects.part(tensor, texts)
@@ -157,7 +157,7 @@ class MatrixCommands:
         if next(lines, None) is not None:
             yield from self._console.wrapped(say("less", "There is more of it. Ask for a smaller part."))
 
-    def _tables(self, subject: Subject, part: Part) -> Iterator[str]:
+    def _tables(self, subject: DialogueSubject, part: Part) -> Iterator[str]:
         tensor = part.tensor
         for lead in part.leads:
             matrix = subjects.cut(tensor, part, lead, subjects.values(self._session, subject, part, lead))

@@ -12,16 +12,15 @@ from attn_tutor.lessons.play.step import StepModel
 from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.plain.command_table import Handlers, PlainCommand
-from attn_tutor.tui.plain.plain_state import PlainState
+from attn_tutor.tui.plain.journey_dialogue import JourneyDialogue
 from attn_tutor.tui.plain.refused import Refused
 from attn_tutor.tui.plain.step_dialogue import StepDialogue
-from attn_tutor.tui.plain.way import Way
-from attn_tutor.tui.sources.pages import Pages
+from attn_tutor.tui.plain.waiting_session import PlainState
+from attn_tutor.tui.sources.pages import PagesSource
 from attn_tutor.tui.sources.source import StepPosition
-from attn_tutor.tui.state.program_calls import Which
+from attn_tutor.tui.state.program_tensors import Which
 from attn_tutor.tui.state.tensor_rows import TensorRow
-from attn_tutor.tui.state.typed_names import listed, meant
-from attn_tutor.tui.state.word_search import has_words
+from attn_tutor.tui.state.typed_names import has_words, listed, meant
 
 say = Wording("plain/program")
 
@@ -32,10 +31,10 @@ LONG_LIST = 20
 """Tensors from which on the list of them says how to see fewer."""
 
 
-class PagesDialogue(Way):
+class PagesDialogue(JourneyDialogue):
     """The way through the pages."""
 
-    def __init__(self, state: PlainState, pages: Pages) -> None:
+    def __init__(self, state: PlainState, pages: PagesSource) -> None:
         """Initialize at the page that is opened first."""
         self._pages = pages
         self._code_printed: set[str] = set()

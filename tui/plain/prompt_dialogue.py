@@ -17,9 +17,9 @@ from attn_tutor.tui.plain.command_table import COMMANDS, Handlers, word_of
 from attn_tutor.tui.plain.console import Console
 from attn_tutor.tui.plain.explain_commands import ExplainCommands
 from attn_tutor.tui.plain.matrix_commands import MatrixCommands, drawn
-from attn_tutor.tui.plain.plain_state import PlainState
 from attn_tutor.tui.plain.refused import Refused
-from attn_tutor.tui.plain.subject import Subject
+from attn_tutor.tui.plain.subject import DialogueSubject
+from attn_tutor.tui.plain.waiting_session import PlainState
 from attn_tutor.tui.state.prompt_lines import goes_on
 
 say = Wording("plain/prompt")
@@ -51,9 +51,11 @@ class PromptDialogue:
         return self._state.console
 
     @property
-    def _subject(self) -> Subject:
+    def _subject(self) -> DialogueSubject:
         units = tuple((name, unit) for name, (_, unit) in self._made.items())
-        return Subject(tuple(tensor for tensor, _ in self._made.values()), units[-1][1] if units else None, boxes=units)
+        return DialogueSubject(
+            tuple(tensor for tensor, _ in self._made.values()), units[-1][1] if units else None, boxes=units
+        )
 
     @property
     def _handlers(self) -> Handlers:

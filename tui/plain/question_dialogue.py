@@ -8,17 +8,17 @@ from dataclasses import replace
 
 from attn_tutor.lessons.engine.questions import question_facts, question_words
 from attn_tutor.lessons.format.lesson import ChoiceStep, Question, Step
-from attn_tutor.lessons.play.question import QuestionModel
 from attn_tutor.lessons.play.question_state import pointed_cell
+from attn_tutor.lessons.play.task import QuestionModel
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.result import Judgement, StepResult, WorkerError
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.plain.command_table import Handlers, as_typed
 from attn_tutor.tui.plain.matrix_commands import drawer
-from attn_tutor.tui.plain.plain_state import PlainState
 from attn_tutor.tui.plain.refused import Refused
 from attn_tutor.tui.plain.step_dialogue import StepDialogue
-from attn_tutor.tui.plain.subject import Subject
+from attn_tutor.tui.plain.subject import DialogueSubject
+from attn_tutor.tui.plain.waiting_session import PlainState
 from attn_tutor.tui.render import linear_text
 from attn_tutor.tui.render.prose import plain_lines
 
@@ -47,9 +47,9 @@ class QuestionDialogue(StepDialogue):
         )
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> DialogueSubject:
         """What can be shown and explained: what the question shows, and what it reveals once it is answered."""
-        return Subject(self._model.tensors, CodeUnit.step(self.step.id), self._model.hidden)
+        return DialogueSubject(self._model.tensors, CodeUnit.step(self.step.id), self._model.hidden)
 
     @property
     def _is_answered(self) -> bool:

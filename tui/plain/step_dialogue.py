@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from attn_tutor.lessons.format import main_path, template
-from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.knobs import Knob
 from attn_tutor.lessons.format.lesson import FindStep, Step
 from attn_tutor.lessons.play import step_document
 from attn_tutor.lessons.play.step import StepModel
@@ -17,17 +17,17 @@ from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.result import WorkerError
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.what_if.changes import ChangeHistory, Changes
-from attn_tutor.tui.plain import change_commands, not_here, what_to_type
+from attn_tutor.tui.plain import change_commands, command_table, refused
 from attn_tutor.tui.plain.change_commands import ChangeCommands
 from attn_tutor.tui.plain.command_table import Handlers, as_typed
 from attn_tutor.tui.plain.explain_commands import ExplainCommands
 from attn_tutor.tui.plain.flow_commands import FlowCommands, FlowPlace
 from attn_tutor.tui.plain.matrix_commands import MatrixCommands, drawer
-from attn_tutor.tui.plain.plain_state import PlainState
 from attn_tutor.tui.plain.prompt_dialogue import PromptDialogue
 from attn_tutor.tui.plain.refused import Refused
-from attn_tutor.tui.plain.subject import Subject
-from attn_tutor.tui.render import linear_text, shape_ribbon
+from attn_tutor.tui.plain.subject import DialogueSubject
+from attn_tutor.tui.plain.waiting_session import PlainState
+from attn_tutor.tui.render import code_text, linear_text
 from attn_tutor.tui.render.prose import plain_lines
 from attn_tutor.tui.state.typed_names import typed
 
@@ -74,11 +74,11 @@ class StepDialogue:
         return self._model.content
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> DialogueSubject:
         """What can be shown and explained of the step."""
-        return Subject(self.content.result.tensors, CodeUnit.step(self.step.id))
+        return DialogueSubject(self.content.result.tensors, CodeUnit.step(self.step.id))
 
-    def _subject_of_numbers(self) -> Subject:
+    def _subject_of_numbers(self) -> DialogueSubject:
         """Return the subject with the box of the flow that was looked at, whose name counts if the step has it not."""
         box, own = self._flow.box_subject, self.subject
         if box is None or any(tensor.name == box.tensors[0].name for tensor in own.tensors):
@@ -120,7 +120,7 @@ class StepDialogue:
 
     def why_not(self, word: str) -> str:
         """Return why a command does not apply now, "" if there is nothing to be said about it."""
-        return not_here.reason(word, is_page=self._is_page)
+        return refused.why_not_here(word, is_page=self._is_page)
 
     def command_for(self, line: str) -> str:
         """Return the command that a line means which leaves out its word, as `weights[1,0]` does; "" for none."""
@@ -184,7 +184,7 @@ class StepDialogue:
                 say("large", "{name} is large. For its overview, type overview {name}", name=large)
             )
         yield from self._below()
-        yield from self._paragraphs(*what_to_type.sentences(step, self._hints_read, self.here))
+        yield from self._paragraphs(*command_table.sentences_to_type(step, self._hints_read, self.here))
 
     @property
     def _printed_step(self) -> Step:
@@ -207,13 +207,13 @@ class StepDialogue:
         return ()
 
     @property
-    def here(self) -> what_to_type.Here:
+    def here(self) -> command_table.Here:
         """What the learner can do here."""
         handlers = self.handlers
         tensors = [tensor for tensor in self.subject.tensors if tensor.name != self.subject.hidden]
         knobs = self.knobs if "knob" in handlers else ()
         start = self.step.start if isinstance(self.step, FindStep) else ""
-        return what_to_type.Here(handlers, tensors, knobs, self._target, start.replace(" ", ""))
+        return command_table.Here(handlers, tensors, knobs, self._target, start.replace(" ", ""))
 
     @property
     def _target(self) -> str:
@@ -272,7 +272,9 @@ class StepDialogue:
     def shapes(self, _: str) -> Iterator[str]:
         """Yield which tensors each line of the code takes and makes, with their shapes."""
         for line in self.content.result.shapes:
-            taken, made = (say("and", " and ").join(map(shape_ribbon.named, each)) for each in (line.took, line.made))
+            taken, made = (
+                say("and", " and ").join(map(code_text.named_shape, each)) for each in (line.took, line.made)
+            )
             number = say("line", "Line {number}", number=line.line)
             if taken and made:
                 text = say("takes-and-makes", "{line} takes {taken} and makes {made}.",

@@ -28,7 +28,7 @@ LARGEST_PART = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class DialogueSubject:
     """The tensors that a learner can ask about.
 
     Attributes:
@@ -210,7 +210,7 @@ def _bound(tensor: Tensor, axis: int, text: str, default: int) -> int:
     return max(0, min(size, int(text) + (size if text.startswith("-") else 0)))
 
 
-def values(session: WaitingSession, subject: Subject, of: Part, lead: Index) -> tuple[tuple[float, ...], ...]:
+def values(session: WaitingSession, subject: DialogueSubject, of: Part, lead: Index) -> tuple[tuple[float, ...], ...]:
     """Return the numbers of a part in the matrix at leading indices, row by row.
 
     Those of a large tensor are asked of the run. Raises `Refused`.

@@ -5,16 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 
-from attn_tutor.lessons.play.training import TrainingModel
+from attn_tutor.lessons.play.step import TrainingModel
 from attn_tutor.lessons.play.training_replay import TrainingReplay
 from attn_tutor.lessons.results.result import Failure, Training, TrainingSnapshot, WorkerError
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.drawings import training_status
+from attn_tutor.tui.drawings import training_drawing
 from attn_tutor.tui.plain.command_table import Handlers
 from attn_tutor.tui.plain.matrix_commands import drawn
-from attn_tutor.tui.plain.plain_state import PlainState
 from attn_tutor.tui.plain.refused import Refused
 from attn_tutor.tui.plain.step_dialogue import StepDialogue
+from attn_tutor.tui.plain.waiting_session import PlainState
 
 say = Wording("plain/training")
 
@@ -93,9 +93,9 @@ class TrainingDialogue(StepDialogue):
             with lock:
                 is_watched = replay.state in ("starting", "running")
                 replay.add(snapshot)
-                line = training_status.line(replay, snapshot, step.curves)
+                line = training_drawing.snapshot_line(replay, snapshot, step.curves)
                 if is_watched:
-                    self._console.write(self._console.wrapped(line.replace(training_status.GAP, ", ")))
+                    self._console.write(self._console.wrapped(line.replace(training_drawing.GAP, ", ")))
 
         def stopped() -> None:
             self._paused = None
@@ -119,7 +119,7 @@ class TrainingDialogue(StepDialogue):
             yield from self._console.wrapped(self._paused_text(replay))
             return
         self._model.end(replay, outcome)
-        seconds = training_status.seconds(replay.seconds)
+        seconds = training_drawing.seconds(replay.seconds)
         match replay.state:
             case "trained":
                 yield from self._console.wrapped(

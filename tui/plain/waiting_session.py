@@ -1,4 +1,4 @@
-"""The worker as the dialogue uses it: it waits for each reply, and Ctrl+C stops what is running instead."""
+"""The worker as the dialogue uses it, which waits for each reply; and the state that all parts of it share."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from attn_tutor.lessons.engine import scratch_run
-from attn_tutor.lessons.engine.launching.tasks import JobThread
+from attn_tutor.lessons.engine.launching.host_limits import JobThread
 from attn_tutor.lessons.engine.prompt import Prompt
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.engine.training import Control
 from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
+from attn_tutor.lessons.play.step import Learning
 from attn_tutor.lessons.play.step_results import Runs, finish
 from attn_tutor.lessons.results.result import AnswerComparison, Judgement, Training, TrainingSnapshot
 from attn_tutor.lessons.results.tensor_questions import Refusal, TensorQuestion
@@ -24,6 +25,7 @@ from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
 from attn_tutor.tui.plain.console import Console
 from attn_tutor.tui.plain.refused import Refused
+from attn_tutor.tui.sources.source import Source
 
 say = Wording("plain/session")
 
@@ -222,3 +224,12 @@ class WaitingSession:
         if self._session.ready:
             return say("running", "Running. Ctrl+C stops it.")
         return say("loading", "PyTorch is still loading.")
+
+
+class PlainState(NamedTuple):
+    """What the learner works with, where it is printed, and the session that runs code."""
+
+    source: Source
+    learning: Learning
+    console: Console
+    session: WaitingSession

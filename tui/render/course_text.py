@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 
-from attn_tutor.lessons.courses.code_in_course import CodePiece
-from attn_tutor.lessons.courses.what_runs import WhatRuns
-from attn_tutor.lessons.format.course_file import CourseFile
+from attn_tutor.lessons.courses.course_code import CodePiece, WhatRuns
+from attn_tutor.lessons.format.lesson import CourseFile
 from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.texts.wording import Wording
 

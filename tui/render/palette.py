@@ -48,7 +48,7 @@ _NOTHING = ("181818", "1c1c1c")
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class CellLook:
     """How a cell is drawn: its style (None: that of the surrounding text) and the glyph after its digits."""
 
     style: Style | None
@@ -65,10 +65,10 @@ class Palette:
 
     depth: Depth
     unicode: bool
-    ramps: dict[str, tuple[Look, ...]]
-    hidden: Look
-    alarm: Look
-    unknown: Look
+    ramps: dict[str, tuple[CellLook, ...]]
+    hidden: CellLook
+    alarm: CellLook
+    unknown: CellLook
     name: Style
     current: Style
     muted: Style
@@ -100,7 +100,7 @@ class Scale:
     """For weights: if set, levels are logarithmic, starting at this value; otherwise they are linear."""
 
     @property
-    def looks(self) -> tuple[Look, ...]:
+    def looks(self) -> tuple[CellLook, ...]:
         """The looks from the lowest level to the highest."""
         return self.palette.ramps[self.kind]
 
@@ -136,7 +136,7 @@ class Scale:
         span = log(self.high / self.least)
         return log(weight / self.least) / span if span > 0 else 1.0
 
-    def look(self, value: float | None) -> Look:
+    def look(self, value: float | None) -> CellLook:
         """Return the look of any value; None stands for a value that has not arrived yet."""
         if value is None:
             return self.palette.unknown
@@ -146,7 +146,7 @@ class Scale:
             return self.palette.alarm
         return self.looks[self.level(value)]
 
-    def swatches(self) -> tuple[Look, ...]:
+    def swatches(self) -> tuple[CellLook, ...]:
         """Return the looks between the bounds, for a legend; for a mask, the look of each bound."""
         if self.kind == "mask":
             return tuple(self.look(bound) for bound in dict.fromkeys((self.low, self.high)))
@@ -162,17 +162,17 @@ def palette(terminal: Terminal) -> Palette:
 
 @lru_cache(maxsize=8)
 def _palette(depth: Depth, unicode: bool) -> Palette:
-    unknown = Look(Style(dim=True))
+    unknown = CellLook(Style(dim=True))
     if depth in ("truecolor", "256"):
         return Palette(
             depth,
             unicode,
             {
-                kind: tuple(Look(_ink(background)) for background in _RAMPS[depth, kind].split())
+                kind: tuple(CellLook(_ink(background)) for background in _RAMPS[depth, kind].split())
                 for kind in ("score", "weight", "vector", "mask")
             },
-            hidden=Look(_style(_FAINT, "262626")),
-            alarm=Look(_style(_LIGHT, "af0000", bold=True)),
+            hidden=CellLook(_style(_FAINT, "262626")),
+            alarm=CellLook(_style(_LIGHT, "af0000", bold=True)),
             unknown=unknown,
             name=Style(bold=True),
             current=Style(color=_color("ffd75f"), bold=True),
@@ -184,18 +184,18 @@ def _palette(depth: Depth, unicode: bool) -> Palette:
         )
     shades = _SHADES[unicode]
     negative = Style(color="magenta") if depth == "16" else None
-    plain = tuple(Look(None, shade) for shade in shades)
+    plain = tuple(CellLook(None, shade) for shade in shades)
     return Palette(
         depth,
         unicode,
         {
             "score": plain,
-            "weight": (Look(Style(dim=True)), *plain[1:]),
-            "vector": (*(Look(negative, shade) for shade in shades[:0:-1]), *plain),
-            "mask": (Look(Style(dim=True), _MASK_GLYPHS[unicode][0]), Look(None, _MASK_GLYPHS[unicode][1])),
+            "weight": (CellLook(Style(dim=True)), *plain[1:]),
+            "vector": (*(CellLook(negative, shade) for shade in shades[:0:-1]), *plain),
+            "mask": (CellLook(Style(dim=True), _MASK_GLYPHS[unicode][0]), CellLook(None, _MASK_GLYPHS[unicode][1])),
         },
-        hidden=Look(Style(dim=True)),
-        alarm=Look(Style(bold=True, color="red" if depth == "16" else None), "!"),
+        hidden=CellLook(Style(dim=True)),
+        alarm=CellLook(Style(bold=True, color="red" if depth == "16" else None), "!"),
         unknown=unknown,
         name=Style(bold=True),
         current=Style(bold=True, underline=True),

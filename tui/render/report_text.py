@@ -10,8 +10,13 @@ from rich.cells import cell_len, set_cell_size
 
 from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.lesson import Course
-from attn_tutor.lessons.learner.class_report import ExerciseTotals, MistakeTotals
-from attn_tutor.lessons.learner.learner_report import ExerciseReport, LearnerReport, LessonReport
+from attn_tutor.lessons.learner.reports import (
+    ExerciseReport,
+    ExerciseTotals,
+    LearnerReport,
+    LessonReport,
+    MistakeTotals,
+)
 from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.texts.wording import Wording
 

@@ -11,20 +11,18 @@ from textual.binding import BindingType
 from attn_tutor.lessons.engine.questions import experiment_judging
 from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.lesson import ExperimentStep, FilledStep
-from attn_tutor.lessons.play.experiment import ExperimentModel
 from attn_tutor.lessons.play.question_state import QuestionState
 from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.task import ExperimentModel
 from attn_tutor.lessons.results.result import Judgement, StepResult
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.what_if.changes import Changes
 from attn_tutor.tui.actions.bindings import bindings
-from attn_tutor.tui.actions.hints import hint, mention
-from attn_tutor.tui.actions.key_names import short_keys
-from attn_tutor.tui.render.ascii_text import in_ascii
+from attn_tutor.tui.actions.hints import hint, mention, short_keys
 from attn_tutor.tui.render.prose import rich_text
 from attn_tutor.tui.screens.lesson_view import LessonView
 from attn_tutor.tui.screens.step_view import ViewContext
-from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.tty.terminal import Terminal, in_ascii
 
 say = Wording("screen/experiment")
 

@@ -22,17 +22,16 @@ from attn_tutor.lessons.results.result import StepResult, Tensor
 from attn_tutor.lessons.results.tensor_questions import BoxQuestion, FlowQuestion, box_unit
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
-from attn_tutor.tui.actions.hints import hint
-from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.actions.hints import hint, short_keys
 from attn_tutor.tui.drawings.marks import Cells, Marks
 from attn_tutor.tui.render.step_layout import WIDE
 from attn_tutor.tui.screens.explaining_view import ExplainingView
-from attn_tutor.tui.screens.flow_subject import FlowSubject
+from attn_tutor.tui.screens.step_view import FlowSubject
 from attn_tutor.tui.tty.terminal import Terminal
 from attn_tutor.tui.widgets.explanation_pane import ExplanationPane
 from attn_tutor.tui.widgets.flow_chart import FlowChart
 from attn_tutor.tui.widgets.line_widget import Box, set_height
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextPane
 
 say = Wording("screen/flow")
 

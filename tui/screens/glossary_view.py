@@ -17,14 +17,12 @@ from attn_tutor.lessons.reading.glossary import Glossary, Reference, Term
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint
-from attn_tutor.tui.render.ascii_text import in_ascii
 from attn_tutor.tui.render.glossary_text import introduction
 from attn_tutor.tui.render.prose import rich_text
-from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.tty.terminal import Terminal, in_ascii
 from attn_tutor.tui.widgets.lesson_list import LessonEntry, LessonList
 from attn_tutor.tui.widgets.line_widget import Box
-from attn_tutor.tui.widgets.text_line import TextLine
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextLine, TextPane
 
 say = Wording("screen/glossary")
 

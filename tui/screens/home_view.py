@@ -18,8 +18,7 @@ from attn_tutor.tui.state.home_offers import HomeOffer
 from attn_tutor.tui.tty.terminal import Terminal
 from attn_tutor.tui.widgets.lesson_list import LessonEntry, LessonList
 from attn_tutor.tui.widgets.line_widget import Box
-from attn_tutor.tui.widgets.text_line import TextLine
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextLine, TextPane
 
 say = Wording("screen/home")
 

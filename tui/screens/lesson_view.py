@@ -1,4 +1,4 @@
-"""The view of a lesson step: prose, code, output and matrices."""
+"""The view of a lesson step: prose, code, output and matrices; and of a scratch run, which looks like one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from textual.message import Message
 from textual.widget import Widget
 
 from attn_tutor.lessons.format import main_path, template
-from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep
+from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep, RunStep
 from attn_tutor.lessons.play.step import StepModel
-from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.step_content import StepContent, live_note
 from attn_tutor.lessons.render.numbers import exact
 from attn_tutor.lessons.render.source_text import names_of_steps
 from attn_tutor.lessons.results.code_unit import CodeUnit
@@ -29,25 +29,23 @@ from attn_tutor.lessons.what_if.cells import CellChange
 from attn_tutor.lessons.what_if.changes import ChangeHistory, apply
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import call_hints, hint
+from attn_tutor.tui.actions.table import hint_of
 from attn_tutor.tui.drawings import before_after
 from attn_tutor.tui.drawings.before_after import MODES, Mode
 from attn_tutor.tui.drawings.marks import Cells, Marks
-from attn_tutor.tui.render import code_inputs
-from attn_tutor.tui.render.ascii_text import in_ascii
-from attn_tutor.tui.render.code_text import marked
+from attn_tutor.tui.render.code_text import BOLD, GAP, bare_ribbon, code_text, marked, output_text, with_ribbon
 from attn_tutor.tui.render.prose import rich_text
-from attn_tutor.tui.render.shape_ribbon import GAP, bare, with_ribbon
 from attn_tutor.tui.render.step_layout import CODE, Needs, arrange, panes, text_width, with_gap
-from attn_tutor.tui.render.step_text import code_text, output_text
 from attn_tutor.tui.screens.explaining_view import MATRICES, ExplainingView
 from attn_tutor.tui.screens.step_view import QuietStepView, ViewContext
-from attn_tutor.tui.state.earlier_tensors import EarlierTensor
+from attn_tutor.tui.state import shown_tensors
+from attn_tutor.tui.state.shown_tensors import EarlierTensor
 from attn_tutor.tui.state.what_if_rows import Spot
-from attn_tutor.tui.tty.terminal import Terminal
-from attn_tutor.tui.widgets.earlier_matrices import EarlierMatrices
+from attn_tutor.tui.tty.terminal import Terminal, in_ascii
 from attn_tutor.tui.widgets.line_widget import Box, set_height
 from attn_tutor.tui.widgets.matrix import MatrixView
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.side_panel import EarlierMatrices
+from attn_tutor.tui.widgets.text import TextPane
 from attn_tutor.tui.widgets.what_if_panel import WhatIfPanel
 
 say = Wording("screen/lesson")
@@ -238,7 +236,7 @@ class LessonView(QuietStepView, ExplainingView):
         """Return the widths that code and matrices need, with their heights left open."""
         text = self._code_plain.plain + (f"\n{self._result.stdout}" if self._pages else "")
         lines = [cell_len(line) + 2 for line in text.split("\n")]
-        ribbons = [cell_len(bare(line, self._terminal.unicode)) + GAP for line in self._shapes]
+        ribbons = [cell_len(bare_ribbon(line, self._terminal.unicode)) + GAP for line in self._shapes]
         indices = range(min(len(self._result.tensors), len(self._matrices)))
         sizes = tuple(self._matrices[index].natural_size() for index in indices)
         rows = tuple(self._matrices[index].rows for index in indices)
@@ -289,7 +287,7 @@ class LessonView(QuietStepView, ExplainingView):
     def _ranks(self) -> tuple[int, ...]:
         """The matrices that others are made of get lower ranks: they stand to the left of them."""
         code = self._step.code if isinstance(self._step, RunningStep) else ""
-        return code_inputs.ranks(code, [tensor.name for tensor in self._result.tensors])
+        return shown_tensors.ranks(code, [tensor.name for tensor in self._result.tensors])
 
     def show_earlier(self, earlier: Sequence[EarlierTensor]) -> bool:
         """Show earlier tensors below the code, where matrices stand beside it. Returns whether they do."""
@@ -491,3 +489,71 @@ class LessonView(QuietStepView, ExplainingView):
         following = self._panes[(self._panes.index(self._active) + 1) % len(self._panes)]
         tab = [hint("screen.pane", self._pane_name(following))] if len(self._panes) > 1 else []
         return [*tab, *(self._matrices[self._active].hints if self._active >= 0 else [hint("text.scroll")])]
+
+
+MOST_MATRICES = 16
+"""The maximum number of matrices: arguments and intermediate results, in order; few functions have more."""
+
+
+def at_line(line: int | None, message: str) -> str:
+    """Say in which line of the learner's code something went wrong."""
+    return say("at-line", "Line {line}: {message}", line=line, message=message)
+
+
+class ScratchRunView(LessonView):
+    """A view of the learner's own code, which looks like a lesson step but has no what-if changes."""
+
+    class Left(Message):
+        """Posted when the learner goes back to the editor."""
+
+    def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
+        super().__init__(terminal, code_theme, most=MOST_MATRICES, id=id)
+
+    def show_run(self, lesson: Lesson, step: RunStep, result: StepResult) -> None:
+        """Show the results of the code, and mark the line where it failed."""
+        self._show(lesson, step, StepContent(result, live_note(result)))
+        if result.error is not None:
+            self._line = result.error.line
+            self._show_code(keep=True)
+
+    def _first_pane(self) -> int:
+        """Return the code pane if the run failed, otherwise the pane that any step would focus."""
+        return super()._first_pane() if self._result.error is None else CODE
+
+    def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
+        """Return the error of the run, in place of the prose of a step."""
+        error = result.error
+        if error is None:
+            return super()._prose_text(step, result)
+        line = error.unmentioned_line
+        return Text.assemble((error.message if line is None else at_line(line, error.message), BOLD))
+
+    def _output_text(self, result: StepResult) -> Text:
+        return super()._output_text(replace(result, error=None))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action applies now: what-if never does, because it is for lessons; escape always does."""
+        if action in ("what_if", "close"):
+            return action == "close"
+        return super().check_action(action, parameters)
+
+    def action_close(self) -> None:
+        """Close the explanation if one is open, otherwise go back to the editor."""
+        if self.explaining:
+            self._close_explanation()
+        else:
+            self.post_message(self.Left())
+
+    @property
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
+        if self.explaining or (self._active >= 0 and self._matrices[self._active].overview):
+            return super().hints
+        explain = [hint("number.explain")] if self._active >= 0 else []
+        return [
+            hint("step.close", hint_of("difference.leave")),
+            *self._pane_keys(),
+            *explain,
+            hint("exercise.check"),
+            hint("tutor.help"),
+        ]

@@ -21,14 +21,14 @@ from attn_tutor.tui.render.prose import rich_text
 from attn_tutor.tui.tty.terminal import Terminal
 from attn_tutor.tui.widgets.lesson_list import LessonEntry, LessonList
 from attn_tutor.tui.widgets.line_widget import Box
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextPane
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from attn_tutor.lessons.learner.progress import Progress
     from attn_tutor.lessons.reading.course_outline import Corner, LessonOutline, StepOutline
-    from attn_tutor.tui.sources.source import Mapped
+    from attn_tutor.tui.sources.source import MapContent
     from attn_tutor.tui.state.course_entries import CourseEntry
 
 GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "↻", "continue": "▶", "course": "◆"}
@@ -126,7 +126,7 @@ class MapView(Box):
         yield self.list
         yield self._about
 
-    def show(self, source: Mapped, progress: Progress, others: Sequence[CourseEntry] = ()) -> None:
+    def show(self, source: MapContent, progress: Progress, others: Sequence[CourseEntry] = ()) -> None:
         """Show the lessons with the learner's progress, and other courses below them."""
         course = source.outline
         glyphs = GLYPHS if self._terminal.unicode else ASCII_GLYPHS

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from attn_tutor.lessons.engine.child_code import Names
+from attn_tutor.lessons.engine.children import Names
 from attn_tutor.lessons.engine.prompt import PromptResult
 from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.lesson import Lesson, Step
@@ -24,19 +24,18 @@ from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.result import StepResult, Tensor
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.actions.action_words import hint_of
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint, mention
+from attn_tutor.tui.actions.table import hint_of
 from attn_tutor.tui.drawings.marks import Cells, Marks
 from attn_tutor.tui.render.code_text import rich_code
 from attn_tutor.tui.render.step_layout import WIDE
 from attn_tutor.tui.screens.explaining_view import MATRICES, ExplainingView
 from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.editors import FIRST, GOES_ON, PromptInput
 from attn_tutor.tui.widgets.line_widget import Box, set_height
 from attn_tutor.tui.widgets.matrix import MatrixView
-from attn_tutor.tui.widgets.prompt_input import FIRST, GOES_ON, PromptInput
-from attn_tutor.tui.widgets.text_line import TextLine
-from attn_tutor.tui.widgets.text_pane import AFTER_F4, TextPane
+from attn_tutor.tui.widgets.text import AFTER_F4, TextLine, TextPane
 
 say = Wording("screen/prompt")
 

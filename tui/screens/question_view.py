@@ -1,7 +1,8 @@
-"""The view of a question about a run: shows it, takes answers, and shows their judgements, hints and explanations."""
+"""The view of a question about a run, and of a find: shows it, takes answers, and shows their judgements and hints."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Self
 
@@ -14,32 +15,131 @@ from textual.widget import Widget
 from attn_tutor.lessons.engine.questions import answer_reading, question_facts, question_words
 from attn_tutor.lessons.engine.questions.question_facts import Pointing
 from attn_tutor.lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question
-from attn_tutor.lessons.play.purpose import Purpose
-from attn_tutor.lessons.play.question import QuestionModel
-from attn_tutor.lessons.play.question_state import QuestionState, answer_cells
+from attn_tutor.lessons.play.course_path import Purpose
+from attn_tutor.lessons.play.question_state import QuestionState, answer_cells, pointed_cell
 from attn_tutor.lessons.play.step import StepModel
 from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.task import FindModel, QuestionModel
 from attn_tutor.lessons.render.source_text import names_of_steps
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.result import Judgement, Tensor, WorkerError
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.actions.action_words import hint_of
 from attn_tutor.tui.actions.bindings import bindings
-from attn_tutor.tui.actions.hints import hint
-from attn_tutor.tui.actions.key_names import short_keys
-from attn_tutor.tui.drawings import question_text
+from attn_tutor.tui.actions.hints import hint, short_keys
+from attn_tutor.tui.actions.table import hint_of
+from attn_tutor.tui.drawings import question_drawing
 from attn_tutor.tui.drawings.marks import Cells, Marks
-from attn_tutor.tui.drawings.question_text import QuestionText, code_text
+from attn_tutor.tui.drawings.question_drawing import QuestionLayout, QuestionText, code_text
 from attn_tutor.tui.render.code_text import marked
-from attn_tutor.tui.render.step_layout import CODE
-from attn_tutor.tui.screens.explaining_view import MATRICES, ExplainingView
-from attn_tutor.tui.screens.question_panes import QuestionPanes
-from attn_tutor.tui.screens.step_view import QuietStepView, ViewContext
+from attn_tutor.tui.render.step_layout import CODE, WIDE, Needs, text_width, with_gap
+from attn_tutor.tui.screens.explaining_view import MATRICES, ExplainingView, fill_slot, fill_slots
+from attn_tutor.tui.screens.step_view import FlowSubject, QuietStepView, ViewContext
 from attn_tutor.tui.tty.terminal import Terminal
 from attn_tutor.tui.widgets.answer_box import AnswerBox
-from attn_tutor.tui.widgets.line_widget import set_height
+from attn_tutor.tui.widgets.line_widget import Box, set_height
 from attn_tutor.tui.widgets.matrix import MatrixView
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import AFTER_F4, TextPane
+
+
+class QuestionPanes(Box):
+    """The panes of a question, one below the other, or with the matrices at the right on a wide screen."""
+
+    DEFAULT_CSS = """
+    QuestionPanes {
+        layout: vertical;
+        height: 1fr;
+    }
+
+    QuestionPanes.wide {
+        layout: grid;
+        grid-size: 2 2;
+    }
+
+    QuestionPanes #asked-text {
+        layout: vertical;
+        height: auto;
+    }
+
+    QuestionPanes #asked-figures {
+        layout: vertical;
+        height: 1fr;
+    }
+
+    QuestionPanes.wide #asked-text {
+        height: 1fr;
+    }
+
+    QuestionPanes.wide #asked-figures {
+        row-span: 2;
+    }
+
+    QuestionPanes.wide #asked-answer {
+        height: 1fr;
+    }
+    """
+
+    def __init__(self, terminal: Terminal, matrices: Sequence[MatrixView], *, id: str | None = None) -> None:
+        self.prose = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, id="question")
+        self.code = TextPane(ellipsis=terminal.ellipsis, way=AFTER_F4, is_code=True, id="asked-code")
+        self.answer = AnswerBox(terminal, id="asked-answer")
+        self._matrices = matrices
+        self._text = Box(self.prose, self.code, id="asked-text")
+        self._figures = Box(*matrices, id="asked-figures")
+        super().__init__(self._text, self._figures, self.answer, id=id)
+
+    def lay_out(
+        self, width: int, height: int, matrices: int, active: int, *, panel: bool, remark: bool, answered: bool
+    ) -> QuestionLayout:
+        """Give each pane its room, and return the layout, which also says what is left for the explanation.
+
+        Args:
+            width, height: the columns and lines for the panes and the explanation.
+            matrices: how many matrices are in use.
+            active: the pane that the learner has chosen, as in `Needs`.
+            panel: whether an explanation is open.
+            remark: whether the answer box must show at least one line of its verdict.
+            answered: whether the question is answered or given up.
+        """
+        needs = self._needs(width, matrices, panel=panel)
+        wanted = self.answer.lines_at(text_width(width, needs))
+        layout = question_drawing.lay_out(width, height, needs, wanted, active, answered=answered)
+        if layout.wide:
+            self.styles.grid_columns = f"{layout.text_width} 1fr"
+            self.styles.grid_rows = f"{max(1, layout.prose + layout.code)} 1fr"
+        self.set_class(layout.wide, "wide")
+        set_height(self.prose, layout.prose)
+        set_height(self.code, layout.code)
+        self._figures.display = matrices > 0
+        fill_slots(self._matrices, layout.matrices, layout.tall, layout.places, layout.widths)
+        self.answer.display = layout.answer > 0
+        self._figures.styles.height = "1fr" if layout.wide else layout.figures
+        self.answer.styles.height = "1fr" if layout.wide else max(1, layout.answer)
+        self.answer.give_lines(wanted.within(layout.answer, remark=remark))
+        return layout
+
+    def make_room(self, height: int, explained: int, matrices: int, active: int) -> int:
+        """Share `height` lines with an explanation that would like `explained` of them; return how many it gets."""
+        wanted = [view.natural_size()[1] for view in self._matrices[:matrices]]
+        task = with_gap(self.prose.lines_at(self.size.width))
+        explained, task, lines = question_drawing.beside_explanation(height, explained, task, wanted, active)
+        set_height(self.prose, task)
+        set_height(self.code, 0)
+        for view, each in zip(self._matrices, lines, strict=False):
+            fill_slot(view, each)
+        self._figures.styles.height = max(1, sum(lines))
+        return explained
+
+    def _needs(self, width: int, matrices: int, *, panel: bool) -> Needs:
+        """Return the room that text and matrices need at this width."""
+        sizes = tuple(view.natural_size() for view in self._matrices[:matrices])
+        widest = self.code.widest
+        columns = text_width(width, Needs(0, 0, 0, sizes, widest, widest))
+        prose, code = with_gap(self.prose.lines_at(columns)), with_gap(self.code.lines_at(columns))
+        rows = tuple(view.rows for view in self._matrices[:matrices])
+        # On a wide screen they stand beside the text. A question needs their digits, so shades are no choice.
+        forms = () if width >= WIDE else tuple(view.forms()[:-1] for view in self._matrices[:matrices])
+        return Needs(prose, code, 0, sizes, widest, widest, panel=panel, rows=rows, forms=forms)
+
 
 say = Wording("question/view")
 
@@ -254,7 +354,7 @@ class QuestionView(QuietStepView, ExplainingView):
             if view.index == self._untouched_cell:
                 # The enter that led here, pressed once too often, is no answer.
                 self._untouched_cell = None
-                self.say(question_text.confirm(view.tensor.name if view.tensor else "", view.index))
+                self.say(question_drawing.confirm(view.tensor.name if view.tensor else "", view.index))
                 return
             self._give_answer(", ".join(map(str, view.index)))
         else:
@@ -468,3 +568,88 @@ class QuestionView(QuietStepView, ExplainingView):
         if line != self._line:
             self._line = line
             self._code.show(marked(self._code_plain, line), keep=True)
+
+
+class FindView(QuestionView):
+    """The view of a step of the kind `find`: enter explains as in a lesson, and a key of its own answers."""
+
+    topic = "find"
+    names = "find"
+
+    _model: FindModel | None
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("find")]
+
+    def _begin(self) -> None:
+        """Put the cursor on the number at which explaining begins."""
+        start = self._model.task.starting_cell if self._model is not None else None
+        view = next((view for view in self._matrices if start and view.tensor and view.tensor.name == start[0]), None)
+        if start is not None and view is not None:
+            self._active = self._matrices.index(view)
+            view.go_to(start[1])
+        super()._begin()
+
+    @property
+    def flow_subject(self) -> FlowSubject | None:
+        """What a flow can be shown of; if a box is to be found, the learner answers there."""
+        subject = super().flow_subject
+        if subject is None or not self._state.is_open or question_facts.target_of(self._question) != "box":
+            return subject
+        return replace(subject, point=self._give_answer)
+
+    @property
+    def _question(self) -> Question:
+        assert self._step is not None
+        return self._step
+
+    def action_enter(self) -> None:
+        """Ask how the number under the cursor was computed."""
+        self.action_explain()
+
+    def action_point(self) -> None:
+        """Answer with what is under the cursor: an operand of the explanation, or a cell."""
+        if not self._state.is_open:
+            return
+        if question_facts.target_of(self._question) == "box":
+            self.say(
+                say(
+                    "answer-is-a-box",
+                    "The answer is a box of the flow. Press {key} to open the flow.",
+                    key=short_keys("tutor.flow"),
+                )
+            )
+            return
+        index = self._chosen_cell()
+        if index is None:
+            on = question_facts.pointed_name(self._question)
+            # The line for remarks is hidden while an explanation is open.
+            self.notify(
+                say("answer-is-in", "The answer is in {name}. Move the cursor to a number there first.", name=on),
+                markup=False,
+            )
+        else:
+            self._give_answer(", ".join(map(str, index)))
+
+    def _chosen_cell(self) -> tuple[int, ...] | None:
+        """Return the cell of the tensor in question that is under the cursor, None if the cursor is elsewhere."""
+        explanation, operand = self._explanation.explanation, self._explanation.operand
+        if self._explanation.has_focus and explanation is not None:
+            position = None if operand is None else explanation.operands.index(operand)
+            return pointed_cell(self._question, explanation, position)
+        view = self._matrix
+        return view.index if view is not None and view.has_focus and view is self._pointed else None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action applies now; if not, its key keeps the meaning that it has elsewhere."""
+        return self._state.is_open if action == "point" else super().check_action(action, parameters)
+
+    @property
+    def hints(self) -> list[str]:
+        """The hints for the line of keys, the most important first."""
+        if not self._state.is_open:
+            return super().hints
+        if question_facts.target_of(self._question) == "box":
+            return [hint("tutor.flow"), *super().hints]
+        on_target = isinstance(self.screen.focused, MatrixView) and self.screen.focused is self._pointed
+        first = [hint("find.point")] if on_target or self._explanation.has_focus else []
+        return [*first, *super().hints]

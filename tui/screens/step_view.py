@@ -1,17 +1,35 @@
-"""The protocols of views: of all views, and of the views that show steps of a lesson."""
+"""The protocols of views: of all views, of those that show steps of a lesson, and what a flow is shown of."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, Self
 
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.play.step import StepModel
 from attn_tutor.lessons.play.step_content import StepContent
-from attn_tutor.tui.screens.flow_subject import FlowSubject
+from attn_tutor.lessons.results.tensor_questions import FlowQuestion
 from attn_tutor.tui.state.async_session import AsyncSession
 from attn_tutor.tui.tty.terminal import Terminal
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextPane
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSubject:
+    """What a flow is shown of.
+
+    Attributes:
+        title: of the step, or what else has run.
+        question: the question about its flow, with the operands of the explanation that is open.
+        tensor: the name of the tensor that the learner is in; "" for none.
+        point: what to do with the name of the box that the learner points at; None if nothing asks for one.
+    """
+
+    title: str
+    question: FlowQuestion
+    tensor: str = ""
+    point: Callable[[str], None] | None = None
 
 
 class View(Protocol):

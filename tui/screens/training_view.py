@@ -7,40 +7,102 @@ from dataclasses import replace
 from typing import ClassVar, Self
 
 from rich.cells import cell_len
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
 from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, TrainStep
-from attn_tutor.lessons.play.step import StepModel
+from attn_tutor.lessons.play.step import StepModel, TrainingModel
 from attn_tutor.lessons.play.step_content import StepContent
-from attn_tutor.lessons.play.training import TrainingModel
 from attn_tutor.lessons.play.training_replay import TrainingReplay
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.result import StepResult, Tensor
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
-from attn_tutor.tui.actions.hints import hint, mention
-from attn_tutor.tui.actions.key_names import short_keys
-from attn_tutor.tui.drawings import before_after, training_layout, training_status
-from attn_tutor.tui.drawings.training_layout import plots
-from attn_tutor.tui.drawings.training_status import TrainingStatus
+from attn_tutor.tui.actions.hints import hint, mention, short_keys
+from attn_tutor.tui.drawings import before_after, training_drawing
+from attn_tutor.tui.drawings.styled_line import Runs, StyledLine, differing_width, over
+from attn_tutor.tui.drawings.training_drawing import COLORS, Plot, TrainingStatus, arrange_plot, draw_curves, plots
 from attn_tutor.tui.render.code_text import rich_code
 from attn_tutor.tui.render.step_layout import Needs, panes, text_width
-from attn_tutor.tui.screens.lesson_view import LessonView
-from attn_tutor.tui.screens.scratch_run_view import at_line
+from attn_tutor.tui.screens.lesson_view import LessonView, at_line
 from attn_tutor.tui.screens.step_view import ViewContext
 from attn_tutor.tui.state.what_if_rows import Spot
 from attn_tutor.tui.tty.terminal import Terminal
-from attn_tutor.tui.widgets.curves import Curves
-from attn_tutor.tui.widgets.line_widget import set_height
+from attn_tutor.tui.widgets.line_widget import LineWidget, set_height
 from attn_tutor.tui.widgets.matrix import MatrixView
-from attn_tutor.tui.widgets.text_line import TextLine
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextLine, TextPane
+
+
+class Curves(LineWidget):
+    """Some curves, side by side or stacked. A change repaints only the lines that differ."""
+
+    DEFAULT_CSS = """
+    Curves {
+        width: 1fr;
+    }
+    """
+
+    def __init__(self, terminal: Terminal, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._unicode = terminal.unicode
+        self._plots: tuple[Plot, ...] = ()
+        self._painted: dict[int, Runs] = {}
+        self._lines: tuple[Runs, ...] = ()
+        self._drawn: object = None
+
+    def show(self, plots: tuple[Plot, ...]) -> None:
+        """Show these curves."""
+        if plots == self._plots:
+            return
+        self._plots = plots
+        if not self.size:
+            # While the widget is hidden, there is nothing to compare with: what it drew before must not reappear.
+            self.refresh()
+        self._draw()
+        for y, line in enumerate(self._lines):
+            before = self._painted.get(y)
+            wide = self.size.width if before is None else differing_width(before, line)
+            if wide:
+                self.refresh(Region(0, y, wide, 1))
+
+    def _draw(self) -> None:
+        """Draw all curves into the lines of the widget."""
+        width, height = self.size
+        self._drawn = (self._plots, self.size)
+        slots = arrange_plot(len(self._plots), width, height)
+        curves = [
+            draw_curves(plot, slot.width, slot.height, self._unicode, COLORS[at % len(COLORS)])
+            for at, (plot, slot) in enumerate(zip(self._plots, slots, strict=False))
+        ]
+        lines = []
+        for y in range(height):
+            line = StyledLine()
+            for slot, curve in zip(slots, curves, strict=True):
+                if slot.y <= y < slot.y + slot.height:
+                    line.pad_to(slot.x)
+                    for text, style in curve[y - slot.y]:
+                        line.add(text, style)
+            lines.append(line.runs(width))
+        self._lines = tuple(lines)
+
+    def render_line(self, y: int) -> Strip:
+        """Render one line."""
+        if self._drawn != (self._plots, self.size):
+            # A new size is painted before its resize event arrives.
+            self._draw()
+        runs = self._lines[y] if y < len(self._lines) else ((" " * self.size.width, None),)
+        self._painted[y] = runs
+        ground = self.ground
+        return Strip([Segment(text, over(ground, style)) for text, style in runs], sum(cell_len(t) for t, _ in runs))
+
 
 say = Wording("training/view")
 
@@ -255,7 +317,7 @@ class TrainingView(LessonView):
     def _show_status(self) -> None:
         """Show the status line: the state and the progress of the training."""
         if self._model is not None:
-            status = training_status.training_status(self._replay, self._model.last_duration)
+            status = training_drawing.training_status(self._replay, self._model.last_duration)
             self._status.set(*self._status_line(status))
 
     def _status_line(self, status: TrainingStatus) -> tuple[Text, str]:
@@ -274,7 +336,7 @@ class TrainingView(LessonView):
             message = status.short
         left = room - cell_len(message) - 2
         if status.share is not None and left >= SHORTEST_BAR:
-            full, rest = training_status.bar(status.share, min(BAR, left), self._terminal.unicode)
+            full, rest = training_drawing.progress_bar(status.share, min(BAR, left), self._terminal.unicode)
             text.append(full, FULL).append(rest, DIM).append("  ")
         text.append(message, BOLD)
         return text, status.current + " "
@@ -337,7 +399,7 @@ class TrainingView(LessonView):
             # The earlier tensors stay, marked as such, until there is a snapshot, so that cursor and zoom are kept.
             return
         for index, view in enumerate(self._matrices):
-            view.show(tensors[index] if index < len(tensors) else None, training_status.note(self._replay))
+            view.show(tensors[index] if index < len(tensors) else None, training_drawing.failure_note(self._replay))
 
     def action_look(self, step: int) -> None:
         """Select the snapshot `step` positions on; negative goes back."""
@@ -424,7 +486,7 @@ class TrainingView(LessonView):
         if not self._shows_snapshot:
             super().action_explain()
         elif self._active >= 0 and self._tensors():
-            self.notify(training_status.about_number(self._replay), markup=False, timeout=8)
+            self.notify(training_drawing.about_number(self._replay), markup=False, timeout=8)
 
     def action_what_if(self) -> None:
         """Open the what-if panel, except during a training, because a change runs the lesson again."""
@@ -466,7 +528,7 @@ class TrainingView(LessonView):
             return
         needs = self._needs()
         word = self._word.lines_at(text_width(width, needs))
-        layout = training_layout.lay_out(width, height, needs, len(self._step.curves), word, self._active)
+        layout = training_drawing.lay_out(width, height, needs, len(self._step.curves), word, self._active)
         self._body.set_class(layout.wide, "wide")
         for panel in (self._explanation, self._whatif):
             panel.set_class(layout.wide, "wide")

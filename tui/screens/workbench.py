@@ -1,17 +1,19 @@
-"""The view of an exercise step, which connects its four views with the worker and the learner's progress.
+"""The view of an exercise step, which connects its four views with worker, progress, and an editor outside.
 
 The four views are the editor, the scratch run, the difference between two results, and the model answer.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar, Self
 
 from rich.style import Style
 from rich.text import Text
 from textual import events, on, work
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import BindingType
 from textual.message import Message
 
@@ -24,18 +26,14 @@ from attn_tutor.lessons.play.step_content import StepContent
 from attn_tutor.lessons.results.result import AnswerComparison, WorkerError
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
-from attn_tutor.tui.actions.hints import hint, key_line, mention
-from attn_tutor.tui.actions.key_names import short_keys
-from attn_tutor.tui.render import exercise_text, solution_text, verdict_text
-from attn_tutor.tui.screens.difference_view import DifferenceView
-from attn_tutor.tui.screens.exercise_view import ExerciseView
-from attn_tutor.tui.screens.flow_subject import FlowSubject
-from attn_tutor.tui.screens.outside_editing import edit_outside
-from attn_tutor.tui.screens.scratch_run_view import ScratchRunView
-from attn_tutor.tui.screens.solution_view import SolutionView
-from attn_tutor.tui.screens.step_view import QuietStepView, ViewContext
+from attn_tutor.tui.actions.hints import hint, key_line, mention, short_keys
+from attn_tutor.tui.render import exercise_text
+from attn_tutor.tui.screens.exercise_view import DifferenceView, ExerciseView, SolutionView
+from attn_tutor.tui.screens.lesson_view import ScratchRunView
+from attn_tutor.tui.screens.step_view import FlowSubject, QuietStepView, ViewContext
+from attn_tutor.tui.tty import external_editor
 from attn_tutor.tui.widgets.line_widget import Box
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextPane
 
 say = Wording("exercise/workbench")
 
@@ -298,7 +296,7 @@ class Workbench(QuietStepView, Box):
         shown, more = model.judged(code, judgement)
         if model is self._model:
             help = mention("exercise.hint", model.help.next)
-            verdict = verdict_text.verdict(shown, model.lesson, help=help, more=more, unicode=self._terminal.unicode)
+            verdict = exercise_text.verdict(shown, model.lesson, help=help, more=more, unicode=self._terminal.unicode)
             self._say(verdict, code, None if shown.passed or shown.stopped else shown.line)
             self.post_message(self.Changed())
 
@@ -377,7 +375,7 @@ class Workbench(QuietStepView, Box):
 
     def _show_solution(self, compared: AnswerComparison | str, keep: bool = False) -> None:
         gave_up = self.model.help.gave_up
-        text = solution_text.solution(
+        text = exercise_text.solution(
             self.model.exercise, self.writing.code, compared, gave_up=gave_up, unicode=self._terminal.unicode
         )
         if gave_up:
@@ -475,3 +473,27 @@ class Workbench(QuietStepView, Box):
             self.writing.replace_code(edited.code)
         if edited.message:
             self.notify(edited.message, markup=False, timeout=15)
+
+
+def edit_outside(app: App[object], name: str, code: str, save: Callable[[str], None]) -> external_editor.EditOutcome:
+    """Open the learner's editor on some code, and return the edited code or the reason why there is none.
+
+    Args:
+        app: the tutor, which gives up the terminal in the meantime.
+        name: the name of the exercise.
+        code: the code to edit.
+        save: called with the edited code before the screen is restored, because the connection may have been lost.
+    """
+    try:
+        words = external_editor.command(os.environ)
+        with app.suspend():
+            edited = external_editor.edit(words, name, code)
+            if edited.code is not None:
+                save(edited.code)
+    except external_editor.EditorError as error:
+        return external_editor.EditOutcome(message=str(error))
+    except SuspendNotSupported:
+        return external_editor.EditOutcome(
+            message=say("no-suspend", "This terminal does not let the tutor make room for another program.")
+        )
+    return edited

@@ -53,9 +53,9 @@ class CourseSource:
     @cached_property
     def outline(self) -> CourseOutline:
         """The lessons, as the map needs them; known before the course is loaded if it was read."""
-        from attn_tutor.lessons.reading import outlining
+        from attn_tutor.lessons.reading import loader
 
-        return outlining.outline(self.course)
+        return loader.outline_of(self.course)
 
     @property
     def lessons(self) -> tuple[Lesson, ...]:

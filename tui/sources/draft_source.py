@@ -10,21 +10,52 @@ from rich.text import Text
 
 from attn_tutor.lessons.authoring import axis_complaints
 from attn_tutor.lessons.authoring.previewed_course import Fingerprint, PreviewedCourse, Version
-from attn_tutor.lessons.format.lesson import Course, Lesson, Step
+from attn_tutor.lessons.format.lesson import Course, Lesson, RunningStep, Step
 from attn_tutor.lessons.learner.progress import Progress
-from attn_tutor.lessons.reading import outlining
+from attn_tutor.lessons.play import step_content
+from attn_tutor.lessons.play.recorded_results import NothingRecorded
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.step_results import Runs, StepResults
+from attn_tutor.lessons.reading import loader
 from attn_tutor.lessons.reading.findings import Finding, LessonError
 from attn_tutor.lessons.results.clean_text import printable
-from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.results.result import StepResult, WorkerError
 from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.what_if.changes import UNCHANGED
 from attn_tutor.tui.render import finding_text
 from attn_tutor.tui.sources import course_source
-from attn_tutor.tui.sources.source import Look, News, Notice, StepPosition
+from attn_tutor.tui.sources.source import FilesLook, News, Notice, StepPosition
 from attn_tutor.tui.state.async_session import AsyncSession
-from attn_tutor.tui.state.preview_results import PreviewResults
 
 if TYPE_CHECKING:
     from attn_tutor.lessons.engine.session import Session
+
+
+class PreviewResults(StepResults):
+    """The results of the steps. `prepare` runs a step before it is shown, so that nothing moves once it is."""
+
+    def __init__(self) -> None:
+        super().__init__(NothingRecorded())
+        self._prepared: dict[str, StepResult] = {}
+
+    def prepare(self, step: Step) -> Runs[None]:
+        """Have a new version of a lesson run up to a step."""
+        self._prepared.clear()
+        if isinstance(step, RunningStep):
+            run = yield UNCHANGED
+            self._prepared[step.id] = run.result(step.id) or run.steps[-1]
+
+    def unchanged(self, lesson: Lesson, step: Step) -> StepResult | None:
+        """Return what the step has computed without changes, None if it has not run."""
+        return self._bases.get((lesson.id, step.id))
+
+    def at_once(self, lesson: Lesson, step: Step) -> StepContent:
+        """Return what the step has computed just now, if anything."""
+        found = self._prepared.pop(step.id, None)
+        if found is None:
+            return super().at_once(lesson, step)
+        return step_content.of_run(found, found, None)
+
 
 say = Wording("screen/preview")
 
@@ -62,7 +93,7 @@ class DraftSource:
 
     def show(self, version: Version) -> None:
         """Have another version shown from now on."""
-        self.version, self.outline = version, outlining.outline(version.course)
+        self.version, self.outline = version, loader.outline_of(version.course)
 
     @property
     def course(self) -> Course:
@@ -127,11 +158,11 @@ class DraftSource:
         """Says that this is a preview, or that it is one of an older version."""
         return say("preview", "preview") if self.version.is_new else say("older", "older version")
 
-    def look(self) -> Look:
+    def look(self) -> FilesLook:
         """Look at the files: two looks in a row have to agree."""
         found = self.previewed.fingerprint()
         settled, self._seen = found == self._seen, found
-        return Look(settled and self._is_new(found))
+        return FilesLook(settled and self._is_new(found))
 
     def was_saved(self) -> bool:
         """Return whether a file was saved since it was last read."""

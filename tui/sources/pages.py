@@ -1,34 +1,92 @@
-"""Tensors on pages, in place of the lessons of a course: what a program and a file of tensors have in common."""
+"""Tensors on pages, in place of the lessons of a course: of a program of one's own, or of a file of tensors."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from attn_tutor.lessons.engine.programs import program_session
 from attn_tutor.lessons.engine.programs.first_difference import lead_to_first
-from attn_tutor.lessons.engine.programs.program_lesson import Group
+from attn_tutor.lessons.engine.programs.program_lesson import TensorGroup
 from attn_tutor.lessons.engine.programs.program_session import ProgramRun, ProgramSession
+from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
 from attn_tutor.lessons.engine.running_program import OwnProgram
-from attn_tutor.lessons.format.lesson import Lesson, Step
+from attn_tutor.lessons.format.lesson import Lesson, RunStep, Step
 from attn_tutor.lessons.learner.progress import Progress
-from attn_tutor.lessons.play.step_results import StepResults
+from attn_tutor.lessons.play.recorded_results import NothingRecorded
+from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.step_results import Runs, StepResults
 from attn_tutor.lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
+from attn_tutor.lessons.render.tensor_file_text import size
+from attn_tutor.lessons.results.clean_text import printable
 from attn_tutor.lessons.results.result import Failure, WorkerError
 from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.sources.source import Call, Look, News, Notice, StepPosition
-from attn_tutor.tui.state import program_calls, program_words
+from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.tui.sources.source import FilesLook, News, Notice, ShownCall, StepPosition
+from attn_tutor.tui.state import program_tensors
 from attn_tutor.tui.state.async_session import AsyncSession
-from attn_tutor.tui.state.program_calls import Which
+from attn_tutor.tui.state.program_tensors import Which, rows_of_file
 from attn_tutor.tui.state.saved_program import SavedProgram
 from attn_tutor.tui.state.tensor_rows import TensorRow
+
+
+class ProgramResults(StepResults):
+    """The results of the pages. Those of the version before are kept to compare with."""
+
+    def __init__(self) -> None:
+        super().__init__(NothingRecorded())
+        self._before: ProgramRun | None = None
+
+    def compare_with(self, before: ProgramRun) -> None:
+        """Compare what is shown with the results of an earlier version from now on."""
+        if self._before is not None and self._before is not before:
+            self._before.release()
+        self._before = before
+        self.forget()
+
+    def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> Runs[StepContent]:
+        """Have the program run, if it has not just been run with these changes."""
+        content = yield from super().live(lesson, step, changes)
+        if changes or self._before is None or not isinstance(step, RunStep):
+            return content
+        tensors = self._before.tensors([shown.name for shown in step.show])
+        return replace(content, base=replace(content.result, tensors=tuple(tensors)))
+
 
 say = Wording("screen/program")
 
 
-class Pages(ABC):
+def difference_words(run: ProgramRun, changed: str) -> str:
+    """Say what a new version of a program has changed."""
+    if run.whole.error is not None:
+        return run.whole.error.message
+    if not changed:
+        return say("same", "It ran again. No named tensor has other values than before.")
+    item = next(item for item in run.whole.named if item.label == changed)
+    if item.line is None:
+        return say("differs", "The first tensor that differs is {name}.", name=changed)
+    if 0 < item.call < item.count:
+        return say(
+            "differs-in-call",
+            "The first tensor that differs is {name}, line {line}, in call {call} of {count}.",
+            name=changed,
+            line=item.line,
+            call=item.call,
+            count=item.count,
+        )
+    return say("differs-at", "The first tensor that differs is {name}, line {line}.", name=changed, line=item.line)
+
+
+def unrun_words(file: str, error: Failure) -> str:
+    """Say why a new version of a program came to nothing."""
+    where = file if error.line is None else say("at", "{file}, line {line}", file=file, line=error.line)
+    return say("unrun", "{where}: {message} What you see is the version before.", where=where, message=error.message)
+
+
+class PagesSource(ABC):
     """The pages of a session as they are shown; a thread may be at work on newer ones.
 
     Attributes:
@@ -88,7 +146,7 @@ class Pages(ABC):
         return self.lessons[0]
 
     @property
-    def again(self) -> Pages:
+    def again(self) -> PagesSource:
         """The pages, which are read again."""
         return self
 
@@ -111,7 +169,7 @@ class Pages(ABC):
 
     # The call of a function that a page shows ------------------------------------------------------------------------
 
-    async def choose_call(self, session: AsyncSession, page: str, which: Which) -> Call | Refusal:
+    async def choose_call(self, session: AsyncSession, page: str, which: Which) -> ShownCall | Refusal:
         """Show another call of the function that a page is about; return where, or why there is none."""
         groups = self.opened.groups
         index = await session.work(partial(self.choose, page, which))
@@ -122,23 +180,23 @@ class Pages(ABC):
 
     def choose(self, page: str, which: Which | int) -> int | Refusal:
         """Choose another call of the function of a page, in a thread; return its page, or why there is none."""
-        return program_calls.choose(self._session, page, which)
+        return program_tensors.choose_call(self._session, page, which)
 
-    def show_call(self, index: int, before: Sequence[Group]) -> Call:
+    def show_call(self, index: int, before: Sequence[TensorGroup]) -> ShownCall:
         """Have the call shown that was chosen; `before` are the groups of the pages of before."""
         self._show()
-        return Call(StepPosition(self.lessons[0], index), program_calls.are_alike(before, self.opened.groups))
+        return ShownCall(StepPosition(self.lessons[0], index), program_tensors.are_alike(before, self.opened.groups))
 
     # Reading it again ------------------------------------------------------------------------------------------------
 
-    def look(self) -> Look:
+    def look(self) -> FilesLook:
         """Look at the files of the program; two looks that agree find one saved."""
         if self._saved.changed(self.opened.whole.imported, self._session.began):
-            return Look(saved=True)
+            return FilesLook(saved=True)
         if not self._saved.vanished():
-            return Look(saved=False)
+            return FilesLook(saved=False)
         gone = say("gone", "{file} is gone. What you see stays as it is.", file=self._saved.name)
-        return Look(saved=False, said=Notice(gone, "warning", 10))
+        return FilesLook(saved=False, said=Notice(gone, "warning", 10))
 
     async def read_again(
         self, session: AsyncSession, here: Callable[[], tuple[Lesson, Step]], tell: Callable[[Notice], None]
@@ -168,7 +226,7 @@ class Pages(ABC):
 
     def unrun(self, failure: Failure) -> str:
         """Say why a new version of the program came to nothing."""
-        return program_words.unrun(self._saved.name, failure)
+        return unrun_words(self._saved.name, failure)
 
     def program_now(self) -> OwnProgram | None:
         """Return the program as its file is now, None if that cannot be read."""
@@ -214,3 +272,79 @@ class Pages(ABC):
     @abstractmethod
     def _compare_with(self, before: ProgramRun) -> None:
         """Have the results of an earlier version compared with those that are shown from now on."""
+
+
+class ProgramSource(PagesSource):
+    """A program that has run."""
+
+    computes = True
+
+    @property
+    def map_name(self) -> str:
+        """What the title line calls the list of tensors."""
+        return say("tensors", "tensors")
+
+    def _rows(self) -> Iterator[TensorRow]:
+        return program_tensors.rows_of(self.opened)
+
+    @property
+    def start(self) -> StepPosition:
+        """The page where the program has failed, or else the first."""
+        return StepPosition(self.lessons[0], program_session.first_page(self.opened))
+
+    def _make_results(self) -> ProgramResults:
+        self._compared = ProgramResults()
+        return self._compared
+
+    def _compare_with(self, before: ProgramRun) -> None:
+        self._compared.compare_with(before)
+
+    @property
+    def _said_meanwhile(self) -> str:
+        return say("again", "Running {file} again.", file=self._saved.name)
+
+    def said_after(self, changed: str) -> str:
+        """Say what running the program again has changed."""
+        return difference_words(self.opened, changed)
+
+
+class TensorFileSource(PagesSource):
+    """A file of tensors."""
+
+    computes = False
+
+    def __init__(self, session: TensorFileSession, name: str = "") -> None:
+        """Initialize; the page with the tensor `name` is opened first, or else the list."""
+        self._file, self._first = session, name
+        super().__init__(session)
+
+    @property
+    def map_name(self) -> str:
+        """The kind of the file, its size, and how many tensors are in it."""
+        found = self._file.found
+        count = len(found.tensors) + found.more_tensors
+        facts = say.count("tensor-file-tensors", count, "{count} tensor", "{count} tensors")
+        return f"{found.kind}, {size(found.size)}, {facts}"
+
+    def _rows(self) -> Iterator[TensorRow]:
+        return rows_of_file(self._file)
+
+    @property
+    def start(self) -> StepPosition | None:
+        """The page of the tensor that was asked for."""
+        page, name = self._file.pages.page_of(self._first)
+        return StepPosition(self.lessons[0], self.lessons[0].index(page), name) if page else None
+
+    def _make_results(self) -> StepResults:
+        return StepResults(NothingRecorded())
+
+    def _compare_with(self, before: ProgramRun) -> None:
+        self._results.forget()
+
+    @property
+    def _said_meanwhile(self) -> str:
+        return say("reading", "Reading {file} again.", file=printable(self._file.path.name))
+
+    def said_after(self, changed: str) -> str:
+        """Say that the file was read again."""
+        return say("tensor-file-again", "The list of the file was read again.")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the first paint needs this module before the others are loa
     from attn_tutor.lessons.reading.folders import CourseFolder
     from attn_tutor.lessons.results.tensor_questions import Refusal
     from attn_tutor.tui.state.async_session import AsyncSession
-    from attn_tutor.tui.state.program_calls import Which
+    from attn_tutor.tui.state.program_tensors import Which
     from attn_tutor.tui.state.tensor_rows import TensorRow
 
 
@@ -57,14 +57,14 @@ class News(NamedTuple):
     problem: str = ""
 
 
-class Call(NamedTuple):
+class ShownCall(NamedTuple):
     """Where a call of a function is shown, and whether what the learner changed holds there too."""
 
     place: StepPosition
     keeps_changes: bool
 
 
-class Look(NamedTuple):
+class FilesLook(NamedTuple):
     """What a look at the files has found: whether one was saved, and what is to be said of them."""
 
     saved: bool
@@ -90,7 +90,7 @@ class Again(Protocol):
     def greeting(self) -> Notice | None:
         """What is said when it is opened."""
 
-    def look(self) -> Look:
+    def look(self) -> FilesLook:
         """Look at the files; two looks that agree find one saved."""
 
     async def read_again(
@@ -118,7 +118,7 @@ class Edited(Protocol):
         """Yield sentences about what is wrong with the files."""
 
 
-class Mapped(Protocol):
+class MapContent(Protocol):
     """What a map shows."""
 
     @property
@@ -130,7 +130,7 @@ class Mapped(Protocol):
         """The tensors, which the map lists in place of the lessons."""
 
 
-class Source(Mapped, Protocol):
+class Source(MapContent, Protocol):
     """What is opened."""
 
     # What there is to show
@@ -163,7 +163,7 @@ class Source(Mapped, Protocol):
         """The course, of which there are a glossary and files to take home."""
 
     @property
-    def choose_call(self) -> Callable[[AsyncSession, str, Which], Awaitable[Call | Refusal]] | None:
+    def choose_call(self) -> Callable[[AsyncSession, str, Which], Awaitable[ShownCall | Refusal]] | None:
         """Shows another call of the function that a page is about; returns where, or why there is none."""
 
     @property

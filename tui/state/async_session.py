@@ -8,8 +8,8 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from attn_tutor.lessons.engine import scratch_run
-from attn_tutor.lessons.engine.child_code import Names
-from attn_tutor.lessons.engine.launching.tasks import JobThread
+from attn_tutor.lessons.engine.children import Names
+from attn_tutor.lessons.engine.launching.host_limits import JobThread
 from attn_tutor.lessons.engine.prompt import Prompt, PromptResult
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session

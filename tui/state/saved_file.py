@@ -1,4 +1,4 @@
-"""Notice when a file is saved, from any editor.
+"""Notice when a file is saved, from any editor, or one of the files of a program of one's own.
 
 The file is polled, since nothing reports changes on a network mount. Editors save in pieces, or replace the file by a
 new one, so a file counts as saved when two looks in a row find the same state.
@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attn_tutor.lessons.engine.judging import MAX_SOURCE
-from attn_tutor.lessons.files.regular_file import open_regular, read_most
-from attn_tutor.lessons.files.whole_file import create_whole
+from attn_tutor.lessons.files import create_whole, open_regular, read_most
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Names of tensors as learners type them: whole, or of a long name only the end."""
+"""Names of tensors, and words of them, as learners type them: whole, or of a long name only the end."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from attn_tutor.lessons.texts.wording import Wording
+
+
+def has_words(words: str, *texts: str) -> bool:
+    """Return whether each of some words stands in one of the texts, in whatever case; also for no words."""
+    folded = [text.casefold() for text in texts]
+    return all(any(word in text for text in folded) for word in words.casefold().split())
+
 
 say = Wording("names/typed")
 

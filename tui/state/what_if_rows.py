@@ -1,21 +1,91 @@
-"""The rows of the what-if panel: everything that a learner may change at a step, as pure functions."""
+"""The rows of the what-if panel, and the order of its knobs: everything that a learner may change at a step."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal
 
-from attn_tutor.lessons.format.knobs.knob import Knob
-from attn_tutor.lessons.format.knobs.literal import LiteralKnob
-from attn_tutor.lessons.format.lesson import Lesson
+from attn_tutor.lessons.format.knobs import Knob, LiteralKnob
+from attn_tutor.lessons.format.lesson import Lesson, RunStep
 from attn_tutor.lessons.results.explanation import label
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.what_if import cells, relevance
+from attn_tutor.lessons.what_if import cells, knobs
 from attn_tutor.lessons.what_if.changes import ChangeError, Changes, apply
-from attn_tutor.tui.actions.key_names import full_keys, short_keys
-from attn_tutor.tui.state import knob_list
-from attn_tutor.tui.state.word_search import has_words
+from attn_tutor.tui.actions.hints import full_keys, short_keys
+from attn_tutor.tui.state.typed_names import has_words
+
+
+def knobs_in_order(knobs: Iterable[Knob], step: str) -> list[Knob]:
+    """Return knobs with those first that are near to what a page of a program shows.
+
+    Among the equally near, a text that computes nothing comes last.
+    """
+    return sorted(knobs, key=lambda knob: (distance(knob, step), isinstance(knob, LiteralKnob) and knob.aside))
+
+
+def distance(knob: Knob, step: str) -> int:
+    """Return how far a literal is from what a page of a program shows; 0 for what a lesson lets one change."""
+    return 0 if not isinstance(knob, LiteralKnob) or step in knob.near else 1 if step in knob.within else 2
+
+
+def knobs_having(lesson: Lesson, knobs: Sequence[Knob], words: str) -> list[Knob]:
+    """Return the knobs that have each of these words in their label or value or on their line of code.
+
+    First come those that are called so, then those whose label has the words. The beginning of a name counts too.
+    """
+    ranked = [(_rank(lesson, knob, words.casefold()), knob) for knob in knobs]
+    return [knob for _, knob in sorted(((rank, knob) for rank, knob in ranked if rank is not None), key=itemgetter(0))]
+
+
+def _rank(lesson: Lesson, knob: Knob, words: str) -> int | None:
+    """Return how well a knob fits words, 0 the best; None if it does not."""
+    if words in knob.label.casefold() or knob.name.casefold().startswith(words):
+        return 0
+    if not isinstance(knob, LiteralKnob):
+        return 1 if has_words(words, knob.name, knob.label) else None
+    if has_words(words, knob.label):
+        return 1
+    return 2 if has_words(words, knob.label, str(knob.value), line_of_knob(lesson, knob)) else None
+
+
+def line_of_knob(lesson: Lesson, knob: LiteralKnob) -> str:
+    """Return the line of code that a literal of a program begins on; "" if no page has it."""
+    return _line(lesson, knob)[0].strip()
+
+
+def is_all_of_knob(lesson: Lesson, knob: LiteralKnob) -> bool:
+    """Return whether a literal is all that the code gives to what it is called after: not in `lr /= 4` or `lr = -1`.
+
+    An option of the command line gets its default.
+    """
+    line, column = _line(lesson, knob)
+    name = "default" if knob.called.startswith("-") else re.escape(knob.called)
+    return bool(name and re.search(rf"(?<![\w.]){name}\s*(:[^=]*)?=\s*$", line[:column]))
+
+
+def _line(lesson: Lesson, knob: LiteralKnob) -> tuple[str, int]:
+    """Return the line that a literal begins on, and at which of its characters."""
+    step = next((step for step in lesson.steps if step.id in knob.within), None)
+    if not isinstance(step, RunStep):
+        return "", 0
+    lines, starts = _lines(step.code)
+    number = bisect_right(starts, knob.start) - 1
+    return lines[number], knob.start - starts[number]
+
+
+@functools.lru_cache(8)
+def _lines(code: str) -> tuple[list[str], list[int]]:
+    """Return the lines of a source, and at which character each begins."""
+    lines, starts = code.split("\n"), [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    return lines, starts[:-1]
+
 
 say = Wording("change/rows")
 
@@ -80,12 +150,12 @@ def rows(
             continue
         found.append(WhatIfRow("cell", cell.label, str(cell.value), changed=True, hint=AS_IT_WAS, cell=cell))
     settings = changes.settings
-    matter = relevance.to_step(lesson, step) if matter is None else matter
+    matter = knobs.relevant_to_step(lesson, step) if matter is None else matter
     # A change made at another step can be taken back here too.
     chosen = {knob.name for knob in matter} | set(settings)
     there: list[Knob] = [knob for knob in lesson.knobs if knob.name in chosen]
     # First those of the function that a page is about.
-    for knob in knob_list.in_order(there, step):
+    for knob in knobs_in_order(there, step):
         setting = settings.get(knob.name, knob.initial(lesson))
         shown = say("each-step-own", "each step its own") if setting is None else knob.say(setting)
         label = knob.label
@@ -104,7 +174,7 @@ def having(lesson: Lesson, rows: Sequence[WhatIfRow], words: str) -> tuple[WhatI
     if not words:
         return tuple(rows)
     of_knob = {row.knob.name: row for row in rows if row.knob is not None}
-    knobs = knob_list.having(lesson, [row.knob for row in rows if row.knob is not None], words)
+    knobs = knobs_having(lesson, [row.knob for row in rows if row.knob is not None], words)
     changed = [row for row in rows if row.cell is not None and has_words(words, row.label)]
     return (*changed, *(of_knob[knob.name] for knob in knobs))
 

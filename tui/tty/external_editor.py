@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from attn_tutor.lessons.files.regular_file import NotRegular, open_regular, read_most
+from attn_tutor.lessons.files import NotRegular, open_regular, read_most
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.tty.signal_handlers import Handler, handled
+from attn_tutor.tui.tty.signals import Handler, handled
 
 say = Wording("editor/outside")
 
@@ -37,7 +37,7 @@ class EditorError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditOutcome:
     """The outcome of editing: the code (None if it cannot be read back), and a message ("" for none)."""
 
     code: str | None = None
@@ -75,12 +75,12 @@ def command(environ: Mapping[str, str]) -> list[str]:
     )
 
 
-def edit(words: Sequence[str], name: str, code: str, run: Run | None = None) -> Edited:
+def edit(words: Sequence[str], name: str, code: str, run: Run | None = None) -> EditOutcome:
     """Edit code in a file `NAME.py` that only the learner can read, and return the result. Raises nothing."""
     try:
         folder = Path(tempfile.mkdtemp(prefix="attn-tutor-"))
     except OSError as error:
-        return Edited(
+        return EditOutcome(
             message=say("no-file", "No file could be created for your editor: {reason}.", reason=error.strerror)
         )
     path = folder / f"{name}.py"
@@ -89,16 +89,16 @@ def edit(words: Sequence[str], name: str, code: str, run: Run | None = None) -> 
         status = (run or _run)([*words, str(path)])
     except OSError as error:
         _remove(folder)
-        return Edited(message=say("not-run", "Your editor could not be run: {reason}.", reason=error.strerror))
+        return EditOutcome(message=say("not-run", "Your editor could not be run: {reason}.", reason=error.strerror))
     read, why = _read(path)
     if read is not None and not read.strip() and code.strip():
         # An editor that finds the disk full may have emptied the file before it wrote.
         _remove(folder)
-        return Edited(message=f"{say('left-empty', 'Your editor left an empty file.')} {_as_it_was()}")
+        return EditOutcome(message=f"{say('left-empty', 'Your editor left an empty file.')} {_as_it_was()}")
     if status == 0 and read is not None:
         _remove(folder)
         unchanged = read in (code, f"{code}\n")
-        return Edited(None, _nothing_changed()) if unchanged else Edited(read)
+        return EditOutcome(None, _nothing_changed()) if unchanged else EditOutcome(read)
     if status == 0:
         return _failed(folder, path, why)
     ended = (
@@ -108,7 +108,7 @@ def edit(words: Sequence[str], name: str, code: str, run: Run | None = None) -> 
     )
     if read == code:
         _remove(folder)
-        return Edited(message=f"{ended} {_as_it_was()}")
+        return EditOutcome(message=f"{ended} {_as_it_was()}")
     return _failed(folder, path, ended)
 
 
@@ -126,16 +126,16 @@ def _as_it_was() -> str:
     return say("as-it-was", "Your code here is as it was.")
 
 
-def _failed(folder: Path, path: Path, why: str) -> Edited:
+def _failed(folder: Path, path: Path, why: str) -> EditOutcome:
     """Return a failed edit, whose message says why, and where the file is if it still exists."""
     message = f"{why} {_as_it_was()}"
     if not os.path.lexists(path):
         # An editor may have left other files in the directory; remove it only if it is empty.
         with suppress(OSError):
             folder.rmdir()
-        return Edited(message=message)
+        return EditOutcome(message=message)
     kept = say("kept", "What the editor wrote is kept in {file}", file=path)
-    return Edited(message=f"{message} {kept}")
+    return EditOutcome(message=f"{message} {kept}")
 
 
 def _read(path: Path) -> tuple[str | None, str]:

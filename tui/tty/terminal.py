@@ -1,4 +1,4 @@
-"""The abilities of the terminal, determined from the environment alone.
+"""The abilities of the terminal, determined from the environment alone, and text for one that knows ASCII only.
 
 Textual reads its settings when it is imported, so everything here runs before that and does not import it.
 """
@@ -189,3 +189,11 @@ def _is_tty(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:
         return False
+
+
+ASCII = str.maketrans({"·": "*", "√": "sqrt ", "×": "x", "…": "...", "→": "->", "–": "-", "—": "-", "≈": "~"})
+
+
+def in_ascii(text: str) -> str:
+    """Replace the non-ASCII characters that lessons use by ASCII."""
+    return text.translate(ASCII)

@@ -1,4 +1,4 @@
-"""The pane in which a number explains itself: its formula, its digits, and its operands, each of which can be followed.
+"""The pane in which a number explains itself: its formula, its digits, what each term contributes, and its operands.
 
 `lines` lays an explanation out in a given number of lines; the widget holds the path that the learner has taken and the
 chosen operand.
@@ -6,6 +6,7 @@ chosen operand.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,12 +25,11 @@ from textual.strip import Strip
 from attn_tutor.lessons.render import explanation_text, formula_digits
 from attn_tutor.lessons.render.numbers import readable, truncated
 from attn_tutor.lessons.render.source_text import NO_NAMES
+from attn_tutor.lessons.results import formula as f
 from attn_tutor.lessons.results.explanation import Explanation, Operand
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
-from attn_tutor.tui.actions.hints import hint
-from attn_tutor.tui.actions.key_names import name_of
-from attn_tutor.tui.drawings.contribution_bars import contribution_lines
+from attn_tutor.tui.actions.hints import hint, name_of
 from attn_tutor.tui.tty.terminal import Terminal
 from attn_tutor.tui.widgets.line_widget import LineWidget
 
@@ -45,7 +45,7 @@ PIECE = re.compile(r"\([^()]* [^()]*: [^()]*\)\S*|\S+")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenOperand:
     """The chosen operand: the row of operands, and the index within it."""
 
     row: int = 0
@@ -57,17 +57,17 @@ class PathStop:
     """One stop on the path: an explanation, and the operand that is chosen in it."""
 
     explanation: Explanation
-    choice: Choice = Choice()
+    choice: ChosenOperand = ChosenOperand()
     written: dict[tuple[int, int, bool], list[Text]] = field(default_factory=dict, compare=False, repr=False)
     """Return the arithmetic for this many columns and lines. Cached, since long sums take a while."""
 
     @cached_property
-    def rows(self) -> tuple[explanation_text.Group, ...]:
+    def rows(self) -> tuple[explanation_text.OperandGroup, ...]:
         """The rows of operands."""
         return explanation_text.groups(self.explanation)
 
     @property
-    def row(self) -> explanation_text.Group:
+    def row(self) -> explanation_text.OperandGroup:
         """The row of the chosen operand; an error if there are no operands."""
         return self.rows[self.choice.row]
 
@@ -83,7 +83,7 @@ class PathStop:
             return self
         row = min(max(self.choice.row + rows, 0), len(known) - 1)
         index = min(max(self.choice.index + columns, 0), len(known[row].positions) - 1)
-        found = replace(self, choice=Choice(row, index))
+        found = replace(self, choice=ChosenOperand(row, index))
         # Reuse the rows: finding them again takes time.
         found.__dict__["rows"] = known
         return found
@@ -262,7 +262,7 @@ def _rows(stop: PathStop, width: int, unicode: bool, aligned: Sequence[Values] =
         text = Text("  ").append(name, NAME if number < len(stop.rows) else DIM)
         text.append(" " * (indent - cell_len(name) + 1)).append(dots if first else " ", DIM)
         for index in range(first, min(first + fit, size)):
-            chosen = Choice(number, index) == stop.choice
+            chosen = ChosenOperand(number, index) == stop.choice
             text.append(" ").append(f"{texts[index].rjust(cell - 2)} ", CHOSEN if chosen else None)
         text.append(count if first + fit < size else "", DIM)
         found.append(text)
@@ -449,3 +449,46 @@ class ExplanationPane(LineWidget, can_focus=True):
     def action_close(self) -> None:
         """Close the pane."""
         self.post_message(self.Closed())
+
+
+MOST = 8
+LONGEST = 32
+FEWEST = 3
+"""Of fewer terms the digits say enough."""
+
+
+def contribution_lines(explanation: Explanation, width: int, room: int, unicode: bool = True) -> list[Text]:
+    """Return a line with a bar for each of the largest terms of a sum, and one for all others.
+
+    There are at most `room` lines of `width` columns; nothing if the number is no sum, or if there is too little room.
+    """
+    e = explanation
+    terms = f.terms(e.formula)
+    room = min(room, MOST)
+    if len(terms) < FEWEST or room < FEWEST:
+        return []
+    values = [f.evaluate(term, e.values) for term in terms]
+    largest = max(map(abs, values))
+    if not largest or not math.isfinite(largest):
+        return []
+    ranked = sorted(range(len(terms)), key=lambda at: -abs(values[at]))
+    shown = ranked if len(ranked) <= room else ranked[: room - 1]
+    rest = ranked[len(shown) :]
+    dots = "…" if unicode else "~"
+    longest = max(8, width // 2)
+    rows = [(truncated(explanation_text.part_text(terms[at], e, unicode), longest, dots), values[at]) for at in shown]
+    if rest:
+        more = say.count("rest", len(rest), "{count} more, together", "{count} more, together")
+        rows.append((more, math.fsum(values[at] for at in rest)))
+    names = max(cell_len(name) for name, _ in rows)
+    digits = max(len(readable(value)) for _, value in rows)
+    cells = min(LONGEST, width - names - digits - 6)
+    if cells < 4:
+        return []
+    largest = max(abs(value) for _, value in rows)
+    found = []
+    for name, value in rows:
+        bar = ("█" if unicode else "#") if value >= 0 else ("▒" if unicode else "-")
+        text = Text("  ").append(name + " " * (names - cell_len(name)), DIM)
+        found.append(text.append(f"  {readable(value):>{digits}}  {bar * round(cells * abs(value) / largest)}"))
+    return found

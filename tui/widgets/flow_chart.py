@@ -15,7 +15,7 @@ from textual.strip import Strip
 from attn_tutor.lessons.results.flow import Flow, FlowBox
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
-from attn_tutor.tui.actions.key_names import short_keys
+from attn_tutor.tui.actions.hints import short_keys
 from attn_tutor.tui.drawings import flow_drawing
 from attn_tutor.tui.drawings.flow_drawing import DETAILS, Detail, FlowDrawing, FlowMarks
 from attn_tutor.tui.render.palette import palette

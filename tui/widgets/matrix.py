@@ -30,14 +30,13 @@ from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint, then
 from attn_tutor.tui.drawings import bars
 from attn_tutor.tui.drawings.drawing import BARS, MATRIX, Drawing, drawing_of
-from attn_tutor.tui.drawings.drawing_scene import TILE, Face, Scene, index_of, tiles_missing, value_at
+from attn_tutor.tui.drawings.drawing_scene import TILE, DrawingScene, Face, index_of, tiles_missing, value_at
 from attn_tutor.tui.drawings.grid import form_at, forms
-from attn_tutor.tui.drawings.heads import Heads, draw_heads
 from attn_tutor.tui.drawings.marks import NO_MARKS, UNMARKED, Marked, Marks
 from attn_tutor.tui.drawings.styled_line import Runs, differing_width, over
-from attn_tutor.tui.drawings.zoom import Level, Zoom, opening_level
+from attn_tutor.tui.drawings.tensor_words import TOP, row_text
+from attn_tutor.tui.drawings.zoom import Heads, Level, Zoom, draw_heads, opening_level
 from attn_tutor.tui.render.palette import palette
-from attn_tutor.tui.render.row_text import TOP, row_text
 from attn_tutor.tui.tty.terminal import Terminal
 from attn_tutor.tui.widgets.line_widget import LineWidget
 
@@ -161,8 +160,8 @@ class MatrixView(LineWidget, can_focus=True):
         self._caption = ""
         self._marks, self._marked = NO_MARKS, UNMARKED
         self._corner = (0, 0)
-        self._cells: Scene | None = None
-        self._scene: Scene | Heads | None = None
+        self._cells: DrawingScene | None = None
+        self._scene: DrawingScene | Heads | None = None
         self._painted: dict[int, Runs] = {}
 
     @property
@@ -577,7 +576,7 @@ class MatrixView(LineWidget, can_focus=True):
         """Switch between numbers and shades, which show more blocks."""
         if self._refuses():
             return
-        if self._zoom.level == "blocks" and isinstance(self._scene, Scene):
+        if self._zoom.level == "blocks" and isinstance(self._scene, DrawingScene):
             self._zoom.shades = not self._scene.face.shades
             self._look(self._zoom.how, "blocks")
         else:
@@ -662,10 +661,10 @@ class MatrixView(LineWidget, can_focus=True):
         self._cells = self._make_cells()
         self._scene = self._make_scene(self._cells) if self._cells else None
 
-    def _make_scene(self, cells: Scene) -> Scene | Heads:
+    def _make_scene(self, cells: DrawingScene) -> DrawingScene | Heads:
         return self._zoom.scene(cells, self._marks)
 
-    def _make_cells(self) -> Scene | None:
+    def _make_cells(self) -> DrawingScene | None:
         """Return the scene of the cells, of an arbitrary size before the first layout, so that values can be read."""
         if self._face is None:
             return None
@@ -673,7 +672,7 @@ class MatrixView(LineWidget, can_focus=True):
         row, col = self.cursor
         face = self._form(width)
         layout = self._drawing.layout(face, width, height, row, col, *self._corner, self.lead)
-        return Scene(
+        return DrawingScene(
             face,
             layout,
             self._palette,
@@ -707,13 +706,13 @@ class MatrixView(LineWidget, can_focus=True):
         self._place_terminal_cursor()
         self._want(cells)
 
-    def _changed(self, scene: Scene | Heads, y: int) -> Region | None:
+    def _changed(self, scene: DrawingScene | Heads, y: int) -> Region | None:
         """Return the part of a line that must be sent again; Textual sends lines from their left edge."""
         old, new = self._painted.get(y), self._draw(scene, y)
         width = scene.layout.width if old is None else differing_width(old, new)
         return Region(0, y, width, 1) if width else None
 
-    def _want(self, cells: Scene) -> None:
+    def _want(self, cells: DrawingScene) -> None:
         """Request visible values that have not arrived."""
         if self._blank:
             return
@@ -739,7 +738,7 @@ class MatrixView(LineWidget, can_focus=True):
                 self._asked.add(_key(question))
                 self.post_message(self.Missing(self, tensor, question))
 
-    def _row_stats(self, cells: Scene) -> RowStats | None:
+    def _row_stats(self, cells: DrawingScene) -> RowStats | None:
         """Return the statistics of the cursor's row if they have arrived or can be computed here, else None."""
         tensor, cols = cells.face.tensor, cells.face.tensor.matrix_shape[1]
         if tensor.values is not None and (values := tensor.row(cells.lead, cells.row, 0, cols)) is not None:
@@ -759,7 +758,7 @@ class MatrixView(LineWidget, can_focus=True):
         left, top = self.content_region.offset
         self.app.cursor_position = Offset(left + min(x, scene.layout.width - 1), top + y)
 
-    def _draw(self, scene: Scene | Heads, y: int) -> Runs:
+    def _draw(self, scene: DrawingScene | Heads, y: int) -> Runs:
         return draw_heads(scene, y) if isinstance(scene, Heads) else self._drawing.draw(scene, y)
 
 

@@ -15,7 +15,7 @@ from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint
 from attn_tutor.tui.widgets.line_widget import Box
-from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.text import TextLine
 
 say = Wording("screen/search")
 

@@ -17,22 +17,20 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Input
 
-from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format.knobs import Knob
 from attn_tutor.lessons.format.lesson import Lesson
 from attn_tutor.lessons.render.numbers import truncated
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.what_if import relevance
+from attn_tutor.lessons.what_if import knobs
 from attn_tutor.lessons.what_if.changes import UNCHANGED, ChangeError, ChangeHistory, Changes
 from attn_tutor.tui.actions.bindings import bindings
-from attn_tutor.tui.actions.hints import hint
-from attn_tutor.tui.actions.key_names import name_of
+from attn_tutor.tui.actions.hints import hint, name_of
 from attn_tutor.tui.state import what_if_rows
 from attn_tutor.tui.state.what_if_rows import Spot, WhatIfRow
 from attn_tutor.tui.tty.terminal import Terminal
 from attn_tutor.tui.widgets.line_widget import Box, LineWidget, set_height
 from attn_tutor.tui.widgets.search_line import SearchLine
-from attn_tutor.tui.widgets.text_line import TextLine
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextLine, TextPane
 
 say = Wording("change/panel")
 
@@ -286,7 +284,7 @@ class WhatIfPanel(Box):
         if (lesson, step) != (self._lesson, self._step):
             self._input.display = False
             self._search.clear()
-            self._knobs = relevance.to_step(lesson, step)
+            self._knobs = knobs.relevant_to_step(lesson, step)
         self._lesson, self._step, self._spot = lesson, step, spot
         self._refresh()
         self._say("")

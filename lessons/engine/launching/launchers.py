@@ -1,7 +1,7 @@
 """Launchers for children of the worker: the fork server, or spare processes where fork is not safe.
 
-Both return a `ChildProcess`: a connection to talk over, the files that hold the program's output, and a way to end
-it.
+Both return a `ChildProcess`: a connection to talk over, the files that hold the program's output, and a way to end it.
+Where no process can be started, or load PyTorch, they raise why.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Protocol
 
-from attn_tutor.lessons.engine.launching import address_space, open_files, start_failures
-from attn_tutor.lessons.engine.launching.tasks import TooFewTasks
+from attn_tutor.lessons.engine.launching import host_limits
+from attn_tutor.lessons.engine.launching.host_limits import TooFewTasks
 from attn_tutor.lessons.engine.launching.worker_process import spawn
 from attn_tutor.lessons.format.lesson import Limits
+from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.results.code_unit import learner_line
 from attn_tutor.lessons.results.result import WorkerError
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker import channel, child_exit_codes, wire
+from attn_tutor.lessons.worker import channel, messages, wire
 from attn_tutor.lessons.worker.fence import scratch_folders
 from attn_tutor.lessons.worker.messages import (
     Exited,
@@ -39,7 +41,60 @@ from attn_tutor.lessons.worker.messages import (
     SpareReady,
 )
 
-say = Wording("engine/launchers")
+say = Wording("engine/starting")
+
+
+@contextlib.contextmanager
+def refusals_named() -> Iterator[None]:
+    """Raise `WorkerError` for what the system refuses while a process is started: room on a disk, a file, memory."""
+    try:
+        yield
+    except OSError as error:
+        reason = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
+        sentence = say(
+            "not-started", "The worker cannot be started ({reason}). To see what is wrong here: {command}",
+            reason=clean(reason, keep=""), command="attn-tutor doctor",
+        )  # fmt: skip
+        raise WorkerError(sentence) from error
+
+
+def slow_load(timeout: float) -> WorkerError:
+    """Return the error that PyTorch has not loaded in so many seconds."""
+    sentence = say.count(
+        "slow-load",
+        round(timeout),
+        "PyTorch did not load within {count} second.",
+        "PyTorch did not load within {count} seconds.",
+    )
+    return WorkerError(sentence)
+
+
+def load_failed(why: str) -> WorkerError:
+    """Return the error that importing PyTorch has failed, which says why and what to do."""
+    from attn_tutor.lessons.engine.launching.reinstalling import (
+        reinstall_command,  # only now: it reads what is installed
+    )
+
+    sentence = say(
+        "load-failed", "PyTorch could not be loaded: {why}. To install it again: {command}",
+        why=why.rstrip(".\n"), command=reinstall_command("torch"),
+    )  # fmt: skip
+    return WorkerError(sentence)
+
+
+def ended_while_loading(log: str) -> WorkerError:
+    """Return the error that the worker ended, as it does where a library of PyTorch or memory was cut short."""
+    from attn_tutor.lessons.engine.launching.reinstalling import (
+        reinstall_command,  # only now: it reads what is installed
+    )
+
+    ended = say("ended-loading", "The worker process ended while it loaded PyTorch.")
+    remedy = say(
+        "ended-again", "If it does so again, PyTorch may be damaged. To install it again: {command}",
+        command=reinstall_command("torch"),
+    )  # fmt: skip
+    return WorkerError(" ".join(filter(None, [ended, log, remedy])))
+
 
 START_LIMIT = 180.0
 END_LIMIT = 5.0
@@ -226,13 +281,13 @@ class ForkServerLauncher:
 
     def start(self) -> None:
         """See `Launcher`."""
-        with self._lock, start_failures.named():
+        with self._lock, refusals_named():
             if self._process is None:
                 self._start()
 
     def _start(self) -> None:
-        open_files.check_limit()
-        address_space.check_limit()
+        host_limits.check_open_files()
+        host_limits.check_address_space()
         self._base = scratch_folders.make_base()
         try:
             self._log, process, ours = self._spawned(self._base)
@@ -286,11 +341,11 @@ class ForkServerLauncher:
         try:
             report = channel.receive(control, ServerReady, LoadFailed, deadline=time.monotonic() + timeout)
         except TimeoutError:
-            raise start_failures.slow_load(timeout) from None
+            raise slow_load(timeout) from None
         except wire.WireError:
             raise self._ended_while_loading() from None
         if isinstance(report, LoadFailed):
-            raise start_failures.load_failed(report.message)
+            raise load_failed(report.message)
         if report.threads != 1:
             raise ForkUnsafe(f"The fork server has {report.threads} threads.")
 
@@ -299,11 +354,7 @@ class ForkServerLauncher:
         if process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = process.wait(END_LIMIT)
-        return (
-            TooFewTasks()
-            if code == child_exit_codes.NO_PROCESS
-            else start_failures.ended_while_loading(self._last_words())
-        )
+        return TooFewTasks() if code == messages.EXIT_NO_PROCESS else ended_while_loading(self._last_words())
 
     def _last_words(self) -> str:
         """Return the last line that the server has written to its log."""
@@ -315,7 +366,7 @@ class ForkServerLauncher:
 
     def launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         """See `Launcher`."""
-        with start_failures.named():
+        with refusals_named():
             try:
                 return self._launch(limits, question_cpu)
             except (wire.Closed, FileNotFoundError):
@@ -400,11 +451,11 @@ class SpareChild:
         try:
             channel.receive(self.talk, SpareReady, deadline=time.monotonic() + timeout)
         except TimeoutError:
-            raise start_failures.slow_load(timeout) from None
+            raise slow_load(timeout) from None
         except wire.WireError:
             lines = output(self.err).strip().splitlines()
             why = lines[-1] if lines else say("no-reason", "no reason given")
-            raise start_failures.load_failed(why) from None
+            raise load_failed(why) from None
         self.ready = True
 
     def set_idle(self, idle: bool) -> None:
@@ -459,7 +510,7 @@ class SpareLauncher:
 
     def start(self) -> None:
         """See `Launcher`."""
-        with self._lock, start_failures.named():
+        with self._lock, refusals_named():
             if self._warm is None:
                 self._warm = SpareChild(self.nice, limited=self.limited)
 

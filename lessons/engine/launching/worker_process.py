@@ -12,9 +12,9 @@ import tempfile
 from collections.abc import Iterator
 from typing import IO
 
-from attn_tutor.lessons.engine.launching.tasks import TooFewTasks
-from attn_tutor.lessons.files.import_folder import IMPORT_FOLDER
-from attn_tutor.lessons.worker import child_exit_codes
+from attn_tutor.lessons.engine.launching.host_limits import TooFewTasks
+from attn_tutor.lessons.files import IMPORT_FOLDER
+from attn_tutor.lessons.worker import messages
 from attn_tutor.lessons.worker.fence.linux import ADDR_NO_RANDOMIZE, personality
 
 _BOOT = """
@@ -72,7 +72,7 @@ def spawn(
     process takes on as its environment once it has loaded. Raises `TooFewTasks`.
     """
     main = f"attn_tutor.lessons.worker.process.{module}"
-    command = [sys.executable, "-P", "-c", _BOOT, IMPORT_FOLDER, str(nice), main, str(child_exit_codes.NO_PROCESS)]
+    command = [sys.executable, "-P", "-c", _BOOT, IMPORT_FOLDER, str(nice), main, str(messages.EXIT_NO_PROCESS)]
     with tempfile.TemporaryFile() as rest, same_layout():
         rest.write(json.dumps(environment()).encode())
         rest.seek(0)

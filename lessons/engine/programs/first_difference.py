@@ -17,7 +17,7 @@ Key = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FirstDifference:
     """A tensor that differs.
 
     Attributes:
@@ -34,7 +34,7 @@ class Difference:
 
 def first_difference(
     before: ProgramRun, after: ProgramRun, chosen: Mapping[Function, int] | None = None
-) -> Difference | None:
+) -> FirstDifference | None:
     """Return the first tensor of a run that an earlier run does not have, or has with other numbers; None if none does.
 
     They are compared in the order in which they were computed. If it differs in the call that is `chosen` of its
@@ -46,7 +46,7 @@ def first_difference(
 
 def _in_all_calls(
     before: ProgramRun, after: ProgramRun, chosen: Mapping[Function, int]
-) -> tuple[Difference | None, bool]:
+) -> tuple[FirstDifference | None, bool]:
     """Return the first tensor that differs, and whether there was no time to look at all of them."""
     now, then = _Digests(after), _Digests(before)
     calls = {(item.scope, item.file): item.count for item in before.whole.named if item.call}
@@ -61,7 +61,7 @@ def _in_all_calls(
         if digest != earlier and digest and earlier != "":
             looked_at = scope, file, name, chosen.get((scope, file), call)
             same = now.of(looked_at) == then.of(looked_at)
-            return Difference(scope, file, name, call if same else looked_at[-1]), False
+            return FirstDifference(scope, file, name, call if same else looked_at[-1]), False
     return None, now.is_cut or then.is_cut
 
 
@@ -101,12 +101,12 @@ class _Digests:
         return found
 
 
-def _in_shown_calls(before: ProgramRun, after: ProgramRun) -> Difference | None:
+def _in_shown_calls(before: ProgramRun, after: ProgramRun) -> FirstDifference | None:
     """Compare what the pages show. Of large tensors, bounds and a corner are compared."""
     for item in sorted(after.whole.named, key=lambda item: item.time):
         now, then = after.tensors([item.label]), before.tensors([item.label])
         if [_content(tensor) for tensor in now] != [_content(tensor) for tensor in then]:
-            return Difference(item.scope, item.file, item.name)
+            return FirstDifference(item.scope, item.file, item.name)
     return None
 
 
@@ -132,7 +132,7 @@ def lead_to_first(session: ProgramSession, before: ProgramRun) -> str:
     return item.label if item is not None else ""
 
 
-def _named(run: ProgramRun, difference: Difference) -> Named | None:
+def _named(run: ProgramRun, difference: FirstDifference) -> Named | None:
     """Return the tensor of a difference as the pages of a run show it."""
     wanted = difference.scope, difference.file, difference.name
     return next((item for item in run.whole.named if (item.scope, item.file, item.name) == wanted), None)

@@ -1,7 +1,13 @@
-"""A session for one program of one's own: what lessons are to other sessions, the program is to this one."""
+"""A session for one program of one's own: what lessons are to other sessions, the program is to this one.
+
+Its first page says of the run how it went; others show the source of one function by its qualified name.
+"""
 
 from __future__ import annotations
 
+import ast
+import shlex
+import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,12 +16,11 @@ from typing import Literal, Protocol, TypeVar, cast
 from attn_tutor.lessons.engine import replies
 from attn_tutor.lessons.engine.launching.launchers import Launcher
 from attn_tutor.lessons.engine.programs import program_lesson
-from attn_tutor.lessons.engine.programs.function_source import function_lines, function_source
-from attn_tutor.lessons.engine.programs.run_words import about
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.engine.running_program import LIMITS, OwnProgram
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Lesson, RunStep
+from attn_tutor.lessons.results.clean_text import printable
 from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.flow import Flow
@@ -28,7 +33,106 @@ from attn_tutor.lessons.worker.message_parts import CellWrite
 from attn_tutor.lessons.worker.messages import BindNamed
 from attn_tutor.lessons.worker.program_messages import CallReport, ChooseCall, Digest, DigestReport, DigestValues
 
+
+def function_source(source: str, scope: str) -> str:
+    """Return the lines of a function by its qualified name; "" if the source has none of that name."""
+    first, last = function_lines(source, scope) or (1, 0)
+    return textwrap.dedent("\n".join(source.splitlines()[first - 1 : last]))
+
+
+def function_lines(source: str, scope: str) -> tuple[int, int] | None:
+    """Return the first and the last line of a function by its qualified name; None if the source has none of it."""
+    try:
+        body: list[ast.stmt] = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    found: ast.stmt | None = None
+    for name in scope.split("."):
+        found = next((node for node in _definitions(body) if node.name == name), None)
+        if found is None:
+            return None
+        body = found.body
+    return (_first_line(found), found.end_lineno or found.lineno) if found is not None else None
+
+
+def _definitions(body: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    """Yield the functions and classes that statements define, also inside of branches and loops; the last one first."""
+    for node in reversed(body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node
+            continue
+        for inner in ("finalbody", "orelse", "body"):
+            yield from _definitions(getattr(node, inner, ()))
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(item.lineno for item in decorators)])
+
+
 say = Wording("engine/program")
+
+UNLISTED_SHOWN = 4
+"""Variables without a page that are named."""
+
+WRITTEN_SHOWN = 3
+"""Files that a program has written that are named."""
+
+
+def about_run(program: OwnProgram, result: ProgramResult) -> str:
+    """Say what was run, where, how it ended, and which limits held; of a file of tensors, what is known of it."""
+    if program.data:
+        return program.data
+    command = printable(shlex.join([program.name, *program.arguments]))
+    said = [
+        say(
+            "ran", "`{command}` ran in {folder} for {seconds:.1f} seconds, with your environment.",
+            command=command, folder=printable(program.folder), seconds=result.seconds,
+        )
+    ]  # fmt: skip
+    said.append(
+        say.count(
+            "recorded",
+            result.operations,
+            "{count:,} operation of PyTorch is recorded.",
+            "{count:,} operations of PyTorch are recorded.",
+        )
+    )
+    if result.stopped:
+        said.append(say("not-recorded", "Its first part was recorded, until {why}.", why=result.stopped.rstrip(".")))
+    if not result.named and result.error is None:
+        said.append(say("no-tensors", "It names no tensor."))
+    if result.unlisted:
+        said.append(_unlisted(result.unlisted))
+    if program.limited:
+        said.append(
+            say(
+                "limits",
+                "Limits hold: no network, {seconds:g} seconds, and what it writes goes to a temporary folder. "
+                "`--no-limits` lifts them.",
+                seconds=LIMITS.wall,
+            )
+        )
+        if result.written:
+            said.append(_written(result.written))
+    return " ".join(said)
+
+
+def _unlisted(variables: tuple[str, ...]) -> str:
+    """Say which variables have no page although they are tensors."""
+    names = ", ".join(variables[:UNLISTED_SHOWN])
+    if len(variables) > UNLISTED_SHOWN:
+        names = say("unlisted-more", "{names}, and {count} more", names=names, count=len(variables) - UNLISTED_SHOWN)
+    return say("unlisted", "These have no page, because they are no plain tables of numbers: {names}.", names=names)
+
+
+def _written(paths: tuple[str, ...]) -> str:
+    """Say which files a program has written that are not where it meant them to be."""
+    shown = ", ".join(f"`{path}`" for path in paths[:WRITTEN_SHOWN])
+    if len(paths) <= WRITTEN_SHOWN:
+        return say("written", "It has written {files} there.", files=shown)
+    return say("written-more", "It has written {count} files there: {files}, ...", count=len(paths), files=shown)
+
 
 T = TypeVar("T")
 
@@ -46,7 +150,7 @@ class HasPages(Protocol):
     """What has pages: the lesson, and the tensors of each."""
 
     lesson: Lesson
-    groups: list[program_lesson.Group]
+    groups: list[program_lesson.TensorGroup]
 
 
 Past = Literal["at", "before", "after"]
@@ -73,7 +177,7 @@ class ProgramRun(Run):
         """The functions of which it does not have the chosen call, each with a sentence that says so."""
         self._forgotten: dict[Function, int] = {}
         self.lesson: Lesson
-        self.groups: list[program_lesson.Group]
+        self.groups: list[program_lesson.TensorGroup]
         if opened is not None:
             self.lesson, self.groups = opened.lesson, opened.groups
             return
@@ -82,7 +186,9 @@ class ProgramRun(Run):
     def _make_pages(self) -> None:
         """Make the pages of the named tensors as they are now."""
         name, program, result = self.program.name, self.program, self.whole
-        self.lesson = program_lesson.lesson_of(name, program.code, result.named, about(program, result), result.sources)
+        self.lesson = program_lesson.lesson_of(
+            name, program.code, result.named, about_run(program, result), result.sources
+        )
         self.groups = list(program_lesson.groups_of(result.named))
 
     def choose_call(self, function: Function, call: int, past: Past = "at") -> CallReport | Refusal | None:

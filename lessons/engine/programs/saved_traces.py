@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from attn_tutor.lessons.files.whole_file import rewrite
+from attn_tutor.lessons.files import rewrite
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel, wire
 from attn_tutor.lessons.worker.program_messages import TracePart

@@ -1,28 +1,221 @@
-"""A session for a file of tensors: each page is a small program that reads what it shows."""
+"""A session for a file of tensors: a list of them, and pages of a few each, as lines of Python that read these.
+
+A child of the worker reads the file, so that one which is damaged, or made to do harm, can at most end that child.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+import keyword
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from attn_tutor.lessons.engine import replies
-from attn_tutor.lessons.engine.launching.launchers import Launcher
-from attn_tutor.lessons.engine.programs import stored_tensors
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess, Launcher
+from attn_tutor.lessons.engine.programs.program_lesson import (
+    LessonOfPages,
+    Page,
+    TensorGroup,
+    escaped,
+    grouped_by_module,
+)
 from attn_tutor.lessons.engine.programs.program_session import ProgramRun, ProgramSession
-from attn_tutor.lessons.engine.programs.stored_tensors import UnreadableTensors
-from attn_tutor.lessons.engine.programs.tensor_file_pages import TensorFilePages
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import OwnProgram
-from attn_tutor.lessons.format.lesson import Lesson, RunStep
-from attn_tutor.lessons.results.clean_text import printable
+from attn_tutor.lessons.engine.running_program import OwnProgram, with_room_for
+from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.format.lesson import Lesson, Limits, RunStep, ShownTensor
+from attn_tutor.lessons.results.clean_text import clean, printable
 from attn_tutor.lessons.results.code_unit import PROGRAM
-from attn_tutor.lessons.results.program_result import ProgramResult
-from attn_tutor.lessons.results.result import WorkerError
-from attn_tutor.lessons.results.tensor_file import TensorList, TensorStatistics
+from attn_tutor.lessons.results.program_result import Named, ProgramResult
+from attn_tutor.lessons.results.result import LONGEST_AXIS, Tensor, WorkerError
+from attn_tutor.lessons.results.tensor_file import ListedTensor, TensorList, TensorStatistics
+from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
+from attn_tutor.lessons.worker import channel, wire
+from attn_tutor.lessons.worker.program_messages import (
+    ReadTensorFile,
+    ShowStoredTensor,
+    StoredTensorReport,
+    TensorFileReport,
+)
 
-SECONDS = 1.0
+say = Wording("engine/stored-tensors")
+
+LISTING_SECONDS = 20.0
+"""The longest time that a file may take to be listed, or the numbers of a tensor besides its statistics."""
+LIMITS = Limits(cpu=2 * LISTING_SECONDS, wall=LISTING_SECONDS, memory=1024)
+
+Report = TypeVar("Report")
+
+
+class UnreadableTensors(Exception):
+    """A file of tensors, or one of them, that cannot be read. The message is a sentence for people."""
+
+
+class StoredTensors:
+    """An open file of tensors: what it holds, and a child that reads it."""
+
+    def __init__(self, path: Path, job: ChildProcess, found: TensorList) -> None:
+        self.found = found
+        self._path, self._job = path, job
+
+    def show(self, name: str, seconds: float) -> tuple[Tensor, TensorStatistics]:
+        """Return a tensor, of a large one the corner, and statistics that take so many seconds at most.
+
+        Raises `UnreadableTensors`.
+        """
+        report = _asked(
+            self._job, self._path, ShowStoredTensor(name, seconds), StoredTensorReport, LISTING_SECONDS + seconds
+        )
+        return replies.corner_of(name, report.tensor, report.blob), report.statistics
+
+
+@contextmanager
+def opened_tensors(session: Session, path: Path) -> Iterator[StoredTensors]:
+    """Provide the tensors of a file. Raises `UnreadableTensors`; `WorkerError` if the worker cannot run anything."""
+    path = path.absolute()
+    with session.start_child(with_room_for(path, LIMITS)) as job:
+        report = _asked(job, path, ReadTensorFile(str(path)), TensorFileReport, LISTING_SECONDS)
+        yield StoredTensors(path, job, _cleaned(report.found))
+
+
+def _cleaned(found: TensorList) -> TensorList:
+    return replace(found, others=tuple((clean(name, keep=""), clean(text, keep="")) for name, text in found.others))
+
+
+def _asked(job: ChildProcess, path: Path, question: object, kind: type[Report], seconds: float) -> Report:
+    try:
+        channel.send(job.talk, question)
+        reply = channel.receive(job.talk, kind, Refusal, deadline=time.monotonic() + seconds)
+    except TimeoutError:
+        raise UnreadableTensors(
+            say("slow", "{path} was not read within {seconds:g} seconds.", path=path, seconds=seconds)
+        ) from None
+    except wire.WireError:
+        raise UnreadableTensors(
+            say("ended", "The process that read {path} ended. The file may be damaged.", path=path)
+        ) from None
+    if isinstance(reply, Refusal):
+        raise UnreadableTensors(clean(reply.reason, keep=""))
+    return reply
+
+
+OPEN = "open_tensors"
+IMPORTS = f"from attn_tutor import {OPEN}"
+FILE = "tensors"
+"""The variable for the file in the code of a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilePage:
+    """A page: its step, and what it calls each of its tensors."""
+
+    step: Page
+    tensors: tuple[tuple[str, ListedTensor], ...]
+
+
+class TensorFilePages:
+    """The pages of a file, one for a few tensors of a module each; those that cannot be shown are on none."""
+
+    def __init__(self, path: Path, found: TensorList, heads: Mapping[str, int] | None = None) -> None:
+        """Divide the tensors of a file into pages; the rows of those in `heads` are split into so many."""
+        known = {item.name: item for item in found.tensors if not item.problem}
+        self.pages = tuple(
+            _page(number, path, module, [known[name] for name in names], heads or {})
+            for number, (module, names) in enumerate(grouped_by_module(list(known)), 1)
+        )
+        name = printable(path.name)
+        plain = {"kind": "read", "id": "page", "title": name, "prose": name}
+        data = {"id": "file", "number": 0, "folder": "", "title": name, "goal": name, "steps": [plain]}
+        empty: Lesson = LessonOfPages.model_validate(data)
+        steps = tuple(page.step for page in self.pages) or empty.steps
+        self.lesson = empty.model_copy(update={"steps": steps})
+        self.groups = [TensorGroup(page.step.title, PROGRAM.filename, tuple(_named(page))) for page in self.pages]
+
+    def page_of(self, name: str) -> tuple[str, str]:
+        """Return the id of the page with a tensor, and what the page calls it; "" for both if it is on none."""
+        for page in self.pages:
+            for variable, item in page.tensors:
+                if item.name == name:
+                    return page.step.id, variable
+        return "", ""
+
+
+def _page(number: int, path: Path, module: str, items: Sequence[ListedTensor], heads: Mapping[str, int]) -> FilePage:
+    shorts = [item.name.removeprefix(f"{module}.") if module else item.name for item in items]
+    variables = list(_variables(module, shorts))
+    named = tuple(zip(variables, items, strict=True))
+    reads = [f"{variable} = {_read(item, heads.get(item.name))}" for variable, item in named]
+    parts = ", ".join(shorts)
+    step = Page.model_construct(
+        kind="run",
+        id=f"page-{number}",
+        title=f"{module}: {parts}" if module else parts,
+        prose=escaped(_where(path, len(items))),
+        code="\n".join([IMPORTS, "", f"{FILE} = {OPEN}({str(path)!r})", *reads, ""]),
+        show=tuple(_spec(variable, item) for variable, item in named),
+    )
+    return FilePage(step, named)
+
+
+def _where(path: Path, count: int) -> str:
+    return say.count(
+        "where",
+        count,
+        "This tensor lies in {file}. What you change here, or at the prompt, does not change the file.",
+        "These tensors lie in {file}. What you change here, or at the prompt, does not change the file.",
+        file=printable(path.name),
+    )
+
+
+def _variables(module: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield a variable for each tensor: its name in the module, with dots as underscores, so that no two are alike.
+
+    What begins with a number, as in a list of layers, gets the name of the list before it.
+    """
+    taken, before = {FILE, OPEN}, re.sub(r"\W", "_", module.rpartition(".")[2])
+    before = before if before.isidentifier() else "tensor"
+    for name in names:
+        word = re.sub(r"\W", "_", name)
+        if word in (FILE, OPEN) or not word.strip("_"):
+            word = "tensor"
+        elif not word.isidentifier() or keyword.iskeyword(word):
+            word = f"{before}_{word}"
+        variable, number = word, 2
+        while variable in taken:
+            variable, number = f"{word}_{number}", number + 1
+        taken.add(variable)
+        yield variable
+
+
+def _read(item: ListedTensor, heads: int | None) -> str:
+    """Return the expression that reads a tensor; of an axis that is too long to be shown, the first part."""
+    read = f"{FILE}[{item.name!r}]"
+    if any(size > LONGEST_AXIS for size in item.shape):
+        read += "[" + ", ".join(f":{LONGEST_AXIS}" if size > LONGEST_AXIS else ":" for size in item.shape) + "]"
+    if item.dtype.startswith("complex"):
+        read += ".abs()"
+    if heads is not None:
+        read += f".unflatten(0, ({heads}, -1))"
+    return read
+
+
+def _spec(variable: str, item: ListedTensor) -> ShownTensor:
+    kind = "mask" if item.dtype == "bool" else "vector"
+    return ShownTensor.model_construct(name=variable, kind=kind, expr=variable)
+
+
+def _named(page: FilePage) -> Iterator[Named]:
+    for line, (variable, item) in enumerate(page.tensors, 4):
+        yield Named(variable, variable, "variable", "", PROGRAM.filename, line, 1, item.shape, item.dtype)
+
+
+PAGE_SECONDS = 1.0
 """The longest time that the statistics of all tensors of a page may take."""
 
 
@@ -58,7 +251,7 @@ class TensorFileSession(ProgramSession):
     def open(self, program: OwnProgram) -> ProgramRun:
         """List the file again, and make its pages. Raises `WorkerError` if it cannot be read any more."""
         try:
-            with stored_tensors.opened(self, self.path) as file:
+            with opened_tensors(self, self.path) as file:
                 self.found = file.found
         except UnreadableTensors as error:
             raise WorkerError(str(error)) from None
@@ -101,9 +294,9 @@ class TensorFileSession(ProgramSession):
         if step in self.statistics:
             return ""
         (page,) = [page for page in self.pages.pages if page.step.id == step]
-        seconds = SECONDS / len(page.tensors)
+        seconds = PAGE_SECONDS / len(page.tensors)
         try:
-            with stored_tensors.opened(self, self.path) as file:
+            with opened_tensors(self, self.path) as file:
                 found = [(name, file.show(item.name, seconds)[1]) for name, item in page.tensors]
         except UnreadableTensors as error:
             return str(error)

@@ -12,39 +12,31 @@ from dataclasses import dataclass
 # Importing these modules registers their rules.
 from attn_tutor.lessons.worker.advice import (
     calls,
-    dtypes,
     gradients,
     indexing,
-    matrix_products,
-    missing_values,
-    module_setup,
     modules,
     naming,
     refusals,
-    shape_errors,
+    shapes,
     syntax,
+    wrong_types,
 )
-from attn_tutor.lessons.worker.advice.exception_rules import RULES
-from attn_tutor.lessons.worker.advice.offers import Offer, parts_of, suggestions
-from attn_tutor.lessons.worker.advice.original_builtins import with_original_builtins
-from attn_tutor.lessons.worker.advice.safe_reading import is_a, message_of
+from attn_tutor.lessons.worker.advice.rules import RULES, Offer, parts_of, suggestions
+from attn_tutor.lessons.worker.advice.safe_reading import is_a, message_of, with_original_builtins
 from attn_tutor.lessons.worker.advice.scene import Scene
 from attn_tutor.lessons.worker.message_parts import SuggestionReport
 
 __all__ = [
     "advice",
     "calls",
-    "dtypes",
     "gradients",
     "indexing",
-    "matrix_products",
-    "missing_values",
-    "module_setup",
     "modules",
     "naming",
     "refusals",
-    "shape_errors",
+    "shapes",
     "syntax",
+    "wrong_types",
 ]
 
 LONGEST = 1000

@@ -1,20 +1,59 @@
-"""Advice on calls whose arguments do not fit the function."""
+"""Advice on calls whose arguments do not fit the function, or which `from torch import *` leads to another function."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import math
 from types import FunctionType
 from typing import Any
 
-from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.advice.exception_rules import Match, rule
-from attn_tutor.lessons.worker.advice.offers import Said, did_you_mean
-from attn_tutor.lessons.worker.advice.safe_reading import UNKNOWN, Module, function_of, is_class
-from attn_tutor.lessons.worker.advice.scene import Scene, name_of, nearest
-from attn_tutor.lessons.worker.advice.star_imports import replaced
+import torch
+from torch import nn
+from torch.nn import functional
 
-say = Wording("advice/calls")
+from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.rules import Match, Said, did_you_mean, rule
+from attn_tutor.lessons.worker.advice.safe_reading import UNKNOWN, Module, function_of, is_class
+from attn_tutor.lessons.worker.advice.scene import BUILTINS, Scene, name_of, nearest
+
+say = Wording("advice/star-imports")
+
+# As they were before any learner's code ran, which may change them.
+_STAR_NAMES = {module.__name__: dict(vars(module)) for module in (torch, nn, functional, math)}
+
+
+@rule(TypeError, r"^\w+\(\)", r" object is not callable$")
+def builtin_replaced(scene: Scene, match: Match) -> Said | None:
+    """Explain a call of `range` or `sum` that reaches a function of PyTorch instead of Python's own."""
+    called = [call.func.id for call in scene.find(ast.Call) if isinstance(call.func, ast.Name)]
+    found = (name_replaced(scene, name, own=False) for name in called if name in BUILTINS)
+    return next(filter(None, found), None)
+
+
+def name_replaced(scene: Scene, name: str, *, own: bool) -> tuple[str, str] | None:
+    """Say which line put something else in place of what a name meant; None if no line did.
+
+    `own` says whether the name meant something of the program, rather than of Python.
+    """
+    value = scene.name(name)
+    for node in scene.nodes(ast.ImportFrom):
+        held = _STAR_NAMES.get(node.module or "", {}).get(name, UNKNOWN)
+        if node.names[0].name == "*" and held is not UNKNOWN and held is value:
+            if own:
+                what = say("yours-replaced", "Line {line} replaces your `{name}`.", line=node.lineno, name=name)
+            else:
+                what = say(
+                    "python-replaced", "Line {line} replaces Python's own `{name}`.", line=node.lineno, name=name
+                )
+            by_name = say(
+                "import-by-name",
+                "`from {module} import *` brings in a different one, so import what you need by name instead.",
+                module=node.module,
+            )
+            return what, by_name
+    return None
+
 
 LONGEST = 100
 INIT = ("init", "int", "intit", "inti", "initi", "initialize")
@@ -34,7 +73,7 @@ def wrong_arguments(scene: Scene, match: Match) -> Said | None:
     defined = find_definition(scene, match[1])
     call = next(iter(scene.find(ast.Call)), None)
     if defined is not None:
-        if sentence := replaced(scene, match[1], own=True) or without_self(scene, defined):
+        if sentence := name_replaced(scene, match[1], own=True) or without_self(scene, defined):
             return sentence
         taken = [one.arg for one in [*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs]]
         written = ast.unparse(defined.args)

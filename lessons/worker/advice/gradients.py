@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.advice.exception_rules import Match, fixed_advice, rule
-from attn_tutor.lessons.worker.advice.offers import Offer, Said, try_out
+from attn_tutor.lessons.worker.advice.rules import Match, Offer, Said, fixed_advice, rule, try_out
 from attn_tutor.lessons.worker.advice.scene import Scene, operand, size
 
 say = Wording("advice/gradients")

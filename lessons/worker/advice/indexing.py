@@ -7,7 +7,7 @@ import re
 from collections import OrderedDict
 
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.advice.exception_rules import Match, fixed_advice, rule
+from attn_tutor.lessons.worker.advice.rules import Match, fixed_advice, rule
 from attn_tutor.lessons.worker.advice.safe_reading import UNKNOWN, attributes, is_exactly
 from attn_tutor.lessons.worker.advice.scene import Scene, nearest, size
 

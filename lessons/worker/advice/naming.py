@@ -14,8 +14,7 @@ from torch import nn
 from torch.nn import functional
 
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.advice.exception_rules import Match, rule
-from attn_tutor.lessons.worker.advice.offers import Offer, Said, did_you_mean, write
+from attn_tutor.lessons.worker.advice.rules import Match, Offer, Said, did_you_mean, rule, write
 from attn_tutor.lessons.worker.advice.safe_reading import (
     TENSOR_NAMES,
     UNKNOWN,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.advice.exception_rules import Match, rule
-from attn_tutor.lessons.worker.advice.offers import Said
+from attn_tutor.lessons.worker.advice.rules import Match, Said, rule
 from attn_tutor.lessons.worker.advice.scene import Scene
 from attn_tutor.lessons.worker.fence import landlock, system_calls
 

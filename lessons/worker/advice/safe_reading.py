@@ -1,7 +1,12 @@
-"""Reading the values of a program without running any of its code: no property, `__getattr__` or comparison."""
+"""Safety from the code of a program: its values read without running any of it, Python's builtins restored.
+
+Values are read without properties, `__getattr__` and comparisons. The builtins may be replaced in a process that has
+run a program; the tutor's own code runs there with the original ones.
+"""
 
 from __future__ import annotations
 
+import builtins
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,6 +15,27 @@ from typing import Any, TypeGuard, TypeVar
 
 import torch
 from torch import nn
+
+Result = TypeVar("Result")
+
+# Bound before any learner's code runs.
+_builtins = vars(builtins)
+_original_builtins: dict[str, Any] = dict(_builtins)
+_copy, _update, _remove, _list = _builtins.copy, _builtins.update, _builtins.pop, list
+
+
+def with_original_builtins(call: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a function with Python's original builtins, then restore what the program made of them."""
+    theirs = _copy()
+    _update(_original_builtins)
+    try:
+        return call(*arguments)
+    finally:
+        _update(theirs)
+        for name in _list(_builtins):
+            if name not in theirs:
+                _remove(name)
+
 
 # Bound before any learner's code runs, which may replace them.
 _mro: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__

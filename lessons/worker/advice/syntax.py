@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.advice.exception_rules import Match, rule
+from attn_tutor.lessons.worker.advice.rules import Match, rule
 from attn_tutor.lessons.worker.advice.scene import Scene
 
 say = Wording("advice/syntax")

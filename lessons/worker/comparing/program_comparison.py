@@ -2,14 +2,15 @@
 
 `trace` lists the intermediate results of a recorded run in the order in which they were computed; `compare` says which
 ones two runs have in common, and which is the first that differs. A result of one run agrees with any of the other that
-holds the same numbers, up to a tolerance that depends on their type, also as a view with axes in another order.
+holds the same numbers, up to a tolerance that depends on their type, also as a view with axes in another order. Results
+that lead to some that the other run has too are only another way there.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -20,21 +21,129 @@ from attn_tutor.lessons.results.run_comparison import (
     Agreement,
     ComparedCell,
     Gaps,
+    IndexSpan,
     RunComparison,
     RunDifference,
-    Span,
     Stretch,
 )
-from attn_tutor.lessons.worker.comparing import result_pieces, result_routes, result_sketch
+from attn_tutor.lessons.worker.comparing import result_pieces, result_sketch
 from attn_tutor.lessons.worker.comparing.result_log import ResultLog
-from attn_tutor.lessons.worker.comparing.result_pairs import ResultPairs, is_telling
+from attn_tutor.lessons.worker.comparing.result_pairs import ResultPairs, Tolerances, is_telling
 from attn_tutor.lessons.worker.comparing.result_pieces import Piece, ResultPieces
-from attn_tutor.lessons.worker.comparing.tolerances import Tolerances
 from attn_tutor.lessons.worker.comparing.traced_result import ResultTrace, TracedResult
 from attn_tutor.lessons.worker.explaining.explainer import Explainer
-from attn_tutor.lessons.worker.jobs.result_matching import hide_the_same, is_mask
+from attn_tutor.lessons.worker.jobs.intermediates import hide_the_same, is_mask
 from attn_tutor.lessons.worker.recording.element_history import ElementHistory, ValueLost
 from attn_tutor.lessons.worker.recording.regions import Region
+
+MOST_ORIGINS = 16
+"""Values that a result may come from, at most."""
+
+COPIES = frozenset({"clone", "detach_copy", "alias_copy"})
+
+
+def bypassed(results: Sequence[TracedResult], known: Collection[int], *, ends: bool = False) -> list[bool]:
+    """Return for each result whether all that was computed from it led to known ones: it was another way to these.
+
+    Numbers that may agree by coincidence excuse no others; nor do whole numbers, such as the place of the greatest one,
+    excuse the fractions that they were computed from. With `ends`, it is enough that one way led to a known one.
+    """
+    # How well what it led to is known: not at all, by numbers that may be a coincidence, or by others.
+    evidence, fails = [0] * len(results), [False] * len(results)
+    telling = [is_telling(item) for item in results]
+    for at in range(len(results) - 1, -1, -1):
+        item = results[at]
+        own = 0 if at not in known else 2 if telling[at] else 1
+        led = evidence[at] if ends or not fails[at] else 0
+        for parent in item.parents:
+            is_rounded = results[parent].value.is_floating_point() and not item.value.is_floating_point()
+            if own == 2:
+                evidence[parent] = max(evidence[parent], 0 if is_rounded else own)
+            elif own or led:
+                evidence[parent] = max(evidence[parent], own, led)
+            else:
+                fails[parent] |= telling[at] and (fails[at] or not _shows(item))
+    return [evidence[at] >= (2 if telling[at] else 1) and (ends or not fails[at]) for at in range(len(results))]
+
+
+def passes_on(
+    item: TracedResult, results: Sequence[TracedResult], known: Collection[int], ways: Sequence[bool]
+) -> bool:
+    """Return whether a result only shows known numbers otherwise, on the way inside of an operation."""
+    shown = _shows(item) and not item.named and item.parents
+    return bool(shown) and all(at in known or ways[at] or results[at].view for at in item.parents)
+
+
+def _shows(item: TracedResult) -> bool:
+    """Return whether a result has no numbers of its own: a view, or a copy such as the one kept for a backward pass."""
+    return item.view or (item.op in COPIES and not item.named)
+
+
+def beside_the_point(
+    results: Sequence[TracedResult], known: Collection[int], ways: Sequence[bool], lacking: Collection[int]
+) -> set[int]:
+    """Return which of the lacking results nothing needs to be explained by.
+
+    These are numbers that were drawn or given, such as the first weights of a layer, where all that was computed from
+    them differs for another reason: it was also computed from results that differ although what they were computed from
+    agrees. So do those from which nothing was computed that the other run lacks.
+    """
+    given, differs = [False] * len(results), [False] * len(results)
+    children: list[list[int]] = [[] for _ in results]
+    for at, item in enumerate(results):
+        for parent in item.parents:
+            children[parent].append(at)
+        if at in known:
+            continue
+        given[at] = all(given[parent] or not is_telling(results[parent]) for parent in item.parents)
+        # The first of what differs, and all that follows from it.
+        starts = at in lacking and not given[at] and all(one in known or ways[one] for one in item.parents)
+        differs[at] = starts or any(differs[parent] for parent in item.parents)
+    explained = [False] * len(results)
+    for at in range(len(results) - 1, -1, -1):
+        explained[at] = given[at] and all(
+            child in known or ways[child] or differs[child] or explained[child] for child in children[at]
+        )
+    return {at for at in lacking if explained[at]}
+
+
+def leads_to(results: Sequence[TracedResult], one: int, later: int | None) -> bool:
+    """Return whether a result of a run was computed from another one of it."""
+    reached = {one}
+    for at in range(one + 1, 0 if later is None else later + 1):
+        if results[at].parents & reached:
+            reached.add(at)
+    return later in reached
+
+
+def origins_of(results: Sequence[TracedResult], known: Mapping[int, int]) -> list[frozenset[object]]:
+    """Return for each result the last known values that it was computed from; nothing if there are none, or many.
+
+    Single numbers of the code do not count. Zeros and the like are told by their shape and number: which of several are
+    the same is chance.
+    """
+    found: list[frozenset[object]] = []
+    constant = constants_of(results)
+    for item in results:
+        between = [at for at in item.parents if at not in known and not constant[at]]
+        own = {at: results[at] for at in item.parents if at in known}
+        values = (known[at] if is_telling(parent) else _constant(parent) for at, parent in own.items())
+        origin = frozenset[object](values).union(*(found[at] for at in between))
+        found.append(origin if len(origin) <= MOST_ORIGINS and all(found[at] for at in between) else frozenset())
+    return found
+
+
+def constants_of(results: Sequence[TracedResult]) -> list[bool]:
+    """Return for each result whether it is a single number of the code."""
+    found: list[bool] = []
+    for item in results:
+        found.append(item.size == 1 and all(found[at] for at in item.parents))
+    return found
+
+
+def _constant(item: TracedResult) -> object:
+    return item.shape, float(item.value.flatten()[0])
+
 
 MOST_CELLS = 6
 MOST_AGREED = 200
@@ -89,8 +198,8 @@ class _Comparison:
         self.known_others: Mapping[int, int] = self.others
         self.pieces: ResultPieces | None = None
         self.pieces_of_others: ResultPieces | None = None
-        self.constants = result_routes.constants(self.one)
-        self.constants_of_other = result_routes.constants(self.other)
+        self.constants = constants_of(self.one)
+        self.constants_of_other = constants_of(self.other)
         self.apart = self.unlike = False
 
     def run(self) -> RunComparison:
@@ -145,7 +254,7 @@ class _Comparison:
             return variable
         mine, likeness = self._beside(first)
         theirs, their_likeness = self._beside_other(second)
-        if mine is not None and (likeness >= their_likeness or result_routes.leads_to(self.one, first, theirs)):
+        if mine is not None and (likeness >= their_likeness or leads_to(self.one, first, theirs)):
             moved = self._moved(second, first) if second < mine else None
             return (first, mine) if moved is None else (moved, second)
         namesakes = self._namesakes(first) if mine is None else None
@@ -221,10 +330,10 @@ class _Comparison:
             return alike and bool(mine[index]) and mine[index] == theirs[at]
 
         for index in self.known_others:
-            if same(first, index) and result_routes.leads_to(self.other, index, second):
+            if same(first, index) and leads_to(self.other, index, second):
                 return first, index
         for at in self.known:
-            if same(at, second) and result_routes.leads_to(self.one, at, first):
+            if same(at, second) and leads_to(self.one, at, first):
                 return at, second
         return None
 
@@ -233,7 +342,7 @@ class _Comparison:
         """What the results of the second run and of the first one were computed from."""
         mine = {index: self.pairs.value_of(index) for index in self.others}
         theirs = {index: self.pairs.value_of(found) for index, found in self.ones.items()}
-        return result_routes.origins(self.other, mine), result_routes.origins(self.one, theirs)
+        return origins_of(self.other, mine), origins_of(self.one, theirs)
 
     def _namesakes(self, first: int) -> tuple[int, int] | None:
         """Return what a line computes that has a result which the other run lacks, and the same variable there.
@@ -307,9 +416,9 @@ class _Comparison:
         ends: bool = False,
     ) -> int | None:
         """Return the first result that the other run lacks, of those that are no coincidence if there are any."""
-        ways = result_routes.bypassed(results, known, ends=ends)
+        ways = bypassed(results, known, ends=ends)
         lacking = list(self._lacking(results, known, others, ways))
-        aside = result_routes.beside_the_point(results, known, ways, set(lacking))
+        aside = beside_the_point(results, known, ways, set(lacking))
         lacking = [at for at in lacking if at not in aside] or lacking
         told = [at for at in lacking if is_telling(results[at])] or lacking
         return next((at for at in told if not self._is_idle_view(at, results, known, others)), next(iter(told), None))
@@ -341,7 +450,7 @@ class _Comparison:
         read = {parent for item in results for parent in item.parents}
         masks = [item for item in others if is_mask(item.value)]
         for at, item in enumerate(results):
-            is_passing = at not in read and result_routes.is_passing(item, results, known, ways)
+            is_passing = at not in read and passes_on(item, results, known, ways)
             if at in known or ways[at] or is_passing:
                 continue
             if is_mask(item.value) and any(
@@ -393,7 +502,7 @@ class _Comparison:
         is_whole = not (first.value.is_floating_point() or second.value.is_floating_point())
         wide = torch.int64 if is_whole else torch.float64
         a, b = first.value.to(wide), second.value.to(wide)
-        spans: tuple[Span, ...] = ()
+        spans: tuple[IndexSpan, ...] = ()
         if first.shape != second.shape:
             place = self._place_of_piece(one, other)
             if place is None:
@@ -432,7 +541,7 @@ def _most_alike(
 
     What is only another way to results that agree is looked at later, and zeros and the like last.
     """
-    ways = result_routes.bypassed(results, known)
+    ways = bypassed(results, known)
     ranks = [0 if at in known else 3 if not is_telling(item) else 1 + ways[at] for at, item in enumerate(results)]
     for rank in (1, 2, 3):
         free = (at for at in range(len(results)) if ranks[at] == rank)

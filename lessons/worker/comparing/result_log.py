@@ -1,9 +1,13 @@
-"""The log of a run's results: what each operation of its code computed, with the numbers that it had then."""
+"""The log of a run's results: what each operation of its code computed, with the numbers that it had then.
+
+For a run of any length, a recorder keeps it and forgets the operations.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 
@@ -11,10 +15,12 @@ from attn_tutor.lessons.worker.comparing.result_sketch import sketch, stretch
 from attn_tutor.lessons.worker.comparing.traced_result import MOST_RESULTS, ResultTrace, TracedResult
 from attn_tutor.lessons.worker.explaining import source_location
 from attn_tutor.lessons.worker.jobs.intermediates import EMPTY, LONGEST_NAME
-from attn_tutor.lessons.worker.recording import result_names
+from attn_tutor.lessons.worker.recording import operation_info
 from attn_tutor.lessons.worker.recording.event import Event, Site
+from attn_tutor.lessons.worker.recording.events import Noted
 from attn_tutor.lessons.worker.recording.reachability import is_held
 from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.recorder import RollingRecorder
 from attn_tutor.lessons.worker.recording.regions import Region
 from attn_tutor.lessons.worker.recording.source_positions import SourcePositions
 
@@ -180,7 +186,7 @@ class ResultLog:
         self.trace.results[at] = replace(whole, line=piece.line, parents=piece.parents)
 
     def _source(self, event: Event, output: int) -> _Source:
-        key = event.sites, result_names.place_of(event, output)
+        key = event.sites, operation_info.place_of_result(event, output)
         found = self._sources.get(key)
         if found is None:
             site, positions = event.sites[0], self._positions
@@ -197,19 +203,19 @@ class ResultLog:
     def _part(self, event: Event, output: int) -> str:
         """Return the name that one of several results is assigned to, as in `best, place = x.max(0)`; "" if to none."""
         names = self._positions.unpacked(event.sites[0])
-        place, count = result_names.place_of(event, output)
+        place, count = operation_info.place_of_result(event, output)
         return names[place] if 0 <= place < len(names) == count else ""
 
     def _code(self, event: Event, output: int) -> str:
         code = self._positions.code(event.sites[0]) or event.op
-        place, _ = result_names.place_of(event, output)
+        place, _ = operation_info.place_of_result(event, output)
         return f"{code}[{place}]" if place > 0 else code
 
 
 def _is_given(event: Event, output: int) -> bool:
     """Return whether the program gets one of the results of an operation beside the first one."""
-    place, _ = result_names.place_of(event, output)
-    return place >= 0 and not result_names.gives_first_only(event)
+    place, _ = operation_info.place_of_result(event, output)
+    return place >= 0 and not operation_info.gives_first_only(event)
 
 
 def _result(source: _Source, op: str, value: torch.Tensor) -> TracedResult:
@@ -243,3 +249,34 @@ def _readable(region: Region, read: Read) -> torch.Tensor | None:
 
 def _view(region: Region) -> View:
     return region.memory, region.offset, region.shape, region.stride
+
+
+KEEP = 128 << 20
+MOST = 10_000
+"""Bytes and operations that the record holds, which nobody will ask about."""
+
+
+class TracingRecorder(RollingRecorder):
+    """Records a run of any length, and logs each result as soon as it is computed."""
+
+    def __init__(self, keep: int = KEEP, most: int = MOST) -> None:
+        super().__init__(keep=keep, most=most)
+        self._log = ResultLog(self.record)
+        self._observe = self._add
+
+    def trace(self) -> ResultTrace:
+        """Return the results. Not to be called while the recorder is entered."""
+        with torch.no_grad():
+            return self._log.finish(_present)
+
+    def _add(self, noted: Noted, out: Any) -> None:
+        with torch.no_grad():
+            self._log.add(self.record.events[-1], _present)
+
+    def _make_room(self, sites: tuple[Site, ...]) -> None:
+        super()._make_room(sites)
+        self._log.forget(self._storages)
+
+
+def _present(region: Region) -> torch.Tensor | None:
+    return region.tensor if region.memory.device.type == "cpu" else None

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import torch
 
-from attn_tutor.lessons.results.run_comparison import Span
-from attn_tutor.lessons.worker.comparing.result_pairs import is_telling
-from attn_tutor.lessons.worker.comparing.tolerances import Tolerances
+from attn_tutor.lessons.results.run_comparison import IndexSpan
+from attn_tutor.lessons.worker.comparing.result_pairs import Tolerances, is_telling
 from attn_tutor.lessons.worker.comparing.traced_result import TracedResult
 
 MOST_NUMBERS = 4_000_000
@@ -208,13 +207,13 @@ def part(item: TracedResult, piece: Piece) -> torch.Tensor:
     return numbers.permute([kept.index(axis) for axis in piece.axes])
 
 
-def spans(item: TracedResult, piece: Piece) -> tuple[Span, ...]:
+def spans(item: TracedResult, piece: Piece) -> tuple[IndexSpan, ...]:
     """Return for each axis of a whole which part of it a piece takes."""
     places = iter(zip(piece.starts, piece.sizes, strict=True))
     found = []
     for full in item.shape:
         start, size = (0, 1) if full == 1 else next(places)
-        found.append(Span(start, size, full))
+        found.append(IndexSpan(start, size, full))
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import torch
 
-from attn_tutor.lessons.worker.jobs.result_matching import MOST_AXES, Kinship, Limits
+from attn_tutor.lessons.worker.jobs.intermediates import MOST_AXES, Kinship, Limits
 
 WHOLE = 16_384
 """Numbers of a result up to which all are kept."""

@@ -22,23 +22,21 @@ from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.explaining import (
     accounting,
     attention_names,
-    formula_check,
     fused_definitions,
     narrow_types,
     nonfinite_origin,
     rules,
     source_location,
 )
+from attn_tutor.lessons.worker.explaining.accounting import Replay
 from attn_tutor.lessons.worker.explaining.attention_names import AttentionNames, Expansion
 from attn_tutor.lessons.worker.explaining.derivation import Derivation
 from attn_tutor.lessons.worker.explaining.gradient_names import GradientNames
 from attn_tutor.lessons.worker.explaining.narrow_types import dtype_name
 from attn_tutor.lessons.worker.explaining.operand_names import Labels, VersionCounts
 from attn_tutor.lessons.worker.explaining.recorded_run import DerivedCell, Index, Movement, RuleResult
-from attn_tutor.lessons.worker.explaining.replay import Replay
-from attn_tutor.lessons.worker.explaining.shared_memory import SharedMemory
-from attn_tutor.lessons.worker.recording import file_origins, loader_origins
-from attn_tutor.lessons.worker.recording.element_history import Element, ElementHistory, ValueLost
+from attn_tutor.lessons.worker.recording import origins
+from attn_tutor.lessons.worker.recording.element_history import Element, ElementHistory, SharedMemory, ValueLost
 from attn_tutor.lessons.worker.recording.event import Event
 from attn_tutor.lessons.worker.recording.names import NamedCell, Names
 from attn_tutor.lessons.worker.recording.record import Record
@@ -61,7 +59,7 @@ MOST_REFERENCES = 400_000
 """Operands of earlier answers that can still be asked about."""
 
 
-class NoCell(LookupError):
+class NoSuchCell(LookupError):
     """A cell that cannot be asked about: the step shows no such tensor, or the index or reference is wrong."""
 
 
@@ -135,10 +133,10 @@ class Explainer:
         """Explain a cell of a shown tensor. Raises `NoCell`."""
         shown = self._shown.get((unit, name))
         if shown is None:
-            raise NoCell(name)
+            raise NoSuchCell(name)
         shape = shown.region.shape
         if len(index) != len(shape) or not all(0 <= at < size for at, size in zip(index, shape, strict=True)):
-            raise NoCell(index)
+            raise NoSuchCell(index)
         self.names.update()
         element, cell = Element.of(shown.region, index, shown.time), shown.cell(index)
         labels = Labels(self, self._counts_at(shown.time))
@@ -170,7 +168,7 @@ class Explainer:
     def follow(self, ref: int, unit: CodeUnit | None = None) -> dict[str, Any]:
         """Explain an operand of an earlier answer. Raises `NoCell`."""
         if ref not in self._asked:
-            raise NoCell(ref)
+            raise NoSuchCell(ref)
         return self.explain(*self._asked[ref], unit)
 
     def explain(
@@ -394,7 +392,7 @@ class Explainer:
     def _add_rounding(self, derived: DerivedCell, inner: Element, value: float, region: Region) -> None:
         """Add to a formula by how much the kernel rounded differently, where large numbers cancelled out."""
         formula, dtype = derived.result.formula, region.dtype
-        if formula is None or formula_check.agrees(formula, self.history.values(derived.operands), value, dtype):
+        if formula is None or accounting.formula_agrees(formula, self.history.values(derived.operands), value, dtype):
             return
         difference = value - self.history.value(inner)
         largest = float(self.history.tensor(region, derived.event.time + 1 if derived.event else 0).abs().max())
@@ -408,10 +406,10 @@ class Explainer:
         """Return what can be said of an element that no recorded operation wrote."""
         if element.storage in self._origins:
             return RuleResult("given", notes=[self._origins[element.storage][1]])
-        if read := file_origins.sentence(element.storage, element.offset):
+        if read := origins.file_sentence(element.storage, element.offset):
             return RuleResult("given", notes=[read])
-        if loader_origins.is_loaded(element.storage):
-            return RuleResult("given", notes=[loader_origins.sentence()])
+        if origins.is_loaded(element.storage):
+            return RuleResult("given", notes=[origins.loaded_sentence()])
         if self.record.since > 1:
             note = say("earlier", "It is older than the operations that are kept of this long run.")
             return RuleResult("given", notes=[note])

@@ -30,7 +30,7 @@ Index = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FusedCall:
     """The recorded call of a fused operation, with access to its arguments as they were."""
 
     recorder: Recorder
@@ -93,7 +93,7 @@ def _mask_name(event: Event) -> str:
     return "attn_mask" if "attn_mask" in event.info.names else "attn_bias"
 
 
-Definition = Callable[[Call, int, Index], tuple[torch.Tensor, Index]]
+Definition = Callable[[FusedCall, int, Index], tuple[torch.Tensor, Index]]
 """Computes at least the row of a result that holds an index; returns it with the index of its first element."""
 
 
@@ -103,7 +103,7 @@ def expand(
     """Compute the row of a result that holds `index`, and return its elements by index. Raises `ValueLost`."""
     recorder.watch(__file__, inspect.getsource(sys.modules[__name__]))
     with recorder.aside(event.sites):
-        row, start = definition(Call(recorder, history, event), output, index)
+        row, start = definition(FusedCall(recorder, history, event), output, index)
     region, time = Region.of(row), recorder.record.time
     elements = {}
     for row_index in region.indices():
@@ -138,7 +138,7 @@ def _moments(cells: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return mean, variance
 
 
-def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
+def _attention(call: FusedCall, output: int, index: Index) -> tuple[torch.Tensor, Index]:
     """Compute Vaswani et al. 2017, equation 1, with an additive or a boolean mask (True = may be seen)."""
     # The second result, which the backward pass needs, has no last axis.
     lead, row = (index[:-1], index[-1]) if output else (index[:-2], index[-2])
@@ -163,7 +163,7 @@ def _attention(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Ind
     return weights @ value, (*lead, row, 0)
 
 
-def _attention_backward(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
+def _attention_backward(call: FusedCall, output: int, index: Index) -> tuple[torch.Tensor, Index]:
     """Compute the gradients of queries, keys and values by the chain rule, for one head; of the queries for one row.
 
     A head of keys and values that serves several heads of queries adds up what they send back.
@@ -204,7 +204,7 @@ def _attention_backward(call: Call, output: int, index: Index) -> tuple[torch.Te
     return total, (*lead, row if output == 0 else 0, 0)
 
 
-def _lstm(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
+def _lstm(call: FusedCall, output: int, index: Index) -> tuple[torch.Tensor, Index]:
     """Compute `nn.LSTM` for one sample, step by step (Hochreiter and Schmidhuber 1997, with forget gates)."""
     sample = index[-2]
     inputs = call.tensor("input", slice(None), sample)
@@ -224,7 +224,7 @@ def _lstm(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
     return (hidden, memory)[output - 1], (*index[:-1], 0)
 
 
-def _key_head(call: Call, name: str, lead: Index) -> Index:
+def _key_head(call: FusedCall, name: str, lead: Index) -> Index:
     """Return the head of the keys or values that a head of the queries attends to.
 
     If there are fewer of them, each serves several consecutive heads of the queries.
@@ -246,7 +246,7 @@ def _mask_part(mask: Any, lead: Index, row: int) -> tuple[Any, ...]:
     return (*first, slice(last, last + 1))
 
 
-def _native(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
+def _native(call: FusedCall, output: int, index: Index) -> tuple[torch.Tensor, Index]:
     """Compute the fast path of `nn.MultiheadAttention` in eval mode, for self-attention."""
     sample, row = index[0], index[-2]
     weights, values = _weights_and_values(call, call.tensor("query", sample), int(call.arg("num_head")), sample, row)
@@ -259,7 +259,7 @@ def _native(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]
     return linear(context, call.tensor("proj_weight"), call.tensor("proj_bias")).unsqueeze(0), (sample, row, 0)
 
 
-def _encoder_layer(call: Call, output: int, index: Index) -> tuple[torch.Tensor, Index]:
+def _encoder_layer(call: FusedCall, output: int, index: Index) -> tuple[torch.Tensor, Index]:
     """Compute the fast path of `nn.TransformerEncoderLayer` in eval mode: attention, then two layers for each token."""
     functional = torch.nn.functional
     sample, row = index[0], index[-2]
@@ -285,7 +285,7 @@ def _encoder_layer(call: Call, output: int, index: Index) -> tuple[torch.Tensor,
 
 
 def _weights_and_values(
-    call: Call, inputs: torch.Tensor, heads: int, sample: int, row: int
+    call: FusedCall, inputs: torch.Tensor, heads: int, sample: int, row: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Compute the attention weights of one row and the values of all tokens, for each head of a fused kernel."""
     width = int(call.arg("embed_dim"))
@@ -309,7 +309,7 @@ def _weights_and_values(
     return weights, values
 
 
-def _native_mask_part(call: Call, sample: int, row: int) -> tuple[Any, ...]:
+def _native_mask_part(call: FusedCall, sample: int, row: int) -> tuple[Any, ...]:
     """Return the index of the part of a mask that applies to one row.
 
     `mask_type` 0 is a mask of tokens by tokens, 1 of keys for each sample, 2 of tokens by tokens for each head.

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.recording import result_names
+from attn_tutor.lessons.worker.recording import operation_info
+from attn_tutor.lessons.worker.recording.autograd_nodes import GradientNode
 from attn_tutor.lessons.worker.recording.element_history import Element, ElementHistory
 from attn_tutor.lessons.worker.recording.event import Event
-from attn_tutor.lessons.worker.recording.gradient_node import GradientNode
 from attn_tutor.lessons.worker.recording.names import NamedCell, Names
 from attn_tutor.lessons.worker.recording.record import Record
 from attn_tutor.lessons.worker.recording.regions import Region
@@ -125,7 +125,7 @@ class GradientNames:
         return say(
             "step",
             "({operation} in the derivative of {code})",
-            operation=result_names.described(writer, output) or writer.op.strip("_"),
+            operation=operation_info.describe_result(writer, output) or writer.op.strip("_"),
             code=self.names.described(maker),
         )
 
@@ -403,7 +403,7 @@ def _result(maker: Event, receipt: _Receipt) -> Region | None:
         place = receipt.place
         if len(outs) < 2 or len(event.args[0]) != len(outs):
             return None
-    elif len(outs) != 1 and not result_names.gives_first_only(maker):
+    elif len(outs) != 1 and not operation_info.gives_first_only(maker):
         return None
     fits = place < len(outs) and (outs[place].shape, outs[place].dtype) == (region.shape, region.dtype)
     return outs[place] if fits else None

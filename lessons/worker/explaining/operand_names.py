@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from attn_tutor.lessons.results.explanation import label
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.explaining.recorded_run import Index, RecordedRun
-from attn_tutor.lessons.worker.recording import loader_origins
+from attn_tutor.lessons.worker.recording import origins
 from attn_tutor.lessons.worker.recording.element_history import Element
 from attn_tutor.lessons.worker.recording.event import Event
 from attn_tutor.lessons.worker.recording.names import NamedCell, part_of
@@ -154,7 +154,7 @@ class Labels:
         found = writer.index_of(element.storage, element.offset, element.size) if writer is not None else None
         if writer is None or found is None:
             index = element.region.find(element.offset) or (element.offset // element.size,)
-            if loader_origins.is_loaded(element.storage):
+            if origins.is_loaded(element.storage):
                 return NamedCell(say("from-loader", "(a batch of a data loader)"), index, False)
             return NamedCell(say("from-outside", "(a tensor from outside)"), index, False)
         output, index = found

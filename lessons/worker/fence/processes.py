@@ -109,7 +109,7 @@ def ticks(pid: int) -> int:
     return int(fields[11]) + int(fields[12]) if fields else 0
 
 
-class Mapped(NamedTuple):
+class MappedFile(NamedTuple):
     """A file in no folder that a process has mapped."""
 
     device: int
@@ -129,7 +129,7 @@ def maps(pid: int) -> bytes:
         return b""
 
 
-def mapped(lists: Iterable[bytes]) -> set[Mapped]:
+def mapped(lists: Iterable[bytes]) -> set[MappedFile]:
     """Return the files in no folder that processes have mapped, by their lists (`maps`).
 
     Memory that they share is one too, `ZERO`.
@@ -138,7 +138,7 @@ def mapped(lists: Iterable[bytes]) -> set[Mapped]:
     for line in (line for text in lists for line in text.split(b"\n")):
         if line.endswith(b" (deleted)") and (match := _MAPPED.fullmatch(line)):
             major, minor, inode, name = match.groups()
-            found.add(Mapped(os.makedev(int(major, 16), int(minor, 16)), int(inode), name))
+            found.add(MappedFile(os.makedev(int(major, 16), int(minor, 16)), int(inode), name))
     return found
 
 
@@ -150,7 +150,7 @@ def memory(pids: Iterable[int]) -> int:
     return sum(map(_pages, pids))
 
 
-def unseen_memory(pids: Iterable[int], shown: Iterable[Mapped]) -> int:
+def unseen_memory(pids: Iterable[int], shown: Iterable[MappedFile]) -> int:
     """Return how many bytes processes may have where nothing tells how many they are: the most that there can be.
 
     They are on their way through sockets, or in memory that is shared and was unmapped but for a page (`shown`).

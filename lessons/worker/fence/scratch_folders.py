@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from attn_tutor.lessons.files.import_folder import IMPORT_FOLDER
-from attn_tutor.lessons.worker.fence import shared_memory
-from attn_tutor.lessons.worker.fence.folder_walk import FOLDER, walk
-from attn_tutor.lessons.worker.fence.processes import ZERO, Mapped
+from attn_tutor.lessons.files import IMPORT_FOLDER
+from attn_tutor.lessons.worker.fence import layers
+from attn_tutor.lessons.worker.fence.cleaner import FOLDER, walk
+from attn_tutor.lessons.worker.fence.processes import ZERO, MappedFile
 
 MOST_FILES = 10_000
 BLOCK = 512
@@ -48,7 +48,7 @@ def make_base() -> str:
     usual = tempfile.gettempdir()
     # The worker has a folder of its own in place of the one for shared memory, and would not find its folder any more.
     elsewhere = next(filter(os.path.isdir, ("/tmp", "/var/tmp")), None)
-    inside = Path(usual).resolve().is_relative_to(shared_memory.FOLDER)
+    inside = Path(usual).resolve().is_relative_to(layers.SHARED_MEMORY)
     return tempfile.mkdtemp(prefix="attn-tutor-", dir=elsewhere if inside else usual)
 
 
@@ -82,7 +82,7 @@ class _Enough(Exception):
     """More was counted than there may be."""
 
 
-def kept_open(pids: Iterable[int], maps: Iterable[Mapped], largest: int, shared: Path | None = None) -> int:
+def kept_open(pids: Iterable[int], maps: Iterable[MappedFile], largest: int, shared: Path | None = None) -> int:
     """Return how many bytes the files take that are in no folder, but that processes have open or mapped.
 
     Such are files that were removed, those of `tempfile.TemporaryFile`, and those in memory (memfd). The size of one

@@ -1,25 +1,54 @@
-"""The diagram of a run: boxes for what was asked about and all that it was computed from."""
+"""The diagram of a run: boxes for what was asked about and all that it was computed from, with thumbnails."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
+import torch
+
 from attn_tutor.lessons.results import code_unit
 from attn_tutor.lessons.results.code_unit import CodeUnit
-from attn_tutor.lessons.results.flow import MOST_BOXES, Flow, FlowArrow, FlowBox, OpenBox
+from attn_tutor.lessons.results.flow import LARGEST_THUMBNAIL, MOST_BOXES, Flow, FlowArrow, FlowBox, OpenBox
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.explaining.explainer import Explainer
-from attn_tutor.lessons.worker.flow.code_path import CodePaths, short
-from attn_tutor.lessons.worker.flow.grouping import ASIDE, Group, OpenGroup, group
-from attn_tutor.lessons.worker.flow.thumbnails import thumbnail
-from attn_tutor.lessons.worker.flow.tracing import Trace
-from attn_tutor.lessons.worker.recording.bounds import bounds
+from attn_tutor.lessons.worker.flow.arrows import GroupArrows
+from attn_tutor.lessons.worker.flow.grouping import ASIDE, BoxGroup, CodePaths, OpenGroup, group, short
 from attn_tutor.lessons.worker.recording.element_history import ElementHistory, ValueLost
 from attn_tutor.lessons.worker.recording.event import LEFT, Event
 from attn_tutor.lessons.worker.recording.names import Names
 from attn_tutor.lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.tensor_parts import bounds
+
+Rows = tuple[tuple[float, ...], ...]
+
+
+def thumbnail(tensor: torch.Tensor) -> Rows:
+    """Return the first matrix of a tensor in at most `LARGEST_THUMBNAIL` rows and columns; a vector is one row.
+
+    A block of a larger matrix is the mean of its cells without those that a mask has made -inf.
+    """
+    if tensor.is_complex():
+        tensor = tensor.abs()
+    if not tensor.numel():
+        return ()
+    matrix = tensor[(0,) * (tensor.dim() - 2)] if tensor.dim() > 2 else tensor.reshape(-1, (1, *tensor.shape)[-1])
+    most_rows, most_cols = LARGEST_THUMBNAIL
+    strips = matrix.to(torch.float64).tensor_split(min(matrix.shape[0], most_rows))
+    return tuple(
+        tuple(_mean(block) for block in strip.tensor_split(min(strip.shape[1], most_cols), dim=1)) for strip in strips
+    )
+
+
+def _mean(block: torch.Tensor) -> float:
+    mean = float(block.mean())
+    if math.isfinite(mean):
+        return mean
+    there = block[block != -torch.inf]
+    return float(there.mean()) if there.numel() else -torch.inf
+
 
 say = Wording("explaining/flow")
 
@@ -50,7 +79,7 @@ class Diagram:
         events = [event for event in recorded[: recorded.after(self._until)] if event.outs and not _is_ours(event)]
         last = max((at for at, event in enumerate(events) if self._is_of_unit(event)), default=len(events) - 1)
         groups, self._replaced = group(events[: last + 1], self._paths, frozenset(opened))
-        self._trace = Trace(groups)
+        self._trace = GroupArrows(groups)
 
     def flow(self, path: Iterable[int] = ()) -> Flow:
         """Return the boxes and arrows; `path` are the times of operations that an explanation leads through."""
@@ -101,7 +130,7 @@ class Diagram:
             raise NoBox(box)
         return self._name(one), region, one.events[-1].time + 1
 
-    def _final(self, one: Group) -> Group:
+    def _final(self, one: BoxGroup) -> BoxGroup:
         return self._trace.group_of(one.events[0].time) or one
 
     def _is_of_unit(self, event: Event) -> bool:
@@ -111,28 +140,28 @@ class Diagram:
         unit = code_unit.of_filename(event.sites[-1][0].co_filename)
         return unit is not None and (unit == self._unit or unit.of == str(self._unit))
 
-    def _groups_shown(self) -> dict[Group, tuple[str, ...]]:
+    def _groups_shown(self) -> dict[BoxGroup, tuple[str, ...]]:
         """Return the groups whose results the unit shows, with the names under which it does."""
-        found: dict[Group, tuple[str, ...]] = {}
+        found: dict[BoxGroup, tuple[str, ...]] = {}
         for name, region in self._explainer.shown_regions(self._unit):
             made = self._trace.maker(region)
             if made is not None:
                 found[made] = (*found.get(made, ()), name)
         return found
 
-    def _makers_of_last(self) -> list[Group]:
+    def _makers_of_last(self) -> list[BoxGroup]:
         """Return the groups whose results were shown last."""
         makers = (self._trace.maker(region) for _, region in self._explainer.last_shown())
         return list(dict.fromkeys(made for made in makers if made is not None))
 
-    def _results(self) -> list[Group]:
+    def _results(self) -> list[BoxGroup]:
         """Return the groups of the unit that give a result a name, latest first."""
         own = [one for one in self._trace.groups if one.name and self._is_of_unit(one.events[-1])]
         return own[::-1]
 
-    def _closure(self, targets: Sequence[Group]) -> dict[Group, None]:
+    def _closure(self, targets: Sequence[BoxGroup]) -> dict[BoxGroup, None]:
         """Return groups and all that they were computed from, nearest first."""
-        sources: dict[Group, list[Group]] = {}
+        sources: dict[BoxGroup, list[BoxGroup]] = {}
         for source, target in self._trace.arrows:
             sources.setdefault(target, []).append(source)
         found = dict.fromkeys(targets)
@@ -144,7 +173,7 @@ class Diagram:
                     todo.append(source)
         return found
 
-    def _box(self, one: Group, shown: tuple[str, ...]) -> FlowBox:
+    def _box(self, one: BoxGroup, shown: tuple[str, ...]) -> FlowBox:
         code = self._paths.code(one.part)
         span = one.part.span
         unit = code_unit.of_filename(span.file) if span is not None else None
@@ -169,7 +198,7 @@ class Diagram:
         title = self._names.positions.file_of(file)
         return title.rpartition("/")[2] if title == file else title
 
-    def _name(self, one: Group | OpenGroup) -> str:
+    def _name(self, one: BoxGroup | OpenGroup) -> str:
         """Return what a box is called: the result by its name in the source, or the code, or the operation."""
         if one.part.kind == "operation":
             return one.part.op.strip("_")
@@ -194,7 +223,7 @@ class Diagram:
         bound = self._explainer.record.bindings.get(region.storage, ())
         return next((item.region for item in bound), region)
 
-    def _result(self, one: Group) -> Region | None:
+    def _result(self, one: BoxGroup) -> Region | None:
         """Return what a group hands on: what its name is bound to, else the result of its last operation.
 
         None for a name that means no tensor, such as that of a module.

@@ -1,15 +1,19 @@
-"""Running code on hidden inputs: an answer in the learner's process, the course's own code in the judge's process.
+"""Running code on hidden inputs: an answer or copies of it in the learner's process, the course's own in the judge's.
 
-The learner's process receives the inputs only after the answer has been loaded, and replies with plain values.
+The learner's process receives the inputs only after the answer has been loaded, and replies with plain values. Repaired
+copies of a wrong answer run one after the other in one process; there the inputs come first.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.abc
+import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
 from dataclasses import replace
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
@@ -24,7 +28,9 @@ from attn_tutor.lessons.worker.judging_messages import (
     AnswerLoaded,
     AnswerReport,
     HiddenInputs,
+    RepairReport,
     RunAnswer,
+    RunRepairs,
 )
 from attn_tutor.lessons.worker.message_parts import ErrorReport
 
@@ -186,3 +192,55 @@ def _disarm(module: ModuleType, names: Sequence[str]) -> None:
         for name, value in list(vars(holder).items()):
             if isinstance(value, FunctionType) and _within(value.__module__, names):
                 setattr(holder, name, refuse)
+
+
+LONGEST_COPY = 0.7
+"""Seconds of the processor after which a copy counts as one that does not end."""
+
+
+def run_repairs(job: RunRepairs, talk: socket.socket) -> None:
+    """Run each copy on all hidden inputs, which come first, and report its values."""
+    hidden = channel.receive(talk, HiddenInputs)
+    contexts = values.decode(hidden.inputs, hidden.blob)
+    forbid([OURS, *job.without])
+    for source in job.sources:
+        try:
+            report = RepairReport(*values.encode(_values_of_copy(job, source, contexts, hidden.seeds)))
+        except values.ValueNotPlain:
+            report = RepairReport(None, b"")
+        channel.send(talk, report)
+
+
+def _values_of_copy(
+    job: RunRepairs, source: str, contexts: list[dict[str, Any]], seeds: tuple[int, ...]
+) -> list[dict[str, Any]] | None:
+    """Return the values of one copy on all hidden inputs; None if it fails."""
+    namespace = new_namespace(MODULE)
+    seed_generators(job.seed)
+    with _limited():
+        if execute(source, YOUR_CODE, namespace) or not set(job.defines) <= set(namespace):
+            return None
+    defined = {name: namespace[name] for name in job.defines}
+    actual = []
+    for number, context in zip(seeds, contexts, strict=True):
+        with _limited():
+            got, _ = run_probe(defined, job.probe, deepcopy(context), number)
+        if got is None:
+            return None
+        actual.append(got)
+    return actual
+
+
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    """Stop Python code that takes too long; the functions that run it make a failure of the exception."""
+    signal.signal(signal.SIGVTALRM, _stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_COPY)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def _stop(*_: object) -> None:
+    raise TimeoutError

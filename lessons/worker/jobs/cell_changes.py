@@ -15,7 +15,7 @@ import torch
 
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.what_if.changed_names import LOOPS, is_bound_in_rounds, root
+from attn_tutor.lessons.what_if.name_use import LOOPS, is_bound_in_rounds, root
 from attn_tutor.lessons.what_if.refused_cells import not_made, why_missing
 from attn_tutor.lessons.worker.message_parts import CellWrite
 

@@ -7,10 +7,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from attn_tutor.lessons.reading.code_differences import NAME, Statement, aligned, argument_names, more_names
 from attn_tutor.lessons.reading.operations import are_akin
-from attn_tutor.lessons.reading.statements import NAME, Statement, aligned, argument_names, more_names
-from attn_tutor.lessons.worker.jobs.intermediates import IntermediateResult, Trace
-from attn_tutor.lessons.worker.jobs.result_matching import Kinships, ancestors, hide_the_same, is_distinctive, is_mask
+from attn_tutor.lessons.worker.jobs.intermediates import (
+    AnswerTrace,
+    IntermediateResult,
+    Kinships,
+    ancestors,
+    hide_the_same,
+    is_distinctive,
+    is_mask,
+)
 
 SPELLED_ALIKE = 0.5
 """The part of an answer's statements that the model answer has as well, from which on its spelling tells something."""
@@ -48,7 +55,7 @@ class Divergence:
 class Comparison:
     """The results of an answer beside those of the model answer."""
 
-    def __init__(self, theirs: Trace, ours: Trace) -> None:
+    def __init__(self, theirs: AnswerTrace, ours: AnswerTrace) -> None:
         self.theirs, self.ours = theirs, ours
         self.kin = Kinships(theirs.results, ours.results)
         self.matched = self.kin.match()
@@ -212,7 +219,7 @@ def _are_of_one_kind(one: str, other: str) -> bool:
     return first == second or any({first, second} <= kind for kind in KINDS)
 
 
-def _bound(trace: Trace, name: str) -> list[int]:
+def _bound(trace: AnswerTrace, name: str) -> list[int]:
     """Return the results that a program gives a name, in order."""
     return [at for at, item in enumerate(trace.results) if item.named and item.name == name]
 
@@ -277,7 +284,7 @@ def _beside_gaps(theirs: Sequence[Statement], ours: Sequence[Statement], same: d
     return found
 
 
-def line_of_edit(answer: Trace, mistaken: Trace, solution: Trace) -> int | None:
+def line_of_edit(answer: AnswerTrace, mistaken: AnswerTrace, solution: AnswerTrace) -> int | None:
     """Return the line of an answer that corresponds to what a known mistake edits; None if there is none.
 
     A mistake that only takes statements away is on no line.
@@ -308,7 +315,7 @@ def line_of_edit(answer: Trace, mistaken: Trace, solution: Trace) -> int | None:
     return None
 
 
-def _does_alike(answer: Trace, line: int | None, mistaken: Trace, edited: Statement) -> bool:
+def _does_alike(answer: AnswerTrace, line: int | None, mistaken: AnswerTrace, edited: Statement) -> bool:
     """Return whether a line of an answer names an operation that an edited statement names as well.
 
     It is not in another one of the functions that both programs have.
@@ -321,7 +328,7 @@ def _does_alike(answer: Trace, line: int | None, mistaken: Trace, edited: Statem
     return not elsewhere and are_akin(answer.statements[at].text, edited.text)
 
 
-def _made_by(trace: Trace, statement: Statement) -> list[int]:
+def _made_by(trace: AnswerTrace, statement: Statement) -> list[int]:
     """Return the results that a statement computed, in order."""
     lines = range(statement.line, statement.end + 1)
     return [at for at, item in enumerate(trace.results) if item.line in lines]

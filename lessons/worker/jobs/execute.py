@@ -19,9 +19,8 @@ from typing import Any, Literal
 from attn_tutor.lessons.results import code_unit
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.advice import advice
-from attn_tutor.lessons.worker.advice.failed_operation import failed_operation
-from attn_tutor.lessons.worker.advice.original_builtins import with_original_builtins
-from attn_tutor.lessons.worker.advice.safe_reading import is_a
+from attn_tutor.lessons.worker.advice.safe_reading import is_a, with_original_builtins
+from attn_tutor.lessons.worker.advice.scene import failed_operation
 from attn_tutor.lessons.worker.message_parts import ErrorReport
 
 say = Wording("worker/execute")

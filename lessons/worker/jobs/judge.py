@@ -27,13 +27,12 @@ from attn_tutor.lessons.results.result import CheckResult, Intermediate
 from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel
-from attn_tutor.lessons.worker.advice.failed_operation import may_be_same
+from attn_tutor.lessons.worker.advice.scene import may_be_same_operation
 from attn_tutor.lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
 from attn_tutor.lessons.worker.jobs.answer_run import run_own_code
 from attn_tutor.lessons.worker.jobs.divergence import Comparison, find_line, line_of_edit
-from attn_tutor.lessons.worker.jobs.intermediates import Trace
+from attn_tutor.lessons.worker.jobs.intermediates import AnswerTrace, is_mask, match_results
 from attn_tutor.lessons.worker.jobs.lesson_run import seed as seed_generators
-from attn_tutor.lessons.worker.jobs.result_matching import is_mask, match
 from attn_tutor.lessons.worker.judging_messages import (
     CheckRequest,
     CompareResults,
@@ -42,8 +41,8 @@ from attn_tutor.lessons.worker.judging_messages import (
     Decision,
     Diagnose,
     DiagnosisReport,
-    Difference,
     DifferenceReport,
+    DifferingPlace,
     FindDifference,
     FoundMistake,
     HiddenInputs,
@@ -76,13 +75,13 @@ class _Case:
     contexts: list[Values]
     actual: list[Values]
     expected: list[Values]
-    theirs: Trace = field(default_factory=Trace)
+    theirs: AnswerTrace = field(default_factory=AnswerTrace)
     """The trace of the answer on the first hidden input, empty if it is unknown."""
 
     outcomes: dict[tuple[str, int], Outcome] = field(default_factory=dict)
     """What each answer of the course's own gave on each hidden input, as far as it has run."""
 
-    traces: dict[str, Trace] = field(default_factory=dict)
+    traces: dict[str, AnswerTrace] = field(default_factory=dict)
     """The traces of answers of the course's own on the first hidden input, by their code."""
 
     def outcome(self, code: str, index: int) -> Outcome:
@@ -221,7 +220,7 @@ def diagnose(case: _Case, question: Diagnose) -> DiagnosisReport:
         for item in found
     )
     # The next answer has a trace of its own, or none.
-    case.theirs = Trace()
+    case.theirs = AnswerTrace()
     return DiagnosisReport(reports)
 
 
@@ -320,8 +319,8 @@ def _is_contradicted(case: _Case, code: str) -> bool:
     copies = {index for index, item in enumerate(theirs) if item.op == "clone" and not item.parents}
     used = frozenset().union(*(item.parents for item in theirs)) - copies
     ours = _trace(case, case.exercise.solution).results
-    found = [item for item, at in zip(ours, match(theirs, ours), strict=True) if at in used]
-    matched = zip(found, match(_trace(case, code).results, found), strict=True)
+    found = [item for item, at in zip(ours, match_results(theirs, ours), strict=True) if at in used]
+    matched = zip(found, match_results(_trace(case, code).results, found), strict=True)
     # A line that runs several times counts as a whole: successive results of one line are kept as one.
     shared: dict[tuple[str, int | None], bool] = {}
     for item, at in matched:
@@ -381,7 +380,7 @@ def _fails_alike(case: _Case, code: str, error: ErrorReport) -> bool:
         _, failure = case.outcome(code, index)
         if failure is not None:
             alike = _exception(failure.symptom or failure.message) == _exception(error.message)
-            return alike and may_be_same(failure.operation, error.operation)
+            return alike and may_be_same_operation(failure.operation, error.operation)
     return False
 
 
@@ -445,7 +444,7 @@ def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
     )
     # A name that has been given twice may stand for a right result and for a wrong one.
     agreed.pop(yours.name, None)
-    difference = Difference(
+    difference = DifferingPlace(
         yours.name,
         yours.line,
         yours=tensor_entries.entry(yours.name, yours.value, blob),
@@ -474,15 +473,15 @@ def compare(case: _Case, question: CompareResults) -> ComparisonReport:
     return ComparisonReport(tuple(rows.values()), own)
 
 
-def _theirs(question: FindDifference | CompareResults) -> Trace:
+def _theirs(question: FindDifference | CompareResults) -> AnswerTrace:
     """Return the trace that the learner's process sent, an empty one if it cannot be read."""
     try:
         return intermediates.of_plain(values.decode(question.results, question.blob))
     except (ValueError, KeyError, TypeError):
-        return Trace()
+        return AnswerTrace()
 
 
-def _trace(case: _Case, code: str) -> Trace:
+def _trace(case: _Case, code: str) -> AnswerTrace:
     """Return the trace of an answer of the course's own on the first hidden input."""
     if code not in case.traces:
         tracer = intermediates.Tracer(SOLUTION, code)

@@ -1,4 +1,8 @@
-"""The job of the prompt: runs a learner's inputs after a lesson, and reports what they print, return and bind."""
+"""Running a learner's code after a lesson: inputs at the prompt and scratch runs of an answer.
+
+An input is reported with what it prints, returns and binds; a scratch run with its output and its tensors, including
+those in its functions.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,9 @@ import ast
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import TypeGuard
 
 import torch
@@ -14,7 +21,15 @@ from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.jobs.run_state import RunState, as_tensor
 from attn_tutor.lessons.worker.message_parts import TensorReport
-from attn_tutor.lessons.worker.messages import BindNamed, InputReport, ListNames, NamesReport, RunInput
+from attn_tutor.lessons.worker.messages import (
+    BindNamed,
+    InputReport,
+    ListNames,
+    NamesReport,
+    RunInput,
+    RunScratch,
+    ScratchReport,
+)
 from attn_tutor.lessons.worker.recording.element_history import ValueLost
 
 say = Wording("worker/prompt")
@@ -229,3 +244,48 @@ def flushed_output() -> int:
         return os.fstat(1).st_size
     except OSError:
         return 0
+
+
+MOST_SCRATCH_TENSORS = 8
+
+_setprofile = sys.setprofile
+
+
+def run_scratch(state: RunState, question: RunScratch) -> ScratchReport:
+    """Run an answer. Shows the local tensors of its functions as of their return, then the tensors that it binds."""
+    unit = question.unit
+    start_output()
+    before = dict(state.namespace)
+    inner: dict[str, torch.Tensor] = {}
+    with _returning(unit.filename, inner):
+        failure = state.run(question.code, unit)
+    for name, value in state.namespace.items():
+        if before.get(name) is not value and not name.startswith("_") and can_be_shown(value):
+            # Where both have the name, keep the newer tensor, and move it to the end.
+            inner.pop(name, None)
+            inner[name] = value
+    blob = bytearray()
+    tensors = tuple(
+        state.show_tensor(unit, name, as_tensor(value), blob)
+        for name, value in [*inner.items()][-MOST_SCRATCH_TENSORS:]
+    )
+    shapes = tuple(state.lines[:MOST_LINES])
+    return ScratchReport(failure, tensors, shapes, flushed_output(), bytes(blob))
+
+
+@contextmanager
+def _returning(filename: str, found: dict[str, torch.Tensor]) -> Iterator[None]:
+    """Collect the tensors among the local variables of every function of a file when it returns."""
+
+    def note(frame: FrameType, event: str, arg: object) -> None:
+        if event == "return" and frame.f_code.co_filename == filename and frame.f_code.co_name != "<module>":
+            for name, value in frame.f_locals.items():
+                if name.isidentifier() and can_be_shown(value):
+                    found.pop(name, None)
+                    found[name] = value
+
+    _setprofile(note)
+    try:
+        yield
+    finally:
+        _setprofile(None)

@@ -22,13 +22,12 @@ from attn_tutor.lessons.results.tensor_questions import (
 )
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel, messages, wire
-from attn_tutor.lessons.worker.explaining.explainer import NoCell
+from attn_tutor.lessons.worker.explaining.explainer import NoSuchCell
 from attn_tutor.lessons.worker.flow.diagram import Diagram, NoBox
-from attn_tutor.lessons.worker.jobs import prompt, scratch_run, summaries, tensor_entries
+from attn_tutor.lessons.worker.jobs import prompt, tensor_entries
 from attn_tutor.lessons.worker.jobs.execute import describe
 from attn_tutor.lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
-from attn_tutor.lessons.worker.recording.element_history import TookTooLong, ValueLost
-from attn_tutor.lessons.worker.tensor_reports import (
+from attn_tutor.lessons.worker.messages import (
     LARGEST_WINDOW,
     MOST_BLOCKS,
     BlocksReport,
@@ -38,6 +37,7 @@ from attn_tutor.lessons.worker.tensor_reports import (
     ShowReport,
     WindowReport,
 )
+from attn_tutor.lessons.worker.recording.element_history import TookTooLong, ValueLost
 
 say = Wording("worker/questions")
 
@@ -86,7 +86,7 @@ def _explained(run: RunState, ask: Callable[[], dict[str, Any]]) -> ExplanationR
     try:
         with run.explainer.history.no_longer_than(PATIENCE):
             return ExplanationReport(ask())
-    except NoCell:
+    except NoSuchCell:
         raise QuestionRefused(say("no-cell", "no such cell")) from None
     except TookTooLong:
         raise QuestionRefused(_too_slow()) from None
@@ -167,9 +167,9 @@ def window(run: RunState, question: WindowQuestion) -> WindowReport:
 def blocks(run: RunState, question: BlocksQuestion) -> BlocksReport:
     """Return the matrix at some leading indices, divided into blocks."""
     matrix, rows, cols = matrix_at(run, question), question.rows, question.cols
-    if rows < 1 or cols < 1 or summaries.count(matrix, rows, cols) > MOST_BLOCKS:
+    if rows < 1 or cols < 1 or tensor_entries.block_count(matrix, rows, cols) > MOST_BLOCKS:
         raise QuestionRefused(say("no-blocks", "no such blocks"))
-    return summaries.blocks(matrix, rows, cols, question.how)
+    return tensor_entries.blocks_report(matrix, rows, cols, question.how)
 
 
 def row(run: RunState, question: RowQuestion) -> RowReport:
@@ -177,7 +177,7 @@ def row(run: RunState, question: RowQuestion) -> RowReport:
     matrix = matrix_at(run, question)
     if not 0 <= question.row < matrix.shape[0]:
         raise QuestionRefused(say("no-row", "no such row"))
-    return summaries.row(matrix, question.row, question.top)
+    return tensor_entries.row_report(matrix, question.row, question.top)
 
 
 def matrix_at(run: RunState, question: WindowQuestion | BlocksQuestion | RowQuestion) -> torch.Tensor:
@@ -203,7 +203,7 @@ HANDLERS: Handlers = {
     BlocksQuestion: blocks,
     RowQuestion: row,
     messages.RunInput: prompt.run_input,
-    messages.RunScratch: scratch_run.run,
+    messages.RunScratch: prompt.run_scratch,
     messages.BindNamed: prompt.bind_named,
     messages.ListNames: prompt.list_names,
 }

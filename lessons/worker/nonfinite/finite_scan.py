@@ -2,19 +2,30 @@
 
 Every number that a run ever had was either overwritten, and then there is a copy of it, or is still there. So the scan
 goes backwards in time: it looks at what each operation wrote, then puts back what the operation had overwritten.
+
+Two kinds of findings do not count. One are numbers inside of a derivative that PyTorch computes, and that it hides
+itself: the derivative of a norm divides by the norm, and then puts zeros where that was 0. The others are gradients for
+which a `GradScaler` skips the step and lowers the factor of the loss: that is how the factor is found, and no failure,
+unless no later step was better.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
 
+from attn_tutor.lessons.worker.explaining.explainer import Explainer
+from attn_tutor.lessons.worker.recording.autograd_nodes import GradientNode
+from attn_tutor.lessons.worker.recording.element_history import Element, ValueLost
 from attn_tutor.lessons.worker.recording.event import Event, contents
+from attn_tutor.lessons.worker.recording.events import Events
+from attn_tutor.lessons.worker.recording.reachability import is_held
 from attn_tutor.lessons.worker.recording.record import CannotRestore, Record
 from attn_tutor.lessons.worker.recording.regions import Region
 from attn_tutor.lessons.worker.recording.rematerialization import EMPTY
@@ -273,3 +284,141 @@ def _end(region: Region) -> int:
     """Return the offset behind the last byte of a region in its storage."""
     last = sum((length - 1) * step for length, step in zip(region.shape, region.stride, strict=True))
     return (region.offset + last + 1) * region.dtype.itemsize if region.size else 0
+
+
+def without_hidden(run: Explainer, found: list[Written]) -> list[Written]:
+    """Leave out those, up to the first derivative of which some leaves it, that no operation outside of it gets."""
+    events = run.record.events
+    inside = [item for item in found if item.event is not None and item.event.node is not None]
+    if not inside:
+        return found
+    read = _last_reads(events, events.after(inside[0].time), {item.region.storage for item in inside})
+    hidden: set[int] = set()
+    for _, group in itertools.groupby(inside, key=_node_of):
+        items = list(group)
+        end = _end_of_node(events, items[-1])
+        leaving = [item for item in items if _leaves(run, item, end, read.get(item.region.storage, 0))]
+        hidden.update(map(id, _without_way_out(items, leaving)))
+        if leaving:
+            break
+    return [item for item in found if id(item) not in hidden]
+
+
+def _without_way_out(items: list[Written], leaving: list[Written]) -> list[Written]:
+    """Return those of a derivative from which none was computed that leaves it."""
+    kept = set(map(id, leaving))
+    read: set[int] = set()
+    for item in reversed(items):
+        if id(item) in kept or item.region.storage in read:
+            kept.add(id(item))
+            read.update(region.storage for region in (item.event.operands() if item.event is not None else ()))
+    return [item for item in items if id(item) not in kept]
+
+
+def _node_of(item: Written) -> tuple[int, int]:
+    assert item.event is not None
+    assert item.event.node is not None
+    return item.event.node.run, item.event.node.number
+
+
+def _leaves(run: Explainer, item: Written, end: int, read: int) -> bool:
+    """Return whether anything outside of a node, whose operations end at a time, gets numbers that are not finite."""
+    if read < end and not is_held(item.region.memory):
+        return False
+    try:
+        return not bool(run.history.tensor(item.region, end, copy=False).isfinite().all())
+    except ValueLost:
+        return True
+
+
+def _last_reads(events: Events, start: int, storages: set[int]) -> dict[int, int]:
+    """Return the time of the last operation that read each of these storages, from a position on."""
+    found: dict[int, int] = {}
+    for position in range(start, len(events)):
+        for memory in events.flow(position)[1]:
+            if memory._cdata in storages:
+                found[memory._cdata] = events.time(position)
+    return found
+
+
+def _end_of_node(events: Events, item: Written) -> int:
+    """Return the time of the first operation that ran in another node of the backward pass, or in none."""
+    position = events.after(item.time)
+    node = item.event.node if item.event is not None else None
+    while position < len(events) and _is_same(events.node(position), node):
+        position += 1
+    return events.time(position) if position < len(events) else events.time(position - 1) + 1
+
+
+def _is_same(one: GradientNode | None, other: GradientNode | None) -> bool:
+    return one is not None and other is not None and (one.run, one.number) == (other.run, other.number)
+
+
+UPDATE = "_amp_update_scale_"
+"""The operation with which a scaler ends a step."""
+
+UNSCALE = "_amp_foreach_non_finite_check_and_unscale_"
+"""The operation with which a scaler looks at gradients."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledStep:
+    """A step of a scaler.
+
+    Attributes:
+        since: the time from which on its numbers were not finite because of its gradients.
+        end: the time at which the scaler ended it.
+        is_finite: whether its gradients were finite.
+    """
+
+    since: int
+    end: int
+    is_finite: bool
+
+
+def scaled_steps(run: Explainer, until: int, found: Iterable[Written]) -> list[ScaledStep]:
+    """List the steps of scalers before a time, given what was not finite."""
+    steps: list[ScaledStep] = []
+    gradients = [item.time for item in found if item.event is not None and item.event.node is not None]
+    events = run.record.events
+    for position in range(events.after(until)):
+        op = events.info(position).op
+        if op == UNSCALE:
+            gradients.append(events.time(position))
+        elif op == UPDATE:
+            event = events[position]
+            flag = event.arg("found_inf")
+            if isinstance(flag, Region) and flag.size == 1:
+                try:
+                    value = run.history.value(Element.of(flag, (0,) * len(flag.shape), event.time))
+                except ValueLost:
+                    continue
+                before = steps[-1].end if steps else 0
+                since = min((time for time in gradients if before < time <= event.time), default=event.time)
+                steps.append(ScaledStep(since, event.time, value == 0))
+    return steps
+
+
+def without_skipped(
+    found: list[Written], steps: list[ScaledStep], *, is_last: bool, is_nan: Callable[[Written], bool]
+) -> list[Written]:
+    """Leave out what was not finite only because of the gradients of steps that were skipped.
+
+    If these are the last ones, only those that are followed by a better one.
+
+    Args:
+        found: what was not finite.
+        steps: the steps of scalers; if they are not the last ones, also the one that has begun.
+        is_last: whether no step follows.
+        is_nan: tells whether any number of a tensor is NaN.
+    """
+    last_good = max((step.end for step in steps if step.is_finite), default=0) if is_last else sys.maxsize
+    left = list(found)
+    before = 0
+    for step in steps:
+        is_excused = not step.is_finite and step.end <= last_good
+        # A loss that was NaN itself is no fault of the factor.
+        if is_excused and not any(before < item.time < step.since and is_nan(item) for item in left):
+            left = [item for item in left if not step.since <= item.time <= step.end]
+        before = step.end
+    return left

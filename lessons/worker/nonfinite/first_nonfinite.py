@@ -21,27 +21,21 @@ from attn_tutor.lessons.worker.explaining import nonfinite_origin, source_locati
 from attn_tutor.lessons.worker.explaining.explainer import Explainer
 from attn_tutor.lessons.worker.explaining.nonfinite_origin import Reason
 from attn_tutor.lessons.worker.explaining.operand_names import Labels, VersionCounts
-from attn_tutor.lessons.worker.nonfinite import (
-    nonfinite_cures,
-    out_of_sight,
-    overflow_cures,
-    scaled_gradients,
-    sudden_growth,
-)
+from attn_tutor.lessons.worker.nonfinite import cures, finite_scan, out_of_sight, overflow
 from attn_tutor.lessons.worker.nonfinite.finite_scan import (
     MOST_INDICES,
     Loss,
     Peak,
+    ScaledStep,
     Scan,
     Written,
     described,
     largest_magnitude,
     scan,
     widened,
+    without_hidden,
 )
-from attn_tutor.lessons.worker.nonfinite.hidden_derivatives import without_hidden
-from attn_tutor.lessons.worker.nonfinite.nonfinite_chain import Link, WaysBack
-from attn_tutor.lessons.worker.nonfinite.scaled_gradients import ScaledStep
+from attn_tutor.lessons.worker.nonfinite.ways_back import Link, WaysBack
 from attn_tutor.lessons.worker.recording.element_history import Element, ValueLost
 from attn_tutor.lessons.worker.recording.event import Event
 from attn_tutor.lessons.worker.recording.reachability import is_held
@@ -140,10 +134,10 @@ class _Search:
             self.unkept = run.record.forgotten
         self.found = scan(self.record, self.last) if watched is None else watched.scan
         left = without_hidden(run, self.found.found)
-        steps = watched.steps if watched is not None else scaled_gradients.steps_of(run, self.last, left)
+        steps = watched.steps if watched is not None else finite_scan.scaled_steps(run, self.last, left)
         is_scaled = watched is not None and (len(steps) > 1 or self._is_scaled(watched.losses))
         is_last = not (watched is not None and watched.may_recover and is_scaled)
-        self.found.found = scaled_gradients.without_skipped(left, steps, is_last=is_last, is_nan=self._is_nan)
+        self.found.found = finite_scan.without_skipped(left, steps, is_last=is_last, is_nan=self._is_nan)
         self.skipped = watched.skipped if watched is not None else sum(not step.is_finite for step in steps)
 
     def report(self) -> Json:
@@ -200,10 +194,10 @@ class _Search:
 
     def _explodes(self, losses: list[float], event: Event | None) -> bool:
         """Return whether losses have grown, or what an operation made in each round, until it was too large."""
-        if nonfinite_cures.explodes(losses):
+        if cures.explodes(losses):
             return True
         with contextlib.suppress(ValueLost, RuntimeError):
-            return event is not None and bool(overflow_cures.growth(self.run, event))
+            return event is not None and bool(overflow.growth(self.run, event))
         return False
 
     # Where the numbers came from -----------------------------------------------------------------------------------
@@ -315,7 +309,7 @@ class _Search:
             "afterwards": [],
             "losses": losses,
             "grown": None if grown is None else self.run.explain(grown.element, labels.name(grown.element), labels),
-            "cures": nonfinite_cures.cures(self.run, first, why.kind, losses, told),
+            "cures": cures.find(self.run, first, why.kind, losses, told),
         }
 
     def _with_first(self, found: Scan, first: Link, event: Event | None, written: Written) -> Written:
@@ -332,7 +326,7 @@ class _Search:
     def _grown(self, first: Link, why: Reason) -> Link | None:
         """Return the number that an operation made large, from which the first one was computed; None if none did."""
         with contextlib.suppress(ValueLost, RuntimeError):
-            return sudden_growth.find(self.run, first) if why.kind in (*OVERFLOWS, "infinities") else None
+            return overflow.sudden_growth(self.run, first) if why.kind in (*OVERFLOWS, "infinities") else None
         return None
 
     def _reason(self, first: Link) -> Reason:
@@ -341,7 +335,7 @@ class _Search:
         if why.kind != "unknown" or event is None or not math.isinf(first.value):
             return why
         with contextlib.suppress(ValueLost, RuntimeError, TypeError, ValueError, IndexError):
-            if (value := overflow_cures.in_wider_type(self.run, first, event)) is not None:
+            if (value := overflow.in_wider_type(self.run, first, event)) is not None:
                 dtype = first.element.region.dtype
                 return nonfinite_origin.beyond(value, dtype)
         return why

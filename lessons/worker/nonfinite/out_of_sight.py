@@ -18,7 +18,7 @@ from attn_tutor.lessons.worker.explaining import source_location
 from attn_tutor.lessons.worker.explaining.explainer import Explainer
 from attn_tutor.lessons.worker.nonfinite import tried_in_place
 from attn_tutor.lessons.worker.nonfinite.finite_scan import Written, widened
-from attn_tutor.lessons.worker.nonfinite.nonfinite_chain import Link
+from attn_tutor.lessons.worker.nonfinite.ways_back import Link
 from attn_tutor.lessons.worker.recording.element_history import Element, ValueLost
 from attn_tutor.lessons.worker.recording.event import Event
 from attn_tutor.lessons.worker.recording.regions import Region

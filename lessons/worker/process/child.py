@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from attn_tutor.lessons.worker import channel, child_exit_codes, judging_messages, messages, wire
+from attn_tutor.lessons.worker import channel, judging_messages, messages, wire
 from attn_tutor.lessons.worker.comparing import trace_comparison
 from attn_tutor.lessons.worker.fence import landlock, limits, system_calls
-from attn_tutor.lessons.worker.jobs import answer_run, judge, lesson_run, repair_run, training
+from attn_tutor.lessons.worker.jobs import answer_run, judge, lesson_run
 from attn_tutor.lessons.worker.messages import Launch
 from attn_tutor.lessons.worker.program_messages import CompareTraces, ReadTensorFile, RunProgram
 from attn_tutor.lessons.worker.programs import program_run
@@ -27,9 +27,9 @@ JOBS: dict[type[Any], Callable[[Any, socket.socket], None]] = {
     messages.RunLesson: lesson_run.run_lesson,
     RunProgram: program_run.run_program,
     CompareTraces: trace_comparison.compare_traces,
-    messages.Train: training.run_training,
+    messages.Train: lesson_run.run_training,
     judging_messages.RunAnswer: answer_run.run_answer,
-    judging_messages.RunRepairs: repair_run.run_repairs,
+    judging_messages.RunRepairs: answer_run.run_repairs,
     judging_messages.Judge: judge.judge,
     ReadTensorFile: tensor_file_job.read_tensor_file,
 }
@@ -79,7 +79,7 @@ def work(talk: socket.socket) -> None:
     except wire.Closed:
         if not _is_open(TALK):
             # The program has closed it; the peer is still there, waiting.
-            _exit(child_exit_codes.CUT_OFF)
+            _exit(messages.EXIT_CUT_OFF)
 
 
 def _is_open(fd: int) -> bool:

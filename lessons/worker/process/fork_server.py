@@ -1,9 +1,12 @@
 """The fork server: it imports torch and `attention` once and forks a fresh child for every job.
 
 It talks to its parent over one inherited socket. When that closes because the parent is gone, the server ends, and
-kills its children and all processes that they started. Forking is safe only in a process that has exactly one
-thread and has run no tensor operation (measured: after one 6x3 softmax with two threads, every later child hangs), so
-the number of threads is checked before every fork.
+kills its children and all processes that they started. Forking is safe only in a process that has exactly one thread
+and has run no tensor operation (measured: after one 6x3 softmax with two threads, every later child hangs), so the
+number of threads is checked before every fork.
+
+One child is forked ahead, before there is a job for it, so that no learner waits for that: it warms up, and waits.
+Files that children leave in the worker's shared memory are removed, since they take room from the next children.
 
 The file descriptors that come with a `Launch` message are, in order: `talk` (the child's connection to the parent),
 `status` (the server's connection for this child: `Exited` goes out, `SetIdle`, `Kill`, `Interrupt` or the end of the
@@ -21,17 +24,151 @@ import signal
 import socket
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from attn_tutor.lessons.worker import channel, child_exit_codes, wire
+from attn_tutor.lessons.worker import channel, messages, wire
 from attn_tutor.lessons.worker.fence import layers, limits, processes, scratch_folders
 from attn_tutor.lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
-from attn_tutor.lessons.worker.messages import Exited, Interrupt, Kill, Launch, LoadFailed, ServerReady, SetIdle
-from attn_tutor.lessons.worker.process import child_ahead, merged_memory, preload, shared_files
-from attn_tutor.lessons.worker.process.child_ahead import ChildAhead
+from attn_tutor.lessons.worker.message_parts import NamedExpression, TemplateField
+from attn_tutor.lessons.worker.messages import (
+    Exited,
+    Interrupt,
+    Kill,
+    Launch,
+    LoadFailed,
+    ServerReady,
+    SetIdle,
+    StepReport,
+)
+from attn_tutor.lessons.worker.process import preload
+
+
+def list_shared_files(folder: Path | None) -> frozenset[str]:
+    """Return the names of the files in the folder for shared memory; none where the worker has none of its own."""
+    with contextlib.suppress(OSError):
+        return frozenset(os.listdir(folder)) if folder is not None else frozenset()
+    return frozenset()
+
+
+def sweep_shared_files(before: frozenset[str], folder: Path | None, *, folders: bool = False) -> None:
+    """Remove the files of this user that were not there `before` and that no process uses; with `folders`, these too.
+
+    Nobody can tell whether a folder is in use, so they are removed only when nothing runs.
+    """
+    new = list_shared_files(folder) - before
+    if folder is None or not new:
+        return
+    used = _files_in_use(folder)
+    for path in (folder / name for name in new):
+        with contextlib.suppress(OSError):
+            if str(path) in used or path.lstat().st_uid != os.getuid():
+                continue
+            if path.is_symlink() or not path.is_dir():
+                path.unlink()
+            elif folders:
+                scratch_folders.remove(str(path))
+
+
+def _files_in_use(folder: Path) -> set[str]:
+    """Return the paths below a folder that processes of this user have open or mapped."""
+    found: set[str] = set()
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            for link in os.listdir(process / "fd"):
+                with contextlib.suppress(OSError):
+                    found.add(os.readlink(process / "fd" / link))
+        with contextlib.suppress(OSError):
+            maps = (process / "maps").read_text(errors="replace").splitlines()
+            found |= {line.split(maxsplit=5)[-1] for line in maps if f" {folder}/" in line}
+    return found
+
+
+WARM_UP = """
+x = torch.tensor([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+scores = torch.zeros(3, 3)
+for i, row in enumerate(x):
+    for j, other in enumerate(x):
+        scores[i, j] = row.dot(other)
+scores = (x @ x.T).masked_fill(torch.ones(3, 3).triu(diagonal=1).bool(), -torch.inf)
+weights = torch.softmax(scores / 2**0.5, dim=-1)
+context = weights.view(1, 3, 3).transpose(1, 2) @ x
+row = torch.stack([torch.dot(x[0], other) for other in x])
+scores[0] = torch.cat((row[:2], row[2:])) @ torch.tensor(2.0).expand(3, 3)
+total = (weights * (weights > 0.2)).sum(dim=-1, keepdim=True) - row.exp().mean()
+largest, change = total.argmax().item(), (total - row).abs().max()
+"""
+WARM_UP_SHOWN = "weights", "context", "x.T"
+WARM_UP_TOLD = TemplateField("change", "", ".4f"), TemplateField("tuple(x.shape)", "", "")
+JOB_FDS = 3
+DOOR_AHEAD, MOST_DESCRIPTORS = 200, 4096
+"""A descriptor that only a child ahead has open, above those that a program may have; and the limit of descriptors."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildAhead:
+    """A child that waits for its job, as the fork server sees it."""
+
+    pid: int
+    door: socket.socket
+    scratch: str
+
+    def launch(self, limits: Launch, fds: Sequence[int]) -> bool:
+        """Let the child go on to its job, with the descriptors for it; False if the child is gone."""
+        with self.door:
+            try:
+                channel.send(self.door, limits, fds)
+            except wire.WireError:
+                return False
+        return True
+
+    def end(self, wait: bool = True) -> bool:
+        """Kill the child and clean up after it; with `wait=False` only if it is dead. Returns whether it is now."""
+        if wait:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+        if os.waitpid(self.pid, 0 if wait else os.WNOHANG) == (0, 0):
+            return False
+        self.door.close()
+        scratch_folders.remove(self.scratch)
+        return True
+
+
+def wait_for_job() -> tuple[Launch, tuple[int, ...]]:
+    """Warm up, and wait at `DOOR` for the limits and descriptors of the job. Ends this process if none will come."""
+    # The rest is the fork server's: among it, its own end of this connection.
+    os.closerange(3, DOOR_AHEAD)
+    os.closerange(DOOR_AHEAD + 1, MOST_DESCRIPTORS)
+    door = socket.socket(fileno=DOOR_AHEAD)
+    warm_up()
+    try:
+        job = channel.receive_launch(door, JOB_FDS)
+    except wire.WireError:
+        os._exit(0)
+    return job
+
+
+def warm_up() -> None:
+    """Run a few lines as a lesson is run, and throw the result away.
+
+    The first run of a process takes twice as long as the second: it copies the pages of memory that it shares with the
+    fork server, and PyTorch looks up each operation. This may only be done in a child, since it runs tensor operations.
+    No generator of random numbers is used.
+    """
+    from attn_tutor.lessons.results.code_unit import CodeUnit
+    from attn_tutor.lessons.worker.jobs.run_state import RunState
+
+    state, unit, blob = RunState(), CodeUnit.internal("warm-up"), bytearray()
+    failure = state.run(f"import torch\n{WARM_UP}", unit)
+    assert failure is None, failure
+    text, _ = state.fill(WARM_UP_TOLD)
+    tensors, _ = state.show(unit, [NamedExpression(name, name) for name in WARM_UP_SHOWN], blob)
+    channel.frame_of(StepReport("", None, (0, 0), tensors, text, tuple(state.lines), (), 0.0, bytes(blob)))
+
 
 FDS = 4
 TICK, IDLE_TICK = 0.2, 1.0
@@ -129,7 +266,7 @@ class ForkServer:
         if threads() != 1:
             _refuse(fds, "more than one thread")
             return
-        shared = shared_files.listed(self.shared)
+        shared = list_shared_files(self.shared)
         ahead, self.ahead, self.wants_ahead = self.ahead, None, True
         if ahead is not None and ahead.launch(launch, (talk, out, err)):
             pid, scratch = ahead.pid, ahead.scratch
@@ -176,12 +313,12 @@ class ForkServer:
         parent = os.getpid()
         pid = -1
         with contextlib.suppress(OSError), their_door:
-            os.dup2(their_door.fileno(), child_ahead.DOOR)
+            os.dup2(their_door.fileno(), DOOR_AHEAD)
             pid = os.fork()
         if pid == 0:
-            self._become_child(child_ahead.wait, scratch, parent)
+            self._become_child(wait_for_job, scratch, parent)
         with contextlib.suppress(OSError):
-            os.close(child_ahead.DOOR)
+            os.close(DOOR_AHEAD)
         if pid < 0:
             door.close()
             scratch_folders.remove(scratch)
@@ -190,7 +327,7 @@ class ForkServer:
 
     def _become_child(self, job: Callable[[], tuple[Launch, tuple[int, ...]]], scratch: str, parent: int) -> NoReturn:
         """Be a child of the server: wait until `job` says with which limits and descriptors, and do it."""
-        code = child_exit_codes.BROKEN
+        code = messages.EXIT_BROKEN
         try:
             from attn_tutor.lessons.worker.process import child
 
@@ -329,7 +466,7 @@ class ForkServer:
         if ended:
             scratch_folders.remove(child.scratch)
         # Where nothing runs, nothing can be in use.
-        shared_files.sweep(child.shared if self.children else frozenset(), self.shared, folders=not self.children)
+        sweep_shared_files(child.shared if self.children else frozenset(), self.shared, folders=not self.children)
 
     def _own(self) -> set[int]:
         """Return the children of this process that it has forked itself."""
@@ -366,7 +503,7 @@ def main(control_fd: str, base: str, limited: str) -> None:
         # The user's Python starts some. A process with threads can neither fork nor put on all layers.
         channel.send(control, ServerReady(threads()))
         return
-    merged_memory.allow()
+    preload.allow_merged_memory()
     shared = layers.enclose() if limited == "1" else None
     # When the parent ends, a server that somebody has stopped goes on, and sees it. (A namespace of its own has the
     # kernel forget what was said about that before.)
@@ -377,7 +514,7 @@ def main(control_fd: str, base: str, limited: str) -> None:
     except BaseException as error:
         channel.send(control, LoadFailed(f"{type(error).__name__}: {error}"))
         return
-    merged_memory.take_on_environment()
+    preload.take_on_environment()
     gc.freeze()
     gc.enable()
     server = ForkServer(control, base, shared, limited=limited == "1")

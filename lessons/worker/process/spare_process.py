@@ -19,11 +19,11 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
-from attn_tutor.lessons.worker import channel, child_exit_codes
+from attn_tutor.lessons.worker import channel, messages
 from attn_tutor.lessons.worker.fence import layers, processes, scratch_folders
 from attn_tutor.lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
 from attn_tutor.lessons.worker.messages import Launch, SpareReady
-from attn_tutor.lessons.worker.process import merged_memory, preload
+from attn_tutor.lessons.worker.process import preload
 
 END_PATIENCE = 3.0
 """Seconds in which all processes of a job end that were killed."""
@@ -89,18 +89,18 @@ def _end_like(status: int) -> NoReturn:
 
 def _be_spare(talk: socket.socket, scratch: str, keeper: int, *, limited: bool) -> NoReturn:
     """Import torch, report `SpareReady`, do one job, and end."""
-    code = child_exit_codes.BROKEN
+    code = messages.EXIT_BROKEN
     try:
-        merged_memory.allow()
+        preload.allow_merged_memory()
         shared = layers.enclose() if limited else None
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         # A namespace of its own has the kernel forget what was said about that before.
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != keeper:
-            os._exit(child_exit_codes.PARENT_GONE)
+            os._exit(messages.EXIT_PARENT_GONE)
         gc.disable()
         preload.load()
-        merged_memory.take_on_environment()
+        preload.take_on_environment()
         gc.enable()
         from attn_tutor.lessons.worker.process import child
 

@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils.data._utils import worker
 from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter as LoaderWithProcesses
 
-from attn_tutor.lessons.worker.recording import loader_origins
+from attn_tutor.lessons.worker.recording import origins
 
 _copies: ContextVar[dict[int, tuple[Any, Any]] | None] = ContextVar("_copies", default=None)
 """Each storage of the batch that is received at the moment, with its copy, by its address; None in between."""
@@ -68,5 +68,5 @@ def _copy(storage: Any, copies: dict[int, tuple[Any, Any]]) -> Any:
     if storage._cdata not in copies:
         with _disable_current_modes():
             copies[storage._cdata] = storage, storage.clone()
-        loader_origins.note(copies[storage._cdata][1])
+        origins.note_loaded(copies[storage._cdata][1])
     return copies[storage._cdata][1]

@@ -26,13 +26,13 @@ from attn_tutor.lessons.results.run_comparison import Gaps
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel
 from attn_tutor.lessons.worker.comparing import program_comparison, traced_result
-from attn_tutor.lessons.worker.comparing.tracing_recorder import TracingRecorder
+from attn_tutor.lessons.worker.comparing.result_log import TracingRecorder
 from attn_tutor.lessons.worker.fence import limits
 from attn_tutor.lessons.worker.jobs import course_package, lesson_run, tensor_questions, values
 from attn_tutor.lessons.worker.jobs.execute import describe, line_of
 from attn_tutor.lessons.worker.jobs.run_state import RunState
 from attn_tutor.lessons.worker.message_parts import ErrorReport
-from attn_tutor.lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
+from attn_tutor.lessons.worker.nonfinite.hunt import HuntingRecorder
 from attn_tutor.lessons.worker.program_messages import (
     MOST_NAMED,
     ChooseCall,
@@ -51,17 +51,40 @@ from attn_tutor.lessons.worker.programs.named_report import (
     SHARE,
     NameList,
     choose_call,
+    digest_values,
     fitting,
     list_names,
     unlisted,
 )
 from attn_tutor.lessons.worker.programs.named_tensors import is_module, scope_of
-from attn_tutor.lessons.worker.programs.record_size import record_size
 from attn_tutor.lessons.worker.programs.scratch_files import ScratchFiles
-from attn_tutor.lessons.worker.programs.value_digests import digest_values
-from attn_tutor.lessons.worker.recording import failed_statement
+from attn_tutor.lessons.worker.recording import local_variables as recording_local_variables
 from attn_tutor.lessons.worker.recording.local_variables import LocalVariables
 from attn_tutor.lessons.worker.recording.recorder import Recorder
+
+LEAST_RECORD, MOST_RECORD = 256 << 20, 2 << 30
+"""Bytes that a record may keep at least and at most, whatever is free."""
+
+PART_OF_MEMORY = 4
+"""A record keeps up to this part of the free memory: the program needs more, and a what-if runs it once more."""
+
+_AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
+
+
+def record_size(meminfo: Path = Path("/proc/meminfo")) -> int:
+    """Return the bytes of tensors that a record may keep alive, by the memory that is free now."""
+    return max(LEAST_RECORD, min(MOST_RECORD, _free_memory(meminfo) // PART_OF_MEMORY))
+
+
+def _free_memory(meminfo: Path) -> int:
+    try:
+        if found := _AVAILABLE.search(meminfo.read_text()):
+            return int(found[1]) << 10
+    except OSError:
+        pass
+    # Where the system does not say what it could free, half of all memory.
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
 
 say = Wording("worker/program-run")
 
@@ -115,7 +138,7 @@ class TimeIsUp(BaseException):
     """The program has run for as long as it may."""
 
 
-class Ended(BaseException):
+class ProgramEnded(BaseException):
     """The program has done what it was run for."""
 
 
@@ -262,13 +285,13 @@ def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt
     missing: list[str] = []
 
     def described(error: BaseException, filename: str) -> ErrorReport:
-        if isinstance(error, Ended) or (isinstance(error, SystemExit) and error.code in (None, 0)):
+        if isinstance(error, ProgramEnded) or (isinstance(error, SystemExit) and error.code in (None, 0)):
             ended.append(None)
         if module := _missing_module(error):
             missing.append(module)
         if (place := _innermost(error.__traceback__, filename, str(root_of(Path(job.path))))) is not None:
             places.append(place)
-        failed_statement.note(recorder, state.explainer.names.positions, error.__traceback__)
+        recording_local_variables.note_failed_statement(recorder, state.explainer.names.positions, error.__traceback__)
         return _described(error, filename, job)
 
     asks = job.purpose == "questions"
@@ -281,7 +304,7 @@ def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt
             def found() -> None:
                 recorder.naming.name_all(state.namespace)
                 local_variables.name_items(state.namespace)
-                stopper.soon(Ended)
+                stopper.soon(ProgramEnded)
 
             recorder.on_end = found
         failure = state.run(job.code, PROGRAM, described)

@@ -29,8 +29,8 @@ from attn_tutor.lessons.worker.explaining.explainer import Explainer
 from attn_tutor.lessons.worker.flow.diagram import Diagram
 from attn_tutor.lessons.worker.nonfinite import first_nonfinite
 from attn_tutor.lessons.worker.programs.named_tensors import NamedTensor, named_tensors
-from attn_tutor.lessons.worker.recording.bounds import bounds
 from attn_tutor.lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.tensor_parts import bounds
 
 UNIT = CodeUnit.step("program")
 """The unit that shows the tensors that are asked about."""

@@ -1,4 +1,7 @@
-"""A recording in the process of a program that somebody runs themselves, from a statement of theirs to a later one."""
+"""A recording in the process of a program that somebody runs themselves, from a statement of theirs to a later one.
+
+The program goes on after its end: what its tensors hold then is kept, since it may change unseen.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -20,12 +24,39 @@ import torch
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.explaining.explainer import Explainer
 from attn_tutor.lessons.worker.programs import loaded_batches
-from attn_tutor.lessons.worker.recording import failed_statement
-from attn_tutor.lessons.worker.recording.leaving import leave
+from attn_tutor.lessons.worker.recording import local_variables
+from attn_tutor.lessons.worker.recording.element_history import UNKEPT
+from attn_tutor.lessons.worker.recording.event import LEFT, Event
 from attn_tutor.lessons.worker.recording.local_variables import LocalVariables, modules_in
+from attn_tutor.lessons.worker.recording.reachability import is_held
 from attn_tutor.lessons.worker.recording.record import Binding, Record
 from attn_tutor.lessons.worker.recording.recorder import Recorder
 from attn_tutor.lessons.worker.recording.regions import Region
+
+
+def leave(record: Record, known: set[torch.UntypedStorage], room: int) -> int:
+    """Keep what the tensors of the program hold; return the time until which numbers of the record can be asked about.
+
+    Of the storages that the record knows, the small ones first, `room` bytes are copied. What the others hold can't be
+    asked about any more. Not to be used while the recorder is entered.
+    """
+    until = record.time
+    record.time += 1
+    bound = {item.region.memory for items in record.bindings.values() for item in items}
+    held = [(memory.nbytes(), memory) for memory in known | bound if is_held(memory)]
+    for size, memory in sorted(held, key=itemgetter(0)):
+        if not size or memory.device.type == "meta":
+            continue
+        storage = memory._cdata
+        room -= size
+        if room < 0 or storage in record.lost:
+            record.lost[storage] = record.lost.get(storage, (record.time, 0))[0], UNKEPT
+            continue
+        whole = Region(storage, 0, (size,), (1,), torch.uint8, memory)
+        copies = (whole.tensor.clone(),)
+        record.events.add(Event(until, LEFT, (whole,), {}, (whole,), (), before=copies, written=(whole,)))
+    return until
+
 
 say = Wording("worker/recording-here")
 
@@ -100,7 +131,7 @@ class RecordingHere:
     def end(self, frame: FrameType, failure: TracebackType | None = None) -> int:
         """End a block that began in this frame, perhaps with an exception; return the time of its end."""
         with self.aside():
-            failed_statement.note(self.recorder, self.explainer.names.positions, failure)
+            local_variables.note_failed_statement(self.recorder, self.explainer.names.positions, failure)
         self._blocks -= 1
         if self._blocks:
             with self.aside():

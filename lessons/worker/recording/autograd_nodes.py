@@ -1,12 +1,35 @@
-"""Notes on the nodes of autograd's graph that operations of a backward pass run in."""
+"""The nodes of autograd's graph that operations of a backward pass ran in, and notes on them while they run."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from attn_tutor.lessons.worker.recording.regions import OPAQUE, Layout, as_noted
+from attn_tutor.lessons.worker.recording.regions import OPAQUE, Layout, Region, as_noted
+
+
+@dataclass(slots=True, frozen=True)
+class GradientNode:
+    """A node of autograd's graph, in which an operation of the backward pass ran.
+
+    Attributes:
+        run: the number of the backward pass.
+        number: counts the operations for whose derivatives autograd made a node: `Event.node_made` of one of them.
+        name: as autograd calls it, such as `MulBackward0`.
+        plain: whether no graph was recorded meanwhile: then it only computed gradients.
+        leaf: the tensor whose gradient is added up in its `.grad` here; None in all other nodes.
+        targets: number and name of the nodes that take what it computes.
+    """
+
+    run: int
+    number: int
+    name: str
+    plain: bool
+    leaf: Region | None = None
+    targets: tuple[tuple[int, str], ...] = ()
+
 
 NodeNote = tuple[int, int, str, bool, Layout | None, tuple[tuple[int, str], ...]]
 """The fields of a `GradientNode`, but with a layout for the leaf."""

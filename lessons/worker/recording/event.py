@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
+from attn_tutor.lessons.worker.recording.autograd_nodes import GradientNode
 from attn_tutor.lessons.worker.recording.draw import Draw
-from attn_tutor.lessons.worker.recording.gradient_node import GradientNode
 from attn_tutor.lessons.worker.recording.regions import Region
 
 Site = tuple[CodeType, int]

@@ -13,9 +13,9 @@ from typing import Any, overload
 
 import torch
 
+from attn_tutor.lessons.worker.recording.autograd_nodes import GradientNode
 from attn_tutor.lessons.worker.recording.draw import Draw
 from attn_tutor.lessons.worker.recording.event import DROPPED, NO_KWARGS, Bytes, CallSites, Event, Info, Site
-from attn_tutor.lessons.worker.recording.gradient_node import GradientNode
 from attn_tutor.lessons.worker.recording.operation_info import DATA
 from attn_tutor.lessons.worker.recording.regions import OPAQUE, Layout, Region
 

@@ -5,6 +5,8 @@ looks at the variables themselves. There are two ways to learn that a function h
 every call, and takes longer than the recorder itself. The recorder sees the stack at every operation: a call that is
 gone from it has returned. That costs next to nothing, but tells only of calls in which an operation was called. Lessons
 do without.
+
+Where a run failed, what the statement had computed by then was not assigned to its name any more; it is noted, too.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 from weakref import WeakSet, ref
 
@@ -24,9 +26,10 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from attn_tutor.lessons.results.code_unit import PROGRAM
 from attn_tutor.lessons.worker.recording import beside_compiler
 from attn_tutor.lessons.worker.recording.call_sites import RESUMED
-from attn_tutor.lessons.worker.recording.record import Variables
+from attn_tutor.lessons.worker.recording.record import FailedStatement, Variables
 from attn_tutor.lessons.worker.recording.recorder import Recorder
 from attn_tutor.lessons.worker.recording.regions import Region, plain_region, unlisted_kind
+from attn_tutor.lessons.worker.recording.source_positions import SourcePositions
 
 MODULE = "<module>"
 """What Python calls the code of a file outside of all functions."""
@@ -281,3 +284,43 @@ def tensors_in(name: str, value: object) -> Iterator[tuple[str, torch.Tensor]]:
         for key, item in getattr(value, "__dict__", {}).items():
             if isinstance(item, torch.Tensor):
                 yield from tensors_in(f"self.{key}", item)
+
+
+def note_failed_statement(recorder: Recorder, positions: SourcePositions, traceback: TracebackType | None) -> None:
+    """Note in a record which statement an exception has left, given its traceback."""
+    record = recorder.record
+    innermost: TracebackType | None = None
+    while traceback is not None:
+        if recorder.is_watched(traceback.tb_frame.f_code):
+            innermost = traceback
+        traceback = traceback.tb_next
+    if innermost is None:
+        return
+    site = innermost.tb_frame.f_code, innermost.tb_lasti
+    names = positions.assigned(site), *positions.unpacked(site)
+    held = [_layout_of(region) for region in _regions(innermost.tb_frame.f_locals, names)]
+    events = record.events
+    start = len(events)
+    while start and events.sites(start - 1)[:1] == (site,):
+        start -= 1
+    # In a loop, it may have run before. What it assigned then may be looked at again as an operand now.
+    ran = (
+        position + 1
+        for position in range(start, len(events))
+        if any(_layout_of(region) in held for region in events[position].outs)
+    )
+    start = next(ran, start)
+    if start < len(events):
+        record.failed = FailedStatement(site, events.time(start), record.time)
+
+
+def _regions(variables: dict[str, Any], names: tuple[str, ...]) -> Iterator[Region]:
+    for name in filter(None, names):
+        value = variables.get(name)
+        region = plain_region(value) if isinstance(value, torch.Tensor) else None
+        if region is not None:
+            yield region
+
+
+def _layout_of(region: Region) -> tuple[object, ...]:
+    return region.storage, region.offset, region.shape, region.stride

@@ -13,13 +13,13 @@ from types import CodeType
 
 from attn_tutor.lessons.results.explanation import label
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.recording import result_names
+from attn_tutor.lessons.worker.recording import operation_info
 from attn_tutor.lessons.worker.recording.element_history import Element, ElementHistory
 from attn_tutor.lessons.worker.recording.event import Event, Site
 from attn_tutor.lessons.worker.recording.optimizer_steps import SYMBOLS, StateTensor
 from attn_tutor.lessons.worker.recording.record import Binding, Record
 from attn_tutor.lessons.worker.recording.regions import Region
-from attn_tutor.lessons.worker.recording.source_positions import SourcePositions, Span, dotted, span_of
+from attn_tutor.lessons.worker.recording.source_positions import SourcePositions, SourceSpan, dotted, span_of
 from attn_tutor.lessons.worker.recording.tangents import Tangents
 
 say = Wording("explaining/names")
@@ -114,7 +114,7 @@ class Names:
         self._by_code: dict[tuple[Site, str], list[Event]] = {}
         self._bound: set[str] = set()
         self._modules: set[str] = set()
-        self._spans: set[Span | None] = set()
+        self._spans: set[SourceSpan | None] = set()
         self._reshapes: list[tuple[int, _Identity, _Identity]] = []
         self.seen = (-1, -1)
         self._sorted = 0
@@ -373,10 +373,10 @@ class Names:
 
     def _result(self, event: Event, output: int) -> str:
         """Describe a result of an operation that has several; "" for one that the code of its call gives as a whole."""
-        is_first = result_names.place_of(event, output)[0] == 0
-        if is_first and result_names.gives_first_only(event) and not self.is_called_by_name(event):
+        is_first = operation_info.place_of_result(event, output)[0] == 0
+        if is_first and operation_info.gives_first_only(event) and not self.is_called_by_name(event):
             return ""
-        return result_names.described(event, output)
+        return operation_info.describe_result(event, output)
 
     def _code(self, event: Event, output: int) -> tuple[str, bool]:
         """Return the code that made an unnamed tensor, and whether an index may follow it as it is."""
@@ -415,10 +415,10 @@ class Names:
         """Return whether the source takes this result of a call that gives all of them: by its name or its place."""
         parent = self.positions.parent(event.sites[0])
         if isinstance(parent, ast.Attribute):
-            return parent.attr == result_names.name_of(event, output)
+            return parent.attr == operation_info.name_of_result(event, output)
         if not isinstance(parent, ast.Subscript) or not isinstance(parent.slice, ast.Constant):
             return False
-        is_place = parent.slice.value == result_names.place_of(event, output)[0]
+        is_place = parent.slice.value == operation_info.place_of_result(event, output)[0]
         return is_place and event.direct and self.is_called_by_name(event)
 
     def _is_taken_apart(self, site: Site) -> bool:

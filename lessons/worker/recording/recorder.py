@@ -7,7 +7,11 @@ shapes it has. Nothing is explained here; `lessons.worker.explaining` reads the 
 The record is bounded. Values that the program has let go of are dropped when they fill more than `SEGMENT` bytes, and
 computed again when somebody asks (`rematerialization`). Operations that no tensor of the program depends on are
 forgotten (`reachability`). Beyond `KEEP` bytes or `MOST_EVENTS` operations recording stops, and says so. From then on
-it only notes which tensors are written to, so that their present values are not taken for earlier ones.
+it only notes which tensors are written to, so that their present values are not taken for earlier ones. A
+`RollingRecorder`, for runs of any length, forgets the older half instead of stopping.
+
+A storage that operations read and did not make (data from files, from arrays, or from before the recording began) costs
+nothing as long as the program has it itself. When the program has let go of it, the record keeps it alive.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import string_at
 from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType
@@ -27,20 +31,84 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.recording import beside_compiler, composites, operation_info, reachability, tangents
+from attn_tutor.lessons.worker.recording import beside_compiler, operation_info, reachability, tangents
 from attn_tutor.lessons.worker.recording.autograd_nodes import NodeNotes
 from attn_tutor.lessons.worker.recording.call_sites import OnCalls, SiteFinder
 from attn_tutor.lessons.worker.recording.draw import Draws
 from attn_tutor.lessons.worker.recording.event import IN_PLACE, NO_KWARGS, SNAPSHOT, SPECIAL, Bytes, Event, Info, Site
 from attn_tutor.lessons.worker.recording.events import SAME, Noted, Rare
-from attn_tutor.lessons.worker.recording.lent_storages import LentStorages
-from attn_tutor.lessons.worker.recording.noted_values import NUMBERS, PACKED, SharedDims
 from attn_tutor.lessons.worker.recording.operation_info import DATA
 from attn_tutor.lessons.worker.recording.optimizer_steps import OptimizerSteps
-from attn_tutor.lessons.worker.recording.record import Record
+from attn_tutor.lessons.worker.recording.reachability import is_held
+from attn_tutor.lessons.worker.recording.record import Record, VariableNames
 from attn_tutor.lessons.worker.recording.regions import OPAQUE, Region, as_noted, is_finite_inside, plain_region
 from attn_tutor.lessons.worker.recording.rematerialization import Rematerializer
-from attn_tutor.lessons.worker.recording.variable_names import VariableNames
+
+MOST_DIMS = 4096
+"""Shapes and strides that are shared, until they are forgotten."""
+
+NUMBERS = frozenset(
+    {
+        *(int, float, bool, type(None), complex, str),
+        *(torch.dtype, torch.device, torch.layout, torch.memory_format),
+    }
+)
+"""The types of arguments that are recorded as they are."""
+
+PACKED = frozenset(
+    {
+        *(torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool),
+        *(torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.complex64, torch.complex128),
+    }
+)
+"""The types of numbers that can be read from bytes."""
+
+
+class SharedDims(dict[tuple[int, ...], tuple[int, ...]]):
+    """Shapes and strides, each of them once."""
+
+    def __missing__(self, dims: tuple[int, ...]) -> tuple[int, ...]:
+        if len(self) >= MOST_DIMS:
+            self.clear()
+        # The shape of a tensor is of another type, which the garbage collector would look at again and again.
+        found = self[tuple(dims)] = tuple(dims)
+        return found
+
+
+Memory = torch.UntypedStorage
+
+
+class LentStorages(dict[Memory, None]):
+    """The storages that operations of a record read and did not make.
+
+    Attributes:
+        counted: how many bytes of them count as kept by the record.
+    """
+
+    def __init__(self, memories: Iterable[Memory] = ()) -> None:
+        super().__init__(dict.fromkeys(memories))
+        self.counted = 0
+
+    def add(self, memory: Memory) -> int:
+        """Add a storage; return its bytes, which count until it is known that the program has it."""
+        self[memory] = None
+        size = memory.nbytes()
+        self.counted += size
+        return size
+
+    def add_all(self, noted: Any, made: dict[Memory, None]) -> int:
+        """Add the storages among arguments as they are noted that an operation has not made; return their bytes."""
+        if type(noted) is tuple:
+            memory = noted[0]
+            return 0 if memory in made or memory in self else self.add(memory)
+        return sum(self.add_all(item, made) for item in noted) if type(noted) is list else 0
+
+    def settle(self) -> int:
+        """Count only what the program has let go of; return how many bytes more there are than were counted."""
+        before = self.counted
+        self.counted = sum(memory.nbytes() for memory in self if not is_held(memory))
+        return self.counted - before
+
 
 say = Wording("explaining/recording")
 
@@ -198,7 +266,7 @@ class Recorder(TorchDispatchMode):
         info = _known_infos.get(id(func)) or self._info(func)
         if info.runs_code:
             return self._run_code(info, args, kwargs or NO_KWARGS)
-        if info.composite is not None and composites.is_plain((*args, *(kwargs or NO_KWARGS).values())):
+        if info.composite is not None and operation_info.are_plain((*args, *(kwargs or NO_KWARGS).values())):
             with self:
                 return info.composite(*args, **(kwargs or NO_KWARGS))
         if record.stopped:
@@ -503,3 +571,44 @@ def _mebibytes(size: int) -> str:
     if size < 1 << 20:
         return say("bytes", "{size:,} bytes", size=size)
     return say("mebibytes", "{size} MiB", size=size >> 20)
+
+
+class RollingRecorder(Recorder):
+    """A recorder whose record always holds the latest operations.
+
+    What they read that was computed earlier is as if it had come from outside. Nothing is dropped to be computed again:
+    room comes from forgetting.
+    """
+
+    def __init__(self, keep: int = KEEP, most: int = MOST_EVENTS) -> None:
+        super().__init__(keep=keep, most=most, few=most)
+        # The last quarter is for copies of what is overwritten, which are refused where there is no room.
+        self._room = self._drop_at = keep - keep // 4
+
+    def _make_room(self, sites: tuple[Site, ...]) -> None:
+        record = self.record
+        memories: set[torch.UntypedStorage] = set()
+        while len(record.events) > 1:
+            forget_before(record, len(record.events) // 2)
+            memories = record.events.memories()
+            self.kept = record.events.copied_bytes()
+            # What the program holds itself costs nothing.
+            self.kept += sum(memory.nbytes() for memory in memories if not is_held(memory))
+            if self.kept <= self._room // 2:
+                break
+        self._storages = dict.fromkeys(memories)
+        self._lent = LentStorages()
+        self.optimizers.forget_before(record.since)
+        self._drop_at = max(self._room, 2 * self.kept)
+        self._next_sweep = record.time + max(1, self._most - len(record.events))
+
+
+def forget_before(record: Record, position: int) -> None:
+    """Forget the operations before a position, and the names of tensors that are gone."""
+    record.since = record.events[position].time
+    record.keep(range(position, len(record.events)))
+    memories = record.events.memories()
+    for storage, bindings in list(record.bindings.items()):
+        memory = bindings[0].region.memory
+        if memory not in memories and not is_held(memory):
+            del record.bindings[storage]

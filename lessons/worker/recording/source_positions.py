@@ -13,7 +13,7 @@ from attn_tutor.lessons.worker.recording.record import Record
 
 
 @dataclass(slots=True, frozen=True)
-class Span:
+class SourceSpan:
     """A piece of source: lines from 1, columns in bytes from 0."""
 
     file: str
@@ -22,7 +22,7 @@ class Span:
     col: int
     end_col: int
 
-    def holds(self, other: Span) -> bool:
+    def holds(self, other: SourceSpan) -> bool:
         """Return whether another piece of the same file is a part of this one, or all of it."""
         starts_within = (self.line, self.col) <= (other.line, other.col)
         return starts_within and (other.end_line, other.end_col) <= (self.end_line, self.end_col)
@@ -49,7 +49,7 @@ class Lines:
         return b"\n".join(lines).decode()
 
 
-class Source:
+class ParsedSource:
     """The syntax nodes of a source file by their span, with their parents."""
 
     def __init__(self, text: str) -> None:
@@ -97,7 +97,7 @@ def start_of(node: ast.expr | ast.stmt) -> tuple[int, int]:
     return node.lineno, node.col_offset
 
 
-parsed = functools.lru_cache(maxsize=64)(Source)
+parsed = functools.lru_cache(maxsize=64)(ParsedSource)
 """Return the `Source` of a text. Many records have the same definitions in it."""
 
 
@@ -110,14 +110,14 @@ class SourcePositions:
 
     @staticmethod
     @functools.lru_cache(maxsize=8192)
-    def span(site: Site) -> Span | None:
+    def span(site: Site) -> SourceSpan | None:
         """Return the piece of source that a site is in; None if the interpreter does not know it."""
         code, offset = site
         found = next(itertools.islice(code.co_positions(), offset // 2, None), None)
         if found is None or None in found:
             return None
         line, end_line, col, end_col = (part or 0 for part in found)
-        return Span(code.co_filename, line, end_line, col, end_col)
+        return SourceSpan(code.co_filename, line, end_line, col, end_col)
 
     def file_of(self, filename: str) -> str:
         """Return how people call a file of a program of their own: from its folder on; any other name as it is."""
@@ -126,7 +126,7 @@ class SourcePositions:
             return title
         return filename[len(folder) :] if folder and filename.startswith(folder) else filename
 
-    def source(self, site: Site) -> Source | None:
+    def source(self, site: Site) -> ParsedSource | None:
         """Return the parsed source that a site is in; None if it is not watched."""
         text = self._record.sources.get(site[0].co_filename)
         return parsed(text) if text is not None else None
@@ -206,10 +206,10 @@ class SourcePositions:
         return found
 
 
-def span_of(node: ast.expr, site: Site) -> Span:
+def span_of(node: ast.expr, site: Site) -> SourceSpan:
     """Return the piece of source that a node in the file of a site is."""
     end_line, end_col = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-    return Span(site[0].co_filename, node.lineno, end_line, node.col_offset, end_col)
+    return SourceSpan(site[0].co_filename, node.lineno, end_line, node.col_offset, end_col)
 
 
 def dotted(node: ast.AST) -> str:

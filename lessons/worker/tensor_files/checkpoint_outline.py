@@ -19,8 +19,7 @@ from typing import Any
 import torch
 
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.tensor_files.stored_tensor import StoredTensor, UnreadableFile
-from attn_tutor.lessons.worker.tensor_files.zip_members import Archive
+from attn_tutor.lessons.worker.tensor_files.stored_tensor import Archive, StoredTensor, UnreadableFile
 
 say = Wording("worker/checkpoints")
 

@@ -17,12 +17,11 @@ from dataclasses import replace
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from attn_tutor.lessons.files.regular_file import NotRegular, open_regular
+from attn_tutor.lessons.files import NotRegular, open_regular
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.recording import file_origins
-from attn_tutor.lessons.worker.tensor_files import checkpoint_outline, npy_arrays, safetensors_header
-from attn_tutor.lessons.worker.tensor_files.stored_tensor import StoredTensor, UnreadableFile, checked
-from attn_tutor.lessons.worker.tensor_files.zip_members import Archive, Member
+from attn_tutor.lessons.worker.recording import origins
+from attn_tutor.lessons.worker.tensor_files import array_headers, checkpoint_outline
+from attn_tutor.lessons.worker.tensor_files.stored_tensor import Archive, Member, StoredTensor, UnreadableFile, checked
 
 say = Wording("worker/tensor-files")
 
@@ -110,15 +109,19 @@ class TensorFile(Mapping[str, torch.Tensor]):
         if stored.swapped:
             size = dtype.to_real().itemsize if dtype.is_complex else dtype.itemsize
             data = data.view(-1, size).flip(1).reshape(-1)
-        file_origins.note(data, self.path, stored.start)
+        origins.note_file(data, self.path, stored.start)
         return data
 
     def _read(self) -> tuple[str, list[StoredTensor]]:
         """Return the format and the tensors. Raises `UnreadableFile`."""
         data = memoryview(self._data)
         head = bytes(data[:16])
-        if head.startswith(npy_arrays.MAGIC):
-            return "npy", [npy_arrays.read_header(ONLY, io.BytesIO(data[: npy_arrays.LONGEST_HEADER + 16]).read, 0)[0]]
+        if head.startswith(array_headers.NPY_MAGIC):
+            return "npy", [
+                array_headers.read_npy_header(ONLY, io.BytesIO(data[: array_headers.LONGEST_NPY_HEADER + 16]).read, 0)[
+                    0
+                ]
+            ]
         if head.startswith(b"PK"):
             archive = Archive(self.path, data)
             if any(map(checkpoint_outline.is_pickle, archive.members)):
@@ -127,8 +130,8 @@ class TensorFile(Mapping[str, torch.Tensor]):
             if any(name.endswith(".npy") for name in archive.members):
                 return "npz", [_member(archive, member) for member in archive.members.values()]
             raise UnreadableFile(say("other-archive", "It is a zip archive, but none of tensors."))
-        if len(head) == 16 and safetensors_header.looks_like(head, self.size):
-            return "safetensors", safetensors_header.read_header(data, self.size)
+        if len(head) == 16 and array_headers.is_safetensors(head, self.size):
+            return "safetensors", array_headers.read_safetensors_header(data, self.size)
         raise UnreadableFile(_unknown(bytes(data[:MOST_OF_INDEX])))
 
 
@@ -166,9 +169,9 @@ def _mapped(path: str) -> mmap.mmap:
 def _member(archive: Archive, member: Member) -> StoredTensor:
     """Return the array in a member of an `.npz`, with its problem if it is none."""
     name = member.name.removesuffix(".npy")
-    head = io.BytesIO(archive.read(member, npy_arrays.LONGEST_HEADER + 16))
+    head = io.BytesIO(archive.read(member, array_headers.LONGEST_NPY_HEADER + 16))
     try:
-        array, skip = npy_arrays.read_header(name, head.read, member.start)
+        array, skip = array_headers.read_npy_header(name, head.read, member.start)
     except UnreadableFile as error:
         return StoredTensor(name, (), None, problem=str(error))
     if array.start is None:

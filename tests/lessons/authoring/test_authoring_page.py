@@ -12,11 +12,11 @@ import pytest
 from attn_tutor.lessons.authoring import claims, field_tables, proofs, skeleton, writing
 from attn_tutor.lessons.authoring.proofs import Proof
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.format import keys, template
+from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.lesson import ExerciseStep, ExperimentStep, Lesson, Question
 from attn_tutor.lessons.reading import loader
 from attn_tutor.tui import cli
-from attn_tutor.tui.commands import lint_course
+from attn_tutor.tui.commands.verbs import lint_course
 
 PAGE = field_tables.PAGE.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
@@ -152,4 +152,4 @@ def test_the_numbers_of_the_rules_are_those_of_the_code() -> None:
 def test_page_says_what_each_key_of_a_text_does() -> None:
     section = PAGE.partition("## Keys in texts\n")[2].partition("\n## ")[0]
     rows = [line.partition(" | ")[0] for line in section.splitlines() if line.startswith("| `{key:")]
-    assert sorted(key.action for row in rows for key in template.keys_of(row)) == sorted(keys.KEYS)
+    assert sorted(key.action for row in rows for key in template.keys_of(row)) == sorted(template.KEY_OF_ACTION)

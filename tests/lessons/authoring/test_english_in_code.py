@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from attn_tutor.lessons.authoring import rewritten, writing
-from attn_tutor.lessons.authoring.english_in_code import complaints, english_in, english_in_field
+from attn_tutor.lessons.authoring import writing
+from attn_tutor.lessons.authoring.writing import english_complaints, english_in, english_in_field
 from attn_tutor.lessons.format.lesson import ExerciseStep
 from tests.course import LESSONS
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of
@@ -69,7 +69,7 @@ def exercise_that_speaks() -> ExerciseStep:
 
 
 def test_every_string_is_found_where_it_stands() -> None:
-    assert [(path, problem.split("'")[1]) for path, problem, _ in complaints(exercise_that_speaks())] == [
+    assert [(path, problem.split("'")[1]) for path, problem, _ in english_complaints(exercise_that_speaks())] == [
         (("prose",), "very large"),
         (("prose",), "small"),
         (("checks", 0, "fail", 0, "say"), "so it is"),
@@ -83,9 +83,9 @@ def test_only_lessons_that_were_rewritten_must_keep_the_rule(monkeypatch: pytest
     lesson = lesson_of(code_step("one", "x = 1\n", prose='It is {"very large" if x else 0}.'))
     found = (("steps", 0, "prose"), "'very large' stands in a field, where it cannot be translated")
     assert found not in [(path, problem) for path, problem, _ in writing.complaints(lesson)]
-    monkeypatch.setattr(rewritten, "IDS", {lesson.id})
+    monkeypatch.setattr(writing, "REWRITTEN", {lesson.id})
     assert found in [(path, problem) for path, problem, _ in writing.complaints(lesson)]
 
 
 def test_no_code_of_a_lesson_says_anything_in_english() -> None:
-    assert [found for lesson in LESSONS for step in lesson.steps for found in complaints(step)] == []
+    assert [found for lesson in LESSONS for step in lesson.steps for found in english_complaints(step)] == []

@@ -10,11 +10,11 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from attn_tutor.lessons.authoring import field_help, format_schema
+from attn_tutor.lessons.authoring import format_schema
 from attn_tutor.lessons.authoring.format_schema import FILES, schema_of
 from attn_tutor.lessons.format.exercises import ExerciseStep, Mistake
 from attn_tutor.lessons.format.fields import Model
-from attn_tutor.lessons.format.knobs.choice import ChoiceKnob
+from attn_tutor.lessons.format.knobs import ChoiceKnob
 from attn_tutor.lessons.format.lesson import LessonFile, RunStep, ShownTensor
 from attn_tutor.lessons.reading.folders import LESSONS
 from tests import small_course
@@ -96,10 +96,10 @@ def test_only_an_exercise_in_one_line_needs_no_probe() -> None:
 
 
 def test_every_field_has_help() -> None:
-    found = {model.__name__: field_help.help_of(model) for model in _described()}
+    found = {model.__name__: format_schema.help_of(model) for model in _described()}
     assert len(found) > 25
     for model in _described():
-        helps = field_help.help_of(model)
+        helps = format_schema.help_of(model)
         assert {field.alias or name for name, field in model.model_fields.items()} == set(helps), model
         assert all(text.rstrip('`"')[-1] in ".?:}" for text in helps.values()), helps
 
@@ -111,9 +111,9 @@ def _described() -> list[Any]:
 
 
 def test_help_is_what_stands_below_a_field_or_above_what_it_replaces() -> None:
-    assert field_help.help_of(ShownTensor)["kind"].startswith("What the numbers mean")
-    assert field_help.help_of(RunStep)["kind"] == "A step that runs and shows code."
-    assert field_help.help_of(RunStep)["title"].startswith("A heading")
-    assert "in" in field_help.help_of(ChoiceKnob)
-    assert "\n\n" in field_help.help_of(ExerciseStep)["form"]
-    assert set(schema_of("mistakes")["$defs"]["Mistake"]["properties"]) == set(field_help.help_of(Mistake))
+    assert format_schema.help_of(ShownTensor)["kind"].startswith("What the numbers mean")
+    assert format_schema.help_of(RunStep)["kind"] == "A step that runs and shows code."
+    assert format_schema.help_of(RunStep)["title"].startswith("A heading")
+    assert "in" in format_schema.help_of(ChoiceKnob)
+    assert "\n\n" in format_schema.help_of(ExerciseStep)["form"]
+    assert set(schema_of("mistakes")["$defs"]["Mistake"]["properties"]) == set(format_schema.help_of(Mistake))

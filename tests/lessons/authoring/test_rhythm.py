@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from attn_tutor.lessons.authoring import rhythm, voice
+from attn_tutor.lessons.authoring import writing
 from attn_tutor.lessons.format.lesson import Lesson
 from tests.lessons.experiment_builders import STEP
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of, text_step
@@ -47,19 +47,19 @@ def lesson(order: str) -> Lesson:
     ],
 )
 def test_rhythm(order: str, problems: list[str]) -> None:
-    assert [found[1] for found in rhythm.complaints(lesson(order))] == problems
+    assert [found[1] for found in writing.rhythm_complaints(lesson(order))] == problems
 
 
 def test_a_short_lesson_has_fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rhythm, "is_short", lambda lesson: True)
-    assert not list(rhythm.complaints(lesson("rrexrrefr")))
-    problems = [found[1] for found in rhythm.complaints(lesson("rrexrrefrrr"))]
+    monkeypatch.setattr(writing, "is_short", lambda lesson: True)
+    assert not list(writing.rhythm_complaints(lesson("rrexrrefr")))
+    problems = [found[1] for found in writing.rhythm_complaints(lesson("rrexrrefrrr"))]
     assert problems == ["the main path has 11 steps, not 8 to 10"]
 
 
 def test_first_code_is_counted_on_the_main_path() -> None:
-    assert rhythm.first_code(lesson("rssre")) == 3
-    assert rhythm.first_code(lesson("rr")) is None
+    assert writing.first_code(lesson("rssre")) == 3
+    assert writing.first_code(lesson("rr")) is None
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def test_first_code_is_counted_on_the_main_path() -> None:
     ],
 )
 def test_words_that_the_course_does_not_use(prose: str, problem: str) -> None:
-    assert [found[0] for found in voice.complaints(prose)] == [problem]
+    assert [found[0] for found in writing.voice_complaints(prose)] == [problem]
 
 
 @pytest.mark.parametrize("prose", ["An unjust rule.", "The colored cells are normalized.", "It adjusts 3! ways."])
 def test_words_that_it_uses(prose: str) -> None:
-    assert [found[0] for found in voice.complaints(prose) if "exclamation" not in found[0]] == []
+    assert [found[0] for found in writing.voice_complaints(prose) if "exclamation" not in found[0]] == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from attn_tutor.lessons.authoring import side_variables
+from attn_tutor.lessons.authoring import writing
 from tests.lessons.lesson_builders import Fields, code_step, doubling_exercise, lesson_of, text_step
 
 SETUP = "import torch\n\nx = torch.ones(2)\n"
@@ -19,7 +19,7 @@ TRAINING: Fields = {
 
 def problems(*steps: Fields, **fields: Any) -> list[tuple[tuple[int | str, ...], str]]:
     lesson = lesson_of(code_step("first", "y = x + 1"), *steps, setup=SETUP, **fields)
-    return [(path, problem) for path, problem, _ in side_variables.complaints(lesson)]
+    return [(path, problem) for path, problem, _ in writing.side_variable_complaints(lesson)]
 
 
 def aside(code: str, name: str = "aside") -> Fields:

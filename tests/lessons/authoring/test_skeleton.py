@@ -13,7 +13,7 @@ from jsonschema import Draft7Validator
 from attn_tutor.lessons.authoring import claims, format_schema, proofs, skeleton
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import ExerciseStep, Question
-from attn_tutor.tui.commands import lint_course
+from attn_tutor.tui.commands.verbs import lint_course
 
 
 def write(files: skeleton.Files) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.authoring import translation_files, translation_findings
+from attn_tutor.lessons.authoring import translation_files
 from attn_tutor.lessons.format.text_walk import CourseText
+from attn_tutor.lessons.reading.course_texts import Catalog
 from attn_tutor.lessons.reading.findings import LessonError
-from attn_tutor.lessons.reading.text_catalog import Catalog
 from attn_tutor.lessons.texts import po_file
 from attn_tutor.lessons.texts.po_file import Entry
 from tests import pseudo_language
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def problems(folder: Path) -> list[str]:
-    return [f"{found.line} {found.problem}" for found in translation_findings.findings(folder, TEXTS)]
+    return [f"{found.line} {found.problem}" for found in translation_files.findings(folder, TEXTS)]
 
 
 def write(folder: Path, *entries: Entry, name: str = "made") -> None:
@@ -92,7 +92,7 @@ def test_update_keeps_what_fits_and_proposes_the_rest(folder: Path) -> None:
         Entry("made/gone", "Gone", translations=("Ушло",)),
     )
     assert translation_files.update(folder / "ru", TEXTS) == {"made": (2, 4)}
-    found = translation_findings.load(folder / "ru" / "made.po")
+    found = translation_files.load(folder / "ru" / "made.po")
     assert list(found.entries.values()) == [
         Entry(TITLE.id, TITLE.text, translations=("Сделано",)),
         Entry(PROSE.id, PROSE.text, translations=("Это было {x[0]:.1f}.",), is_fuzzy=True),

@@ -12,7 +12,7 @@ import torch
 from attn_tutor.lessons.format.lesson import Lesson, RunningStep, TrainStep
 from attn_tutor.lessons.learner import trained_models
 from attn_tutor.lessons.results.code_unit import CodeUnit
-from attn_tutor.lessons.worker.jobs import trained_state
+from attn_tutor.lessons.worker.jobs import lesson_run
 from attn_tutor.lessons.worker.jobs.lesson_run import seed
 from attn_tutor.lessons.worker.jobs.run_state import as_tensor
 from tests.course import COURSE, EVERY_COURSE
@@ -42,7 +42,7 @@ def test_every_shown_cell_is_explained(lesson: Lesson, tmp_path: Path, monkeypat
         if not isinstance(step, RunningStep):
             continue
         if isinstance(step, TrainStep):
-            namespace["trained"], failure = trained_state.unpack(trained_models.find(lesson, step).data)
+            namespace["trained"], failure = lesson_run.unpack_trained(trained_models.find(lesson, step).data)
             assert failure is None
         seed(step.seed if step.seed is not None else lesson.seed)
         traced.run(step.code, step.id)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.courses import added_courses, consent, course_list, installed_courses, what_runs
+from attn_tutor.lessons.courses import added_courses, consent, course_code, course_list
 from attn_tutor.lessons.courses.course_content import RefusedCourse
 from attn_tutor.lessons.format.lesson import Limits
 from attn_tutor.lessons.learner import progress_file
@@ -215,7 +215,7 @@ def test_the_memory_names_courses_hashes_and_nothing_else(source: Path) -> None:
 
 
 def test_what_of_a_course_runs_is_counted(source: Path) -> None:
-    found = what_runs.of_course(load_course(source))
+    found = course_code.what_runs(load_course(source))
     assert (found.lessons, found.steps, found.running, found.exercises, found.trainings) == (1, 3, 1, 1, 0)
     assert found.lines == 6
     assert found.limits == Limits()
@@ -227,7 +227,7 @@ def test_limits_beyond_the_usual_are_found_wherever_they_stand(tmp_path: Path) -
         "lesson": LESSON.replace("steps:", "limits: {cpu: 60, wall: 90}\nsteps:", 1),
         "doubling": EXERCISE + "limits: {memory: 4096}\n",
     }
-    found = what_runs.of_course(load_course(write_course(tmp_path / "work", **changed)))
+    found = course_code.what_runs(load_course(write_course(tmp_path / "work", **changed)))
     assert found.limits == Limits(cpu=60, wall=90, memory=4096)
     assert found.asks_for_more
 
@@ -243,7 +243,7 @@ def install(site: Path, package: str, entry_points: str, **changed: str) -> Path
     info = site / f"{top.name}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {top.name.replace('_', '-')}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{installed_courses.GROUP}]\n{entry_points}\n")
+    (info / "entry_points.txt").write_text(f"[{course_list.ENTRY_POINTS}]\n{entry_points}\n")
     return write_course(site.joinpath(*package.split(".")), **changed)
 
 
@@ -256,7 +256,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("package", ["rows_course", "rows_course.data.rows"])
 def test_a_course_of_a_package_is_found_without_running_it(package: str, site: Path) -> None:
     folder = install(site, package, f"rows = {package}")
-    found = installed_courses.find("rows")
+    found = course_list.find_installed("rows")
     assert found is not None
     assert found.distribution == "rows-course"
     assert found.course == CourseFolder("rows", folder, "courses/rows", "installed") == course_list.find("rows")
@@ -284,7 +284,7 @@ def test_a_course_of_a_package_is_found_without_running_it(package: str, site: P
 )
 def test_a_package_without_a_course_is_passed(entry_points: str, site: Path) -> None:
     install(site, "rows_course", entry_points)
-    assert list(installed_courses.installed()) == []
+    assert list(course_list.installed_courses()) == []
 
 
 def test_a_course_that_was_added_hides_the_one_of_a_package(site: Path, source: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from attn_tutor.lessons.courses import course_archive, course_content
+from attn_tutor.lessons.courses import added_courses, course_content
 from attn_tutor.lessons.courses.course_content import RefusedCourse
 from tests.small_course import FILES, write_course
 
@@ -53,7 +53,7 @@ def unpacked(archive: bytes, folder: Path) -> list[str]:
     """Return the files that come out of an archive."""
     file = folder / "course.tar.gz"
     file.write_bytes(archive)
-    course_archive.unpack(file, folder / "out")
+    added_courses.unpack(file, folder / "out")
     return sorted(path.relative_to(folder / "out").as_posix() for path in (folder / "out").rglob("*") if path.is_file())
 
 
@@ -157,7 +157,7 @@ def test_an_archive_of_a_course_is_unpacked(tmp_path: Path) -> None:
     file = tmp_path / "rows.tar.gz"
     with tarfile.open(file, "w:gz") as archive:
         archive.add(course, "rows-1.0")
-    course_archive.unpack(file, tmp_path / "out")
+    added_courses.unpack(file, tmp_path / "out")
     found = [path.relative_to(tmp_path / "out/rows-1.0").as_posix() for path in (tmp_path / "out").rglob("*.*")]
     assert sorted(name for name in found if name != ".") == sorted(FILES)
 
@@ -313,4 +313,4 @@ def test_a_pipe_is_no_archive(tmp_path: Path) -> None:
     """To open one would wait forever."""
     os.mkfifo(tmp_path / "pipe.tar.gz")
     with pytest.raises(RefusedCourse, match="no archive of the kind"):
-        course_archive.unpack(tmp_path / "pipe.tar.gz", tmp_path / "into")
+        added_courses.unpack(tmp_path / "pipe.tar.gz", tmp_path / "into")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from attn_tutor.lessons.courses import course_list
-from attn_tutor.lessons.reading import course_description
+from attn_tutor.lessons.reading import loader
 from attn_tutor.lessons.reading.findings import LessonError
 from attn_tutor.lessons.reading.folders import BUILT_IN, COURSE, FIRST
 from attn_tutor.lessons.reading.loader import load_course
@@ -21,7 +21,7 @@ def test_a_course_is_named_by_its_id() -> None:
 
 def test_courses_that_ship_say_who_they_are() -> None:
     for course in BUILT_IN:
-        assert course_description.read_description(course.path).id == course.id
+        assert loader.read_description(course.path).id == course.id
     assert len({course.id for course in BUILT_IN}) == len({course.state_folder for course in BUILT_IN}) == len(BUILT_IN)
     assert [course for course in BUILT_IN if not course.state_folder] == [FIRST]
 

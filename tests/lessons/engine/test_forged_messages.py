@@ -21,9 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attn_tutor.lessons.engine import prompt, scratch_run
-from attn_tutor.lessons.engine.child_code import CodeRequest
+from attn_tutor.lessons.engine.children import CodeRequest
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess
-from attn_tutor.lessons.engine.programs import stored_tensors
+from attn_tutor.lessons.engine.programs import tensor_file_session
 from attn_tutor.lessons.engine.programs.program_session import ProgramRun
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.running_program import OwnProgram
@@ -221,8 +221,8 @@ def opened_program(reply: wire.Frame) -> object:
 def tensor_file(*replies: wire.Frame) -> object:
     with (
         session_with(list(replies)) as session,
-        contextlib.suppress(stored_tensors.UnreadableTensors),
-        stored_tensors.opened(session, Path(__file__)) as file,
+        contextlib.suppress(tensor_file_session.UnreadableTensors),
+        tensor_file_session.opened_tensors(session, Path(__file__)) as file,
     ):
         return file.found, file.show("x", 0) if replies[1:] else None
     return None

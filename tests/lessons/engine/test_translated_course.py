@@ -7,7 +7,7 @@ import pytest
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.lesson import Course, ExerciseStep
-from attn_tutor.lessons.reading import translating
+from attn_tutor.lessons.reading import course_texts
 from attn_tutor.lessons.texts.translations import Translations
 from tests import pseudo_language
 from tests.course import COURSE
@@ -16,7 +16,7 @@ from tests.course import COURSE
 @pytest.fixture(scope="module")
 def translated(tmp_path_factory: pytest.TempPathFactory) -> Course:
     folder = pseudo_language.write(tmp_path_factory.mktemp("translations"))
-    return translating.translate_course(COURSE, Translations(folder))
+    return course_texts.translate_course(COURSE, Translations(folder))
 
 
 def test_run_of_a_translated_lesson_fills_all_of_its_texts(worker: Session, translated: Course) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from attn_tutor.lessons.courses import consent
 from attn_tutor.lessons.engine import training
-from attn_tutor.lessons.files.regular_file import NotRegular, open_regular, read_most, read_regular, read_text
+from attn_tutor.lessons.files import NotRegular, open_regular, read_most, read_regular, read_text
 from attn_tutor.lessons.format.lesson import TrainStep
 from attn_tutor.lessons.learner import progress_file, trained_models
 from attn_tutor.lessons.reading import kept_course, loader, recorded_outputs
@@ -145,7 +145,7 @@ def test_a_course(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     translation = tmp_path / "ru"
     translation.mkdir()
     make(translation / "course.po")
-    monkeypatch.setattr("attn_tutor.lessons.texts.language.chosen", lambda *_: translation)
+    monkeypatch.setattr("attn_tutor.lessons.texts.translations.chosen_folder", lambda *_: translation)
     course = write_course(tmp_path / "small")
     for folder in (course, next(path for path in course.iterdir() if path.is_dir())):
         make(folder / "other")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.files.whole_file import create_whole, rewrite, write_whole
+from attn_tutor.lessons.files import create_whole, rewrite, write_whole
 
 Write = Callable[[Path, bytes], None]
 
@@ -107,9 +107,9 @@ def test_a_disk_that_is_full_only_at_the_end(write: Write, folder: Path, monkeyp
 WRITE = """
 import sys
 from pathlib import Path
-from attn_tutor.lessons.files import whole_file
+from attn_tutor.lessons import files
 try:
-    getattr(whole_file, sys.argv[1])(Path(sys.argv[2]), bytes(100_000))
+    getattr(files, sys.argv[1])(Path(sys.argv[2]), bytes(100_000))
 except OSError as error:
     sys.exit(f"{error.strerror}")
 """

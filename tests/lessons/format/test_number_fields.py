@@ -9,12 +9,11 @@ import pytest
 from pydantic import ValidationError
 
 from attn_tutor.lessons.authoring import coverage, format_schema
-from attn_tutor.lessons.format import course_file, lesson
+from attn_tutor.lessons.format import knobs, lesson
 from attn_tutor.lessons.format.fields import Model
-from attn_tutor.lessons.format.knobs import kinds, literal
 from attn_tutor.lessons.reading import glossary, mistake_library
 
-MODULES = (course_file, lesson, kinds, literal, mistake_library, glossary, coverage, format_schema)
+MODULES = (lesson, lesson, knobs, knobs, mistake_library, glossary, coverage, format_schema)
 """The modules that have the models, so that all of them are there."""
 FILES = ("attn_tutor.lessons.format.", *(module.__name__ for module in MODULES))
 

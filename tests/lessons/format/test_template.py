@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_tutor.lessons.format import keys, template
+from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.template import Field, Key, TemplateError
 
 
@@ -187,8 +187,8 @@ def test_key_that_does_not_exist_is_named_with_those_that_do() -> None:
         template.parse("Press {key:explode}.")
 
 
-@pytest.mark.parametrize("action", keys.KEYS)
+@pytest.mark.parametrize("action", template.KEY_OF_ACTION)
 def test_every_key_has_a_name_for_people(action: str) -> None:
-    name = keys.written(action)
+    name = template.written_key(action)
     assert name
     assert "bracket" not in name

@@ -7,8 +7,8 @@ from typing import Annotated, Any, get_args, get_origin
 
 import pytest
 
+from attn_tutor.lessons.format.base_steps import Path
 from attn_tutor.lessons.format.fields import IS_TEMPLATE, Model, ReadBy
-from attn_tutor.lessons.format.learner_texts import Path
 from attn_tutor.lessons.format.lesson import Lesson
 from attn_tutor.lessons.format.text_walk import change_texts, in_lines, names_of_fields, texts_of, with_fields_of
 from attn_tutor.lessons.reading import glossary

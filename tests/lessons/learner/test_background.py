@@ -61,7 +61,7 @@ def open_in_background() -> Progress:
 
 
 def next_review(progress: Progress, exercise: str) -> datetime | None:
-    return review.due(progress.attempts(exercise), progress.give_ups(exercise), datetime.now(UTC))
+    return review.due_at(progress.attempts(exercise), progress.give_ups(exercise), datetime.now(UTC))
 
 
 def test_everything_is_there_the_next_time() -> None:

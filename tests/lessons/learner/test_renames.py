@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from attn_tutor.lessons.format.lesson import Course
-from attn_tutor.lessons.learner.learner_report import learner_report
+from attn_tutor.lessons.learner.exports import read_saved
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.learner.renames import UNCHANGED, Renames, renames_of
-from attn_tutor.lessons.learner.saved_progress import read_saved
-from attn_tutor.lessons.reading import course_outline, outlining
+from attn_tutor.lessons.learner.reports import learner_report
+from attn_tutor.lessons.reading import course_outline, loader
 from attn_tutor.lessons.reading.findings import LessonError
 from attn_tutor.lessons.reading.loader import load_course
 from tests.course import COURSE
@@ -49,7 +49,7 @@ def test_ids_before_are_those_of_lessons_steps_and_both() -> None:
 
 
 def test_an_outline_knows_the_same() -> None:
-    outline = outlining.outline(RENAMED)
+    outline = loader.outline_of(RENAMED)
     assert renames_of(outline) == renames_of(course_outline.from_json(course_outline.to_json(outline))) == RENAMES
     assert renames_of(COURSE) is UNCHANGED
 

@@ -7,15 +7,16 @@ from datetime import UTC, datetime
 import pytest
 
 from attn_tutor.lessons.format.lesson import Course
-from attn_tutor.lessons.learner.class_report import (
+from attn_tutor.lessons.learner.reports import (
     ExerciseTotals,
+    LearnerReport,
     MistakeTotals,
     exercise_totals,
+    learner_report,
     mistake_names,
     mistake_totals,
     names_of_files,
 )
-from attn_tutor.lessons.learner.learner_report import LearnerReport, learner_report
 from attn_tutor.lessons.learner.tables import Row
 from tests.lessons.lesson_builders import attention_exercise, doubling_exercise, lesson_of, text_step
 

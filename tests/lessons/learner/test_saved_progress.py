@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.learner import exports, saved_progress, tables
+from attn_tutor.lessons.learner import exports, tables
+from attn_tutor.lessons.learner.exports import read_saved
 from attn_tutor.lessons.learner.progress import Progress
-from attn_tutor.lessons.learner.saved_progress import read_saved
 
 
 def progress_of(path: Path) -> Progress:
@@ -80,8 +80,8 @@ def test_what_is_no_progress_is_refused(content: bytes, reason: str) -> None:
 
 
 def test_a_database_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saved_progress, "_STEPS_BETWEEN", 100)
-    monkeypatch.setattr(saved_progress, "_MOST_LOOKS", 10)
+    monkeypatch.setattr(exports, "_STEPS_BETWEEN", 100)
+    monkeypatch.setattr(exports, "_MOST_LOOKS", 10)
     rows = ", ".join(["('doubling', 'hint-1', '')"] * 1000)
     with pytest.raises(ValueError, match="damaged"):
         read_saved(database(f"INSERT INTO help VALUES {rows}"))

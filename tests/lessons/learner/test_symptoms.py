@@ -9,7 +9,7 @@ import pytest
 
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import ExerciseStep
-from attn_tutor.lessons.learner import symptoms
+from attn_tutor.lessons.learner import outcomes
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.results.result import Failure, Judgement, NamedMistake, StepResult
 from attn_tutor.lessons.results.verdict import Verdict
@@ -30,24 +30,24 @@ def progress(tmp_path: Path) -> Progress:
 
 
 def test_the_first_check_shows_symptoms_only(progress: Progress) -> None:
-    shown, held_back = symptoms.of_first_check(progress, HUNT, wrong())
+    shown, held_back = outcomes.symptoms_of_first_check(progress, HUNT, wrong())
     assert (shown.message, shown.mistakes, shown.line) == ("twice: it is 9.", (), None)
     assert held_back.startswith("Look for the cause.")
 
 
 def test_where_an_exception_stopped_the_code_is_a_symptom(progress: Progress) -> None:
-    shown, _ = symptoms.of_first_check(progress, HUNT, wrong("error"))
+    shown, _ = outcomes.symptoms_of_first_check(progress, HUNT, wrong("error"))
     assert (shown.mistakes, shown.line) == ((), 2)
 
 
 def test_advice_on_an_exception_is_held_back(progress: Progress) -> None:
     stopped = replace(wrong("error"), message="TypeError: it fails. Call the layer.", symptom="TypeError: it fails")
     for judgement in (stopped, replace(stopped, mistakes=())):
-        shown, held_back = symptoms.of_first_check(progress, HUNT, judgement)
+        shown, held_back = outcomes.symptoms_of_first_check(progress, HUNT, judgement)
         assert (shown.message, shown.mistakes, shown.line) == ("TypeError: it fails", (), 2)
         assert held_back
     progress.use_hint(HUNT.exercise, 1)
-    assert symptoms.of_first_check(progress, HUNT, stopped) == (stopped, "")
+    assert outcomes.symptoms_of_first_check(progress, HUNT, stopped) == (stopped, "")
 
 
 def test_bug_hunts_of_the_course_that_stop_do_not_name_their_bug(progress: Progress, worker: Session) -> None:
@@ -56,19 +56,19 @@ def test_bug_hunts_of_the_course_that_stop_do_not_name_their_bug(progress: Progr
     assert isinstance(hunt, ExerciseStep)
     judgement = worker.check(hunt, hunt.starter)
     assert judgement.message.startswith(f"{judgement.symptom}. ")
-    shown, _ = symptoms.of_first_check(progress, hunt, judgement)
+    shown, _ = outcomes.symptoms_of_first_check(progress, hunt, judgement)
     assert shown.message == "TypeError: unsupported operand type(s) for @: 'Tensor' and 'Linear'"
     assert shown.line is not None
 
 
 def test_a_run_before_the_first_check_shows_the_exception_alone(progress: Progress) -> None:
     failed = StepResult("s", error=Failure("error", "TypeError: it fails. Call the layer.", 2, "TypeError: it fails"))
-    assert symptoms.of_first_run(progress, HUNT, failed).error == Failure(
+    assert outcomes.symptoms_of_first_run(progress, HUNT, failed).error == Failure(
         "error", "TypeError: it fails", 2, "TypeError: it fails"
     )
-    assert symptoms.of_first_run(progress, doubling_exercise(), failed) is failed
+    assert outcomes.symptoms_of_first_run(progress, doubling_exercise(), failed) is failed
     progress.use_hint(HUNT.exercise, 1)
-    assert symptoms.of_first_run(progress, HUNT, failed) is failed
+    assert outcomes.symptoms_of_first_run(progress, HUNT, failed) is failed
 
 
 @pytest.mark.parametrize("known", ["attempt", "hint"])
@@ -77,10 +77,10 @@ def test_then_the_diagnosis_comes(progress: Progress, known: str) -> None:
         progress.use_hint(HUNT.exercise, 1)
     else:
         progress.add_attempt(HUNT.exercise, "x", "failed", "", "no")
-    assert symptoms.of_first_check(progress, HUNT, wrong()) == (wrong(), "")
+    assert outcomes.symptoms_of_first_check(progress, HUNT, wrong()) == (wrong(), "")
 
 
 def test_other_exercises_and_right_answers_are_shown_whole(progress: Progress) -> None:
-    assert symptoms.of_first_check(progress, doubling_exercise(), wrong()) == (wrong(), "")
+    assert outcomes.symptoms_of_first_check(progress, doubling_exercise(), wrong()) == (wrong(), "")
     passed = Judgement("double", "passed", "All checks pass.")
-    assert symptoms.of_first_check(progress, HUNT, passed) == (passed, "")
+    assert outcomes.symptoms_of_first_check(progress, HUNT, passed) == (passed, "")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.files import write_whole
 from attn_tutor.lessons.learner import progress_file, rows_aside
 from attn_tutor.lessons.learner.progress import Progress
 from tests.tui.fake_session import PATIENCE
@@ -68,7 +68,7 @@ def asides(folder: Path) -> list[Path]:
 KILLED = """
 import os, signal, sys, threading
 from pathlib import Path
-from attn_tutor.lessons.files.whole_file import write_whole
+from attn_tutor.lessons.files import write_whole
 from attn_tutor.lessons.learner import progress_file
 from attn_tutor.lessons.learner.progress import Progress
 

@@ -8,10 +8,10 @@ import pytest
 
 from attn_tutor.lessons.format.lesson import Course, Lesson
 from attn_tutor.lessons.learner.progress import Progress
+from attn_tutor.lessons.play.course_path import Purpose
 from attn_tutor.lessons.play.journey import Journey
-from attn_tutor.lessons.play.learning import Learning
-from attn_tutor.lessons.play.purpose import Purpose
-from attn_tutor.lessons.play.question import QuestionModel
+from attn_tutor.lessons.play.step import Learning
+from attn_tutor.lessons.play.task import QuestionModel
 from attn_tutor.lessons.what_if.changes import UNCHANGED, ChangeHistory
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 from tests.lessons.question_builders import DEFAULTS

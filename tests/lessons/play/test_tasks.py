@@ -9,10 +9,10 @@ import pytest
 
 from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.learner.progress import Progress
-from attn_tutor.lessons.play.experiment import ExperimentModel
 from attn_tutor.lessons.play.kinds import model_of
-from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.play.step import Learning
 from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.task import ExperimentModel
 from attn_tutor.lessons.results.result import StepResult
 from attn_tutor.lessons.what_if import changes
 from attn_tutor.lessons.what_if.changes import UNCHANGED

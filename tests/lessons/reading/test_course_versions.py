@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from attn_tutor.lessons.format import course_file
+from attn_tutor.lessons.format import lesson
 from attn_tutor.lessons.format.lesson import ExerciseStep
 from attn_tutor.lessons.reading import course_versions
 from attn_tutor.lessons.reading.course_versions import UPGRADES, Upgrade
@@ -17,7 +17,7 @@ from tests.small_course import DESCRIPTION, EXERCISE, FILES, LESSON, MISTAKES, w
 
 
 def test_every_older_version_can_be_read() -> None:
-    assert set(UPGRADES) == set(range(1, course_file.FORMAT))
+    assert set(UPGRADES) == set(range(1, lesson.FORMAT))
 
 
 def rename(old: str, new: str, data: dict[str, Any]) -> None:
@@ -33,7 +33,7 @@ def of_steps(data: dict[str, Any]) -> None:
 @pytest.fixture
 def newer_tutor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a tutor that writes version 3, in which authors, goals and reasons have other names than in version 1."""
-    monkeypatch.setattr(course_file, "FORMAT", 3)
+    monkeypatch.setattr(lesson, "FORMAT", 3)
     names = Upgrade(
         course=lambda data: rename("writers", "authors", data),
         lesson=lambda data: rename("aim", "goal", data),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attn_tutor.lessons.reading.giving_away import gives_away, is_a_name
+from attn_tutor.lessons.reading.repairs import gives_away, is_a_name
 
 MODEL = "def f(inputs):\n    scores = inputs @ inputs.T\n    return torch.softmax(scores, dim=-1)\n"
 

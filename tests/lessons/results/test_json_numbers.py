@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from attn_tutor.lessons.results.json_numbers import number
+from attn_tutor.lessons.results.floats import json_number
 
 
 @pytest.mark.parametrize(
@@ -22,5 +22,5 @@ from attn_tutor.lessons.results.json_numbers import number
     ],
 )
 def test_number(value: float, expected: float | str) -> None:
-    assert number(value) == expected
-    assert type(number(value)) is type(expected)
+    assert json_number(value) == expected
+    assert type(json_number(value)) is type(expected)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from attn_tutor.lessons.format.lesson import Course, ExerciseStep, Lesson
 from attn_tutor.lessons.learner.records import Attempt
-from attn_tutor.lessons.takehome import passing_answers
-from attn_tutor.lessons.takehome.passing_answers import PassingAnswer
+from attn_tutor.lessons.takehome import learner_work
+from attn_tutor.lessons.takehome.learner_work import PassingAnswer
 from tests.course import COURSE
 
 
@@ -23,7 +23,7 @@ def solutions(*exercises: str) -> dict[str, str]:
 
 def answers(passed: Mapping[str, str], course: Course = COURSE) -> list[PassingAnswer]:
     """Return passing answers in the order of the course."""
-    return list(passing_answers.find(course, passed))
+    return list(learner_work.find_passing_answers(course, passed))
 
 
 def attempts(passed: Mapping[str, str]) -> dict[str, tuple[Attempt, ...]]:

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from attn_tutor.lessons.takehome import global_names
-from attn_tutor.lessons.takehome.global_names import NameNotFound
+from attn_tutor.lessons.takehome import top_level
+from attn_tutor.lessons.takehome.top_level import NameNotFound
 
 NAMES = {"f": "F", "g": "G", "x": "X"}
 
@@ -41,24 +41,24 @@ NAMES = {"f": "F", "g": "G", "x": "X"}
     ],
 )
 def test_global_names_are_replaced_and_local_ones_are_not(source: str, expected: str | None) -> None:
-    replaced = global_names.renamed(source, NAMES)
+    replaced = top_level.renamed(source, NAMES)
     if expected is not None:
         assert replaced == expected
-    assert ast.dump(ast.parse(global_names.renamed(replaced, {new: old for old, new in NAMES.items()}))) == ast.dump(
+    assert ast.dump(ast.parse(top_level.renamed(replaced, {new: old for old, new in NAMES.items()}))) == ast.dump(
         ast.parse(source)
     )
 
 
 def test_a_class_hides_its_names_from_nobody_but_its_own_body() -> None:
     source = "@f\nclass g(x):\n    f = 1\n    h = f\n    def m(self):\n        return f"
-    assert global_names.renamed(source, NAMES) == (
+    assert top_level.renamed(source, NAMES) == (
         "@F\nclass G(X):\n    f = 1\n    h = f\n    def m(self):\n        return F"
     )
 
 
 def test_a_function_in_a_function_sees_the_names_of_both() -> None:
     source = "def h():\n    f = 1\n    def i():\n        return f + g\n    return i"
-    assert global_names.renamed(source, NAMES) == source.replace("g", "G")
+    assert top_level.renamed(source, NAMES) == source.replace("g", "G")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_function_in_a_function_sees_the_names_of_both() -> None:
 )
 def test_a_name_that_cannot_be_replaced_is_refused(source: str) -> None:
     with pytest.raises(NameNotFound, match="f"):
-        global_names.renamed(source, NAMES)
+        top_level.renamed(source, NAMES)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,6 @@ def test_a_name_that_cannot_be_replaced_is_refused(source: str) -> None:
     ],
 )
 def test_what_a_statement_reads_and_binds(source: str, reads: set[str], binds: set[str]) -> None:
-    names = global_names.of_statement(ast.parse(source).body[0])
+    names = top_level.global_names_of(ast.parse(source).body[0])
     assert names.binds == binds
     assert names.reads - names.binds == reads - binds

@@ -12,8 +12,8 @@ from attn_tutor.lessons.learner.records import Attempt
 from attn_tutor.lessons.play.step_document import Explained, Matrix
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.result import Tensor
-from attn_tutor.lessons.takehome import course_document, html_page, html_style
-from attn_tutor.lessons.takehome.explained_links import MOST_LINKS, ExplainedLinks
+from attn_tutor.lessons.takehome import course_document, html_page
+from attn_tutor.lessons.takehome.html_page import MOST_LINKS, ExplainedLinks
 from attn_tutor.lessons.takehome.learner_work import LearnerWork
 from attn_tutor.lessons.takehome.taken_document import Chapter, Document, Section
 from tests.course import COURSE
@@ -104,12 +104,12 @@ def test_an_explanation_lies_over_its_figure_where_nothing_cuts_it_off(document:
     """Beside the figure, nothing that it lies in is positioned, and what scrolls lies inside the figure."""
     page = html_page.write(document)
     assert page.count("<div><table>") == page.count("<table>")
-    assert re.findall(r"([^\n{}]+) \{[^}]*position: relative", html_style.STYLE) == ["figure"]
-    assert re.findall(r"max-width: min\(34rem, (.*?)\)", html_style.STYLE) == ["100%"]
+    assert re.findall(r"([^\n{}]+) \{[^}]*position: relative", html_page.STYLE) == ["figure"]
+    assert re.findall(r"max-width: min\(34rem, (.*?)\)", html_page.STYLE) == ["100%"]
 
 
 def test_paper_has_neither_clicks_nor_bars_to_scroll() -> None:
-    paper = html_style.STYLE[html_style.STYLE.index("@media print") :]
+    paper = html_page.STYLE[html_page.STYLE.index("@media print") :]
     assert ".screen { display: none; }" in paper
     assert "figure > div { overflow: visible; }" in paper
 

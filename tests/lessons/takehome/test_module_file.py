@@ -14,7 +14,7 @@ from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
 from attn_tutor.lessons.reading import mistake_edits
 from attn_tutor.lessons.results.result import Judgement
-from attn_tutor.lessons.takehome import module_check, module_file
+from attn_tutor.lessons.takehome import module_file
 from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.takehome.learners import answers, solutions
 
@@ -51,8 +51,8 @@ def test_the_module_runs_alone_and_checks_itself(session: Session, tmp_path: Pat
 def test_the_check_finds_what_is_wrong(session: Session) -> None:
     built = module_file.build(session, COURSE, answers(solutions(*PASSED)))
     wrong = built.text.replace("context += weight * x", "context += x").replace("table[word] for", "table[0] for")
-    assert module_check.run_check(session, wrong).different == ("translate", "one-query")
-    stopping = module_check.run_check(session, built.text.replace("from torch import nn\n", "", 1))
+    assert module_file.run_check(session, wrong).different == ("translate", "one-query")
+    stopping = module_file.run_check(session, built.text.replace("from torch import nn\n", "", 1))
     assert stopping.failure is not None
     assert "nn" in stopping.failure.message
 
@@ -116,9 +116,9 @@ def test_accepted_answers_give_the_same_on_the_sample(session: Session) -> None:
         if (code := mistake_edits.variant_code(step, variant)) is not None
     ]
     cases = [(name, step.solution, code, step.defines, step.sample) for name, step, code in variants]
-    program = f"""{module_check.TOOLS_CODE}
-{module_check.COMPARE_CODE}
-{module_check.EXPECTED_CODE}
+    program = f"""{module_file.TOOLS_CODE}
+{module_file.COMPARE_CODE}
+{module_file.EXPECTED_CODE}
 different = []
 for name, solution, code, defines, sample in {cases!r}:
     expected, given = dict(), dict()
@@ -129,7 +129,7 @@ for name, solution, code, defines, sample in {cases!r}:
         different.append(name)
 """
     fields = {
-        "id": "samples", "number": 1, "folder": "", "title": "x", "goal": "x", "limits": module_check.LIMITS,
+        "id": "samples", "number": 1, "folder": "", "title": "x", "goal": "x", "limits": module_file.CHECK_LIMITS,
         "steps": [{"kind": "run", "id": "only", "title": "x", "prose": "{different}", "code": program}],
     }  # fmt: skip
     run = session.run(Lesson.model_validate(fields))

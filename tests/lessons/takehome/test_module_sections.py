@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from attn_tutor.lessons.takehome import course_definitions, module_sections, top_level
-from attn_tutor.lessons.takehome.module_sections import Sections
+from attn_tutor.lessons.takehome import course_definitions, module_file, top_level
+from attn_tutor.lessons.takehome.module_file import Sections
 from tests.lessons.takehome.learners import answers, solutions
 
 ATTEND_ONE = """
@@ -46,7 +46,7 @@ def attend(inputs):
 
 
 def put_together(passed: dict[str, str]) -> Sections:
-    return module_sections.put_together(answers(passed))
+    return module_file.put_together(answers(passed))
 
 
 def test_names_that_clash_are_told_apart() -> None:

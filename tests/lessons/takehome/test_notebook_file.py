@@ -9,9 +9,9 @@ import pytest
 
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import RunningStep
-from attn_tutor.lessons.takehome import course_document, notebook_file, notebook_tools, top_level
+from attn_tutor.lessons.takehome import course_document, notebook_file, top_level
+from attn_tutor.lessons.takehome.course_definitions import NeedsPackage, PlacedDefinitions
 from attn_tutor.lessons.takehome.learner_work import LearnerWork
-from attn_tutor.lessons.takehome.without_package import NeedsPackage, PlacedDefinitions
 from tests.course import COURSE, LESSONS
 from tests.lessons.takehome import notebook_runs
 from tests.lessons.takehome.learners import attempts, read_steps, solutions
@@ -57,10 +57,10 @@ def test_no_lesson_takes_a_name_of_the_tools() -> None:
     for lesson in LESSONS:
         for _, code in lesson.texts:
             bound = {name for each in top_level.statements(code) for name in each.binds}
-            assert not bound & {*notebook_tools.NAMES, "_kept"}, lesson.id
-    tools = notebook_tools.code()
+            assert not bound & {*notebook_file.TOOL_NAMES, "_kept"}, lesson.id
+    tools = notebook_file.tools_code()
     assert "@" not in tools
-    assert set(notebook_tools.NAMES) <= {name for each in top_level.statements(tools) for name in each.binds}
+    assert set(notebook_file.TOOL_NAMES) <= {name for each in top_level.statements(tools) for name in each.binds}
 
 
 def test_every_lesson_runs_without_the_package() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from attn_tutor.lessons.authoring.translation_files import FORMS
-from attn_tutor.lessons.texts import language, po_file, translations
+from attn_tutor.lessons.texts import po_file, translations
 from attn_tutor.lessons.texts.po_file import Entry
 from attn_tutor.lessons.texts.translations import Translations
 
@@ -36,7 +36,7 @@ def test_language_is_the_one_that_is_asked_for_or_that_of_the_environment(
 ) -> None:
     for name in ("ru", "zh_CN", "en"):
         (tmp_path / name).mkdir()
-    found = language.chosen({**environ, language.FOLDER: str(tmp_path)})
+    found = translations.chosen_folder({**environ, translations.FOLDER_SETTING: str(tmp_path)})
     assert found == (tmp_path / code if code else None)
 
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from attn_tutor.lessons.trace import NoCell, NoTensor, record
-from attn_tutor.lessons.worker.jobs import result_matching
+from attn_tutor.lessons.worker.jobs import intermediates
 
 
 def test_a_statement_that_fails_binds_no_name() -> None:
@@ -140,8 +140,8 @@ def test_equal_results_are_not_compared_one_by_one(monkeypatch: pytest.MonkeyPat
         assert near_zero is not None
         return trace
 
-    compared = Mock(side_effect=result_matching.kinship)
-    monkeypatch.setattr(result_matching, "kinship", compared)
+    compared = Mock(side_effect=intermediates.kinship)
+    monkeypatch.setattr(intermediates, "kinship", compared)
     assert gradients().compare(gradients())
     assert compared.call_count < 40
 

@@ -8,15 +8,11 @@ from textwrap import dedent
 import pytest
 
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.format.knobs.choice import ChoiceKnob
-from attn_tutor.lessons.format.knobs.knob import ChangeError, Knob, Setting
-from attn_tutor.lessons.format.knobs.number import NumberKnob
-from attn_tutor.lessons.format.knobs.seed import SeedKnob
-from attn_tutor.lessons.format.knobs.words import WordsKnob
+from attn_tutor.lessons.format.knobs import ChangeError, ChoiceKnob, Knob, NumberKnob, SeedKnob, Setting, WordsKnob
 from attn_tutor.lessons.format.lesson import Lesson, RunningStep, RunStep
 from attn_tutor.lessons.reading.findings import LessonError
 from attn_tutor.lessons.reading.loader import parse_lesson
-from attn_tutor.lessons.what_if import knobs, relevance
+from attn_tutor.lessons.what_if import knobs
 from attn_tutor.lessons.what_if.changes import UNCHANGED, apply
 from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.course_runs import CourseRuns
@@ -259,7 +255,7 @@ def test_step_with_the_id_setup() -> None:
 @functools.cache
 def mattering(lesson_id: str) -> dict[str, set[str]]:
     lesson = EVERY_COURSE.lesson(lesson_id)
-    return {step.id: {knob.name for knob in relevance.to_step(lesson, step.id)} for step in lesson.steps}
+    return {step.id: {knob.name for knob in knobs.relevant_to_step(lesson, step.id)} for step in lesson.steps}
 
 
 @pytest.mark.parametrize(("lesson", "knob", "value"), EVERY)

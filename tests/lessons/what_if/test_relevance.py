@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attn_tutor.lessons.what_if import relevance
+from attn_tutor.lessons.what_if import knobs
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of
 
 WIDTH: Fields = {
@@ -41,7 +41,7 @@ def test_knobs_that_matter_are_those_that_reach_what_is_shown(code: str, apart: 
     shown = {"name": "z", "kind": "vector", "axes": ["dim"]}
     steps = [code_step("first", code), code_step("last", "z = y + 1", shown)] if apart else [code_step("last", code)]
     lesson = lesson_of(*steps, setup=SETUP, tokens=["a", "b"], knobs=[WIDTH, WORDS, SEED])
-    found = {knob.name for knob in relevance.to_step(lesson, "last")}
+    found = {knob.name for knob in knobs.relevant_to_step(lesson, "last")}
     # The code that a step itself runs counts as a whole.
     own = {"y = torch.zeros(width)\ny = torch.zeros(3)": {"width"}} if not apart else {}
     assert found == set(CASES[code]) | own.get(code, set())
@@ -50,9 +50,9 @@ def test_knobs_that_matter_are_those_that_reach_what_is_shown(code: str, apart: 
 def test_words_matter_where_they_are_labels() -> None:
     shown = {"name": "z", "kind": "vector", "axes": ["token"], "labels": {"token": ["a", "b"]}}
     lesson = lesson_of(code_step("last", "z = torch.zeros(2)", shown), setup=SETUP, tokens=["a", "b"], knobs=[WORDS])
-    assert [knob.name for knob in relevance.to_step(lesson, "last")] == ["words"]
+    assert [knob.name for knob in knobs.relevant_to_step(lesson, "last")] == ["words"]
 
 
 def test_steps_that_do_not_exist_are_refused() -> None:
     with pytest.raises(KeyError):
-        relevance.to_step(lesson_of(code_step("last", "x = 1")), "first")
+        knobs.relevant_to_step(lesson_of(code_step("last", "x = 1")), "first")

@@ -22,8 +22,7 @@ from attn_tutor.lessons.results.result import MOST_STEPS
 from attn_tutor.lessons.worker import channel, wire
 from attn_tutor.lessons.worker.judging_messages import HiddenInputs
 from attn_tutor.lessons.worker.message_parts import BYTES, LayoutReport, TensorReport
-from attn_tutor.lessons.worker.messages import Snapshot
-from attn_tutor.lessons.worker.tensor_reports import BlocksReport, RowReport, WindowReport
+from attn_tutor.lessons.worker.messages import BlocksReport, RowReport, Snapshot, WindowReport
 
 Made = st.SearchStrategy[Any]
 

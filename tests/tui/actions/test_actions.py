@@ -14,12 +14,19 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 
 from attn_tutor.tui.actions import key_reference
-from attn_tutor.tui.actions.bindings import bindings, on_all_layouts
-from attn_tutor.tui.actions.help_layout import Entry, Row, rendered
-from attn_tutor.tui.actions.help_pages import PAGES, page
-from attn_tutor.tui.actions.hints import hint, key_line, mention, then, with_side_step
-from attn_tutor.tui.actions.key_names import CHARACTERS, full_keys, name_of, short_keys
-from attn_tutor.tui.actions.layouts import LAYOUTS, QWERTY, RUSSIAN, twins
+from attn_tutor.tui.actions.bindings import LAYOUTS, QWERTY, RUSSIAN, bindings, on_all_layouts, twins
+from attn_tutor.tui.actions.help_pages import PAGES, HelpEntry, Row, page, rendered
+from attn_tutor.tui.actions.hints import (
+    CHARACTERS,
+    full_keys,
+    hint,
+    key_line,
+    mention,
+    name_of,
+    short_keys,
+    then,
+    with_side_step,
+)
 from attn_tutor.tui.actions.table import ACTIONS, TABLE, of_context
 from tests import pseudo_language
 from tests.test_imports import modules_of
@@ -254,7 +261,7 @@ def test_no_key_is_typed_into_a_text() -> None:
 # Help and README ----------------------------------------------------------------------------------------------------
 
 
-def entries() -> list[Entry]:
+def entries() -> list[HelpEntry]:
     return [entry for page in PAGES.values() for row in page if isinstance(row, Row) for entry in row.entries]
 
 

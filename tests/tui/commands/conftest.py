@@ -14,9 +14,9 @@ import pytest
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Course, Lesson
 from attn_tutor.lessons.reading import folders
-from attn_tutor.lessons.reading.text_catalog import Catalog
+from attn_tutor.lessons.reading.course_texts import Catalog
 from attn_tutor.tui import cli
-from attn_tutor.tui.commands import text_groups
+from attn_tutor.tui.commands.verbs import list_texts
 from tests.course import use_course
 from tests.tui.commands.command_line import Command, Done, WarmSession
 
@@ -44,16 +44,18 @@ def command(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 @pytest.fixture(scope="session")
 def texts_of_ours() -> tuple[Catalog, Catalog]:
     """Return the texts of the courses that ship and of the tutor, read once: that takes longer than most tests."""
-    return text_groups.courses(folders.COURSE), text_groups.interface()
+    return list_texts.course_texts(folders.COURSE), list_texts.own_texts()
 
 
 @pytest.fixture
 def texts_read_once(monkeypatch: pytest.MonkeyPatch, texts_of_ours: tuple[Catalog, Catalog]) -> None:
     """Have the verbs say these texts, without reading their files again."""
-    read, ours = text_groups.courses, [course.path.resolve() for course in folders.BUILT_IN]
+    read, ours = list_texts.course_texts, [course.path.resolve() for course in folders.BUILT_IN]
     of_courses, of_tutor = texts_of_ours
-    monkeypatch.setattr(text_groups, "courses", lambda folder: of_courses if folder.resolve() in ours else read(folder))
-    monkeypatch.setattr(text_groups, "interface", lambda: of_tutor)
+    monkeypatch.setattr(
+        list_texts, "course_texts", lambda folder: of_courses if folder.resolve() in ours else read(folder)
+    )
+    monkeypatch.setattr(list_texts, "own_texts", lambda: of_tutor)
 
 
 @pytest.fixture

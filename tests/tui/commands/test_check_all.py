@@ -7,7 +7,7 @@ import pytest
 from attn_tutor.lessons.format.lesson import Course, ExerciseStep
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.results.result import Judgement
-from attn_tutor.tui.commands import check_all
+from attn_tutor.tui.commands.verbs import check_all
 from tests.course import COURSE
 from tests.tui.commands.command_line import Command, WarmSession, document, task
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import pytest
 
 from attn_tutor.lessons.engine.self_testing import WorkerFacts, worker_facts
-from attn_tutor.tui.commands import doctor
-from attn_tutor.tui.commands.health import python_health
-from attn_tutor.tui.commands.health.health_check import HealthCheck
+from attn_tutor.tui.commands.health import python
+from attn_tutor.tui.commands.health.check import HealthCheck
+from attn_tutor.tui.commands.verbs import doctor
 from tests.tui.commands.command_line import ROOT, Command, document
 
 OK = HealthCheck("a", "first", "ok", "as it should be")
@@ -24,7 +24,7 @@ BROKEN = HealthCheck("c", "third", "broken", "missing", "pip install it-with-a-n
 def worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let PyTorch load in no time."""
     facts = WorkerFacts("2.13.0", "", 2.0, True, "", 6, True, True)
-    monkeypatch.setattr(python_health, "worker_facts", lambda: facts)
+    monkeypatch.setattr(python, "worker_facts", lambda: facts)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ sys.meta_path.insert(0, Nothing())
 import importlib.metadata
 importlib.metadata.version = lambda name: (_ for _ in ()).throw(importlib.metadata.PackageNotFoundError(name))
 from attn_tutor.lessons.engine.self_testing import WorkerFacts
-from attn_tutor.tui.commands.health import python_health
-python_health.worker_facts = lambda: WorkerFacts(torch_error="ModuleNotFoundError: torch")
+from attn_tutor.tui.commands.health import python
+python.worker_facts = lambda: WorkerFacts(torch_error="ModuleNotFoundError: torch")
 from attn_tutor.tui.cli import main
 sys.exit(main(["doctor"]))
 """

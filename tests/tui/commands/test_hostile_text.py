@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from attn_tutor.lessons.learner.progress import Progress
-from attn_tutor.tui.commands.errors import CommandError
-from attn_tutor.tui.commands.verbs import VERBS
+from attn_tutor.tui.commands.output import CommandError
+from attn_tutor.tui.commands.verb_table import VERBS
 from tests import pseudo_language
 from tests.lessons.worker.tensor_files.tensor_file_builders import npy, safetensors
 from tests.small_course import LESSON, write_course
@@ -383,7 +383,7 @@ def test_no_verb_passes_on_a_command(
     folder = tmp_path / "files"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    import_module("attn_tutor.tui.commands.open_program")
+    import_module("attn_tutor.tui.commands.verbs.open_program")
     shown = ""
     for case in CASES[verb](folder):
         before = contents(folder)
@@ -445,7 +445,7 @@ def test_no_error_of_ours_passes_on_a_command(command: Command, monkeypatch: pyt
         def fail(_: object, error: Exception = error) -> int:
             raise error
 
-        monkeypatch.setattr("attn_tutor.tui.commands.list_course.run", fail)
+        monkeypatch.setattr("attn_tutor.tui.commands.verbs.list_course.run", fail)
         _, out, err = command("list")
         assert MARK in err
         assert foreign(out + err) == [], repr(error)

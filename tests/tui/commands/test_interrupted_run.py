@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.tui.commands.interrupted_run import interruptible
+from attn_tutor.tui.commands.open_session import interruptible
 
 
 class Interrupted:

@@ -9,7 +9,7 @@ import pytest
 from attn_tutor.lessons.authoring import claims
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
-from attn_tutor.tui.commands import lint_course
+from attn_tutor.tui.commands.verbs import lint_course
 from tests.course import COURSE, TENSORS
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of
 from tests.tui.commands.command_line import Command

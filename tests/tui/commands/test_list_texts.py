@@ -7,16 +7,16 @@ import functools
 import pytest
 
 from attn_tutor.lessons.reading.folders import BUILT_IN
-from attn_tutor.tui.commands import list_texts
+from attn_tutor.tui.commands.verbs import list_texts
 from tests.tui.commands.command_line import Command, document
 
-READ_ONCE = functools.cache(list_texts.read)
+READ_ONCE = functools.cache(list_texts.read_all)
 """To read all texts takes longer than all else that is tested here."""
 
 
 @pytest.fixture(autouse=True)
 def _texts_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(list_texts, "read", READ_ONCE)
+    monkeypatch.setattr(list_texts, "read_all", READ_ONCE)
 
 
 def test_texts_of_a_group_are_printed_with_their_ids(command: Command) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.courses import added_courses, code_in_course, consent, installed_courses, what_runs
-from attn_tutor.lessons.courses.code_in_course import CodePiece
+from attn_tutor.lessons.courses import added_courses, consent, course_code, course_list
+from attn_tutor.lessons.courses.course_code import CodePiece
 from attn_tutor.lessons.reading.folders import BUILT_IN, CourseFolder
 from attn_tutor.tui.commands import course_consent
 from attn_tutor.tui.render import course_text
@@ -127,12 +127,12 @@ def test_the_code_is_shown_before_it_may_run(command: Command, source: Path) -> 
 
 
 def test_every_field_that_has_to_be_python_is_shown() -> None:
-    pieces = list(code_in_course.of_course(COURSE))
+    pieces = list(course_code.pieces_of(COURSE))
     what = {piece.what for piece in pieces}
     assert {"setup", "code", "claims", "context", "probe", "checks.test", "checks.fail.if", "ways.if", "prose"} <= what
     # No less than what is counted.
     counted = sum(bool(line.strip()) for piece in pieces for line in piece.code.splitlines())
-    assert counted >= what_runs.of_course(COURSE).lines
+    assert counted >= course_code.what_runs(COURSE).lines
 
 
 def test_no_character_of_the_code_commands_the_terminal() -> None:
@@ -219,8 +219,8 @@ def test_a_course_of_a_package_is_named_with_it(
     command: Command, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     course = CourseFolder("columns", source, "courses/columns", "installed")
-    found = installed_courses.InstalledCourse(course, "columns-course")
-    monkeypatch.setattr(installed_courses, "installed", lambda: iter([found]))
+    found = course_list.InstalledCourse(course, "columns-course")
+    monkeypatch.setattr(course_list, "installed_courses", lambda: iter([found]))
     assert "columns    Reading rows     new  from the package columns-course\n" in command("courses")[1]
     err = command("courses", "remove", "columns")[2]
     assert err == (

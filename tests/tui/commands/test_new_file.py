@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.tui.commands import new_file
-from attn_tutor.tui.commands.errors import UsageError
+from attn_tutor.tui.commands import files
+from attn_tutor.tui.commands.output import UsageError
 
 
 def refusal(path: Path | str, *, force: bool = False) -> str:
     with pytest.raises(UsageError) as caught:
-        new_file.write(str(path), "new", force=force)
+        files.write_new(str(path), "new", force=force)
     return str(caught.value)
 
 
 def test_a_new_file_is_written(tmp_path: Path) -> None:
-    new_file.write(str(tmp_path / "a b.py"), "Ω\n")
+    files.write_new(str(tmp_path / "a b.py"), "Ω\n")
     assert (tmp_path / "a b.py").read_bytes() == "Ω\n".encode()
 
 
@@ -28,7 +28,7 @@ def test_a_file_that_is_there_is_replaced_only_if_that_is_said(tmp_path: Path) -
     file.chmod(0o640)
     assert refusal(file) == f"{file} is there already. With --force it is replaced."
     assert file.read_text(encoding="utf-8") == "old"
-    new_file.write(str(file), "new", force=True)
+    files.write_new(str(file), "new", force=True)
     assert file.read_text(encoding="utf-8") == "new"
     assert file.stat().st_mode & 0o777 == 0o640
     assert list(tmp_path.glob(".*")) == []
@@ -39,7 +39,7 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to("target")
     assert "is there already" in refusal(link)
-    new_file.write(str(link), "new", force=True)
+    files.write_new(str(link), "new", force=True)
     assert link.is_symlink()
     assert (tmp_path / "target").read_text(encoding="utf-8") == "new"
 
@@ -76,4 +76,4 @@ def test_a_disk_that_is_full_leaves_the_old_file(tmp_path: Path, monkeypatch: py
 
 
 def test_a_device_is_written_to(tmp_path: Path) -> None:
-    new_file.write("/dev/null", "text")
+    files.write_new("/dev/null", "text")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from attn_tutor.lessons.authoring import format_schema
-from attn_tutor.tui.commands import author_verbs
+from attn_tutor.tui.commands import verb_table
 from tests.tui.commands.command_line import Command
 
 COURSE = """\
@@ -70,7 +70,7 @@ def test_names_that_cannot_be(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_schema_is_printed(command: Command) -> None:
-    assert set(author_verbs.SCHEMAS) == set(format_schema.FILES)
+    assert set(verb_table.SCHEMAS) == set(format_schema.FILES)
     status, out, err = command("schema", "lesson")
     assert (status, err) == (0, "")
     assert json.loads(out) == format_schema.schema_of("lesson")

@@ -9,7 +9,8 @@ import pytest
 
 from attn_tutor.lessons.results.program_result import ProgramResult
 from attn_tutor.lessons.results.result import Failure
-from attn_tutor.tui.commands import open_program, own_program
+from attn_tutor.tui.commands import own_program
+from attn_tutor.tui.commands.verbs import open_program
 from attn_tutor.tui.tty.exit_codes import ExitCode
 from tests.tui.commands.command_line import Command
 

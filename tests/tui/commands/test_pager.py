@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.tui.commands import pager
+from attn_tutor.tui.commands import course_consent
 
 
 class Stream:
@@ -38,7 +38,7 @@ def test_only_on_a_terminal_with_a_pager(
     monkeypatch.setenv("PAGER", f"{command} {shlex.quote(str(file))}" if command == "tee" else command)
     monkeypatch.setattr(sys, "stdin", Stream(stdin))
     monkeypatch.setattr(sys, "stdout", Stream(stdout))
-    assert pager.show(["one", "zwölf"]) == used
+    assert course_consent.show_in_pager(["one", "zwölf"]) == used
     assert file.exists() == used
     if used:
         assert file.read_text() == "one\nzw\\xf6lf"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.tui.commands import run_lesson
+from attn_tutor.tui.commands.verbs import run_lesson
 from tests.course import COURSE
 from tests.lessons.course_runs import CourseRuns
 from tests.tui.commands.command_line import Command, WarmSession, document

@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.learner.records import ArchivedCode, Attempt
 from attn_tutor.lessons.results.clean_text import is_harmless
-from attn_tutor.tui.commands.show_history import HEAD, SIGNS, HistoryEntry, NoEntry, diff_lines, exercise_history, table
+from attn_tutor.tui.commands.verbs.show_history import (
+    HEAD,
+    SIGNS,
+    HistoryEntry,
+    NoEntry,
+    diff_lines,
+    exercise_history,
+    table,
+)
 from attn_tutor.tui.tty.clean_output import Colored
 from tests.course import COURSE
 from tests.tui.commands.command_line import COMMAND, ROOT, Command, document, on_terminal

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
-from attn_tutor.tui.commands import open_program, show_tensor
+from attn_tutor.tui.commands.verbs import open_program, show_tensor
 from attn_tutor.tui.state.saved_program import SavedProgram
 from attn_tutor.tui.tty.terminal import Terminal
 from tests.lessons.processes import with_enough_time

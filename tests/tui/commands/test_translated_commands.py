@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from attn_tutor.tui import cli
-from attn_tutor.tui.commands.verbs import VERBS, Verb
+from attn_tutor.tui.commands.verb_table import VERBS, Verb
 from tests import pseudo_language
 from tests.course import COURSE, use_course
 from tests.pseudo_language import CLOSE, OPEN

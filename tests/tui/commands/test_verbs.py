@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.tui import cli, commands
-from attn_tutor.tui.commands.verbs import VERBS, Verb
+from attn_tutor.tui import cli
+from attn_tutor.tui.commands import verbs
+from attn_tutor.tui.commands.verb_table import VERBS, Verb
 
 ROOT = Path(__file__).parents[3]
 REFERENCE = ROOT / "docs" / "reference.md"
-FOLDER = Path(commands.__path__[0])
+FOLDER = Path(verbs.__path__[0])
 
 
 def help_of(verb: Verb) -> str:
@@ -28,7 +29,7 @@ def help_of(verb: Verb) -> str:
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
 def test_a_verb_has_a_module_that_names_it(verb: Verb) -> None:
-    command = import_module(f"attn_tutor.tui.commands.{verb.module}")
+    command = import_module(f"attn_tutor.tui.commands.verbs.{verb.module}")
     assert command.run.__doc__
     assert (command.__doc__ or "").startswith(f"The verb `{verb.name}`")
 
@@ -42,8 +43,8 @@ def test_the_reference_describes_a_verb_and_its_options(verb: Verb) -> None:
 
 
 def test_every_module_of_a_verb_is_registered_once() -> None:
-    modules = (path.stem for path in FOLDER.glob("*.py"))
-    documented = {name: import_module(f"{commands.__name__}.{name}").__doc__ or "" for name in modules}
+    modules = (path.stem for path in FOLDER.glob("[!_]*.py"))
+    documented = {name: import_module(f"{verbs.__name__}.{name}").__doc__ or "" for name in modules}
     found = {name for name, doc in documented.items() if doc.startswith("The verb ")}
     assert found == {verb.module for verb in VERBS}
     assert len({verb.name for verb in VERBS}) == len(VERBS)
@@ -56,8 +57,8 @@ def test_help_imports_no_verb_and_nothing_that_only_verbs_need(arguments: list[s
         [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
     modules = set(done.stdout.splitlines()[-1].split())
-    assert "attn_tutor.tui.commands.verbs" in modules
-    assert not {f"attn_tutor.tui.commands.{verb.module}" for verb in VERBS} & modules
+    assert "attn_tutor.tui.commands.verb_table" in modules
+    assert not {f"attn_tutor.tui.commands.verbs.{verb.module}" for verb in VERBS} & modules
     assert not {"pydantic", "yaml", "textual.app"} & modules
 
 

@@ -19,8 +19,8 @@ from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.results.result import Judgement, NamedMistake, WorkerError
-from attn_tutor.tui.commands import watch_file as module
-from attn_tutor.tui.commands.watch_file import Ending, Watch, signals
+from attn_tutor.tui.commands.verbs import watch_file as module
+from attn_tutor.tui.commands.verbs.watch_file import Ending, Watch, signals
 from tests.course import COURSE
 from tests.lessons.processes import wait_for_end
 

@@ -8,7 +8,7 @@ from attn_tutor.lessons.format.lesson import RunningStep
 from attn_tutor.lessons.results.flow import Flow, FlowBox
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.tui.controllers.flow_controller import colored
-from attn_tutor.tui.state.box_labels import labeled
+from attn_tutor.tui.state.shown_tensors import labeled_of_flow
 from tests.course import COURSE
 
 
@@ -26,5 +26,5 @@ def test_a_thumbnail_has_the_kind_of_its_matrix(name: str, dtype: str, kind: str
     step = next(step for step in lesson.steps if isinstance(step, RunningStep) and step.code)
     tensor = Tensor(name, "vector", dtype, (6, 6), (), (), 0.0, 1.0, (0.5,) * 36)
     flow = Flow((FlowBox("1", name, shape=(6, 6), dtype=dtype), FlowBox("2", "module")), ())
-    assert labeled(lesson, step.id, tensor).kind == kind
+    assert labeled_of_flow(lesson, step.id, tensor).kind == kind
     assert [box.kind for box in colored(flow, lesson, step.id).boxes] == [kind, "vector"]

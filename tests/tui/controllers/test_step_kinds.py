@@ -11,9 +11,9 @@ from attn_tutor.lessons.format.lesson import ExperimentStep
 from attn_tutor.lessons.format.steps import Step
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.play.kinds import MODELS
-from attn_tutor.lessons.play.runner import Runner
+from attn_tutor.lessons.play.step import Runner
 from attn_tutor.tui.actions.help_pages import PAGES
-from attn_tutor.tui.controllers.step_kinds import VIEWS, make_views
+from attn_tutor.tui.controllers.assembly import VIEWS, make_views
 from attn_tutor.tui.screens.step_view import ViewContext
 from attn_tutor.tui.state.async_session import AsyncSession
 from attn_tutor.tui.tty.terminal import Terminal

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.tui.drawings.drawing import drawing_of
-from attn_tutor.tui.drawings.drawing_scene import Face, Scene
+from attn_tutor.tui.drawings.drawing_scene import DrawingScene, Face
 from attn_tutor.tui.render.palette import palette
 from attn_tutor.tui.tty.terminal import Terminal
 
@@ -25,24 +25,24 @@ def scene(
     top: int = 0,
     terminal: Terminal = PLAIN,
     note: str = "",
-) -> Scene:
+) -> DrawingScene:
     """Build the scene for a drawing, by default at its natural height."""
     drawing, colors = drawing_of(example), palette(terminal)
     face = Face.of(example, colors)
     lead = (0,) * len(example.lead_shape) if lead is None else lead
     height = drawing.natural_size(face)[1] if height is None else height
     grid_layout = drawing.layout(face, width, height, row, col, top, 0, lead)
-    return Scene(face, grid_layout, colors, lead, row, col, note)
+    return DrawingScene(face, grid_layout, colors, lead, row, col, note)
 
 
-def text(drawing: Scene) -> str:
+def text(drawing: DrawingScene) -> str:
     """Return a drawing as text."""
     draw = drawing_of(drawing.face.tensor).draw
     lines = ("".join(part for part, _ in draw(drawing, y)) for y in range(drawing.layout.height))
     return "\n".join(line.rstrip() for line in lines)
 
 
-def cursor_text(drawing: Scene) -> str:
+def cursor_text(drawing: DrawingScene) -> str:
     """Return the text from the cursor to the end of its line."""
     x, y = drawing_of(drawing.face.tensor).cursor_at(drawing)
     return text(drawing).splitlines()[y][x:]

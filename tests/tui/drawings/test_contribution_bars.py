@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attn_tutor.tui.drawings.contribution_bars import MOST, contribution_lines
+from attn_tutor.tui.widgets.explanation_pane import MOST, contribution_lines
 from tests.tui.explanations import dot
 
 SUM = dot("score", (0, 1), [1.0, 0.5, -2.0, 0.0], [0.25, 1.0, 1.0, 3.0])

@@ -11,9 +11,19 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
-from attn_tutor.tui.drawings.curve import LOWEST, NARROWEST, WANTED, CurveSlot, Plot, arrange, bounds, draw, number
+from attn_tutor.tui.drawings.training_drawing import (
+    LOWEST,
+    NARROWEST,
+    WANTED,
+    CurveSlot,
+    Plot,
+    arrange_plot,
+    draw_curves,
+    number_drawn,
+    plot_bounds,
+)
+from attn_tutor.tui.screens.training_view import Curves
 from attn_tutor.tui.tty.terminal import Terminal
-from attn_tutor.tui.widgets.curves import Curves
 
 FALLING = tuple((25 * step, 3.9 * exp(-step / 12)) for step in range(41))
 BRAILLE = {chr(code) for code in range(0x2801, 0x2900)}
@@ -21,7 +31,7 @@ DOTS = set(".-'|")
 
 
 def lines(plot: Plot, width: int = 40, height: int = 6, *, unicode: bool = True) -> list[str]:
-    return ["".join(text for text, _ in line) for line in draw(plot, width, height, unicode)]
+    return ["".join(text for text, _ in line) for line in draw_curves(plot, width, height, unicode)]
 
 
 def dots(plot: Plot, width: int = 40, height: int = 6, *, unicode: bool = True) -> list[str]:
@@ -53,17 +63,17 @@ def test_a_falling_curve_falls() -> None:
 
 def test_a_level_is_a_dotted_line_at_its_height() -> None:
     plot = Plot("loss", ((0, 4.0), (10, 0.0)), 10, 1, level=3.0, level_label="chance")
-    lines = ["".join(text for text, _ in line) for line in draw(plot, 60, 6)]
+    lines = ["".join(text for text, _ in line) for line in draw_curves(plot, 60, 6)]
     assert lines[0].split()[2:] == ["⠁⠁", "chance", "3"]
     assert [line.count("⠁⠁⠁") > 0 for line in lines[1:]] == [False, True, False, False, False]
     # The axis starts at zero, and the level is on it even where the curve is far away.
     far = Plot("loss", ((0, 9.0), (10, 8.5)), 10, 1, level=3.0, level_label="chance")
-    lines = ["".join(text for text, _ in line) for line in draw(far, 60, 6, unicode=False)]
+    lines = ["".join(text for text, _ in line) for line in draw_curves(far, 60, 6, unicode=False)]
     assert lines[4].startswith("     0+")
     assert any(line.count(".") > 40 for line in lines)
     # Where there is no room for its name, the name of the curve comes first.
-    assert "chance" not in "".join(text for text, _ in draw(plot, 24, 4)[0])
-    assert "chance" not in str(draw(Plot("loss", ((0, 4.0),), 10, 0, level=nan, level_label="chance"), 60, 6))
+    assert "chance" not in "".join(text for text, _ in draw_curves(plot, 24, 4)[0])
+    assert "chance" not in str(draw_curves(Plot("loss", ((0, 4.0),), 10, 0, level=nan, level_label="chance"), 60, 6))
 
 
 def test_ascii_has_three_heights_a_line() -> None:
@@ -87,7 +97,7 @@ def test_a_constant_is_a_flat_line_between_two_bounds(value: float) -> None:
     plot = Plot("loss", ((0, value), (50, value), (100, value)), 100, 0)
     filled = [row for row in range(4) if columns(plot, row)]
     assert len(filled) == 1
-    low, high = bounds([value])
+    low, high = plot_bounds([value])
     # Numbers that are never negative have no axis below 0.
     assert filled[0] in (1, 2) if value else filled[0] == 3
     assert low < value < high if value else low == value < high
@@ -151,21 +161,21 @@ def test_the_mark_is_not_drawn_inside_a_number(step: int) -> None:
 
 def test_the_axis_seldom_changes_as_numbers_arrive() -> None:
     """A new axis repaints the whole drawing."""
-    found = {bounds([value for _, value in FALLING[:count]]) for count in range(2, 42)}
+    found = {plot_bounds([value for _, value in FALLING[:count]]) for count in range(2, 42)}
     assert len(found) <= 3
 
 
 def test_an_axis_begins_at_0_unless_that_would_flatten_the_curve() -> None:
-    assert bounds([2.8, 3.57]) == (0, 4)
-    assert bounds([0.1, 0.46]) == pytest.approx((0, 0.6))
-    assert bounds([3.5, 3.57])[0] > 3
-    assert bounds([-1.0, 2.0]) == (-1, 2)
+    assert plot_bounds([2.8, 3.57]) == (0, 4)
+    assert plot_bounds([0.1, 0.46]) == pytest.approx((0, 0.6))
+    assert plot_bounds([3.5, 3.57])[0] > 3
+    assert plot_bounds([-1.0, 2.0]) == (-1, 2)
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True)))
 @example([5e-324])
 def test_bounds_contain_all_finite_numbers(values: list[float]) -> None:
-    low, high = bounds(values)
+    low, high = plot_bounds(values)
     assert isfinite(low)
     assert isfinite(high)
     assert low < high
@@ -189,12 +199,12 @@ def test_every_line_is_as_wide_as_its_slot(
 
 
 def test_slots() -> None:
-    assert arrange(2, 80, WANTED) == (CurveSlot(0, 0, 40, 6), CurveSlot(40, 0, 40, 6))
-    assert arrange(2, 56, 14) == (CurveSlot(0, 0, 56, 7), CurveSlot(0, 7, 56, 7))
-    assert arrange(3, 80, WANTED)[2] == CurveSlot(52, 0, 26, 6)
+    assert arrange_plot(2, 80, WANTED) == (CurveSlot(0, 0, 40, 6), CurveSlot(40, 0, 40, 6))
+    assert arrange_plot(2, 56, 14) == (CurveSlot(0, 0, 56, 7), CurveSlot(0, 7, 56, 7))
+    assert arrange_plot(3, 80, WANTED)[2] == CurveSlot(52, 0, 26, 6)
     # If there is no room for both curves, the first one is shown.
-    assert arrange(2, 30, LOWEST) == (CurveSlot(0, 0, 30, 4),)
-    assert arrange(2, 10, 20) == arrange(2, 80, 2) == arrange(0, 80, 20) == ()
+    assert arrange_plot(2, 30, LOWEST) == (CurveSlot(0, 0, 30, 4),)
+    assert arrange_plot(2, 10, 20) == arrange_plot(2, 80, 2) == arrange_plot(0, 80, 20) == ()
 
 
 @pytest.mark.parametrize(
@@ -202,7 +212,7 @@ def test_slots() -> None:
     [(0.5, "0.5000"), (-12.25, "-12.2500"), (1e-5, "1e-05"), (1e7, "1e+07"), (0.0, "0"), (nan, "nan")],
 )
 def test_numbers(value: float, text: str) -> None:
-    assert number(value) == text
+    assert number_drawn(value) == text
 
 
 class Showing(App[None]):

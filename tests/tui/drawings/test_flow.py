@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from attn_tutor.lessons.render import flow_text
 from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox
-from attn_tutor.tui.drawings.flow_drawing import DETAILS, FlowMarks, draw, fitting
-from attn_tutor.tui.drawings.flow_layout import FlowLayout, arrange, least_size
+from attn_tutor.tui.drawings.flow_drawing import DETAILS, FlowLayout, FlowMarks, arrange, draw, fitting, least_size
 from attn_tutor.tui.render.palette import palette
 from attn_tutor.tui.tty.terminal import Terminal
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox, nearest, with_explained
-from attn_tutor.tui.drawings import flow_drawing, flow_layout
+from attn_tutor.tui.drawings import flow_drawing
 from attn_tutor.tui.drawings.flow_drawing import FlowMarks
 from attn_tutor.tui.render.palette import palette
 from attn_tutor.tui.tty.terminal import Terminal
@@ -81,6 +81,6 @@ def test_long_names_are_shortened_before_boxes_give_way() -> None:
 def test_parts_that_nothing_joins_stand_next_to_each_other() -> None:
     one, two = chain("a", "b", "c"), chain("x", "y", "z")
     sizes = {"a": (40, 3), "b": (9, 3), "c": (9, 3), "x": (9, 3), "y": (9, 3), "z": (9, 3)}
-    layout = flow_layout.arrange(Flow(one.boxes + two.boxes, one.arrows + two.arrows), sizes)
+    layout = flow_drawing.arrange(Flow(one.boxes + two.boxes, one.arrows + two.arrows), sizes)
     at = {id: area.x for id, area in layout.rectangles.items()}
-    assert min(at[right] - at[left] - sizes[left][0] for left, right in ("ax", "by", "cz")) == flow_layout.GAP
+    assert min(at[right] - at[left] - sizes[left][0] for left, right in ("ax", "by", "cz")) == flow_drawing.LAYER_GAP

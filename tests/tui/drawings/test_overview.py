@@ -14,13 +14,11 @@ from textual.geometry import Region
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.results.summaries import Blocks, How, blocks_of, row_stats
 from attn_tutor.lessons.results.tensor_questions import BlocksQuestion, RowQuestion
-from attn_tutor.tui.drawings import heads, overview
-from attn_tutor.tui.drawings.drawing_scene import Face, Scene
+from attn_tutor.tui.drawings import zoom
+from attn_tutor.tui.drawings.drawing_scene import DrawingScene, Face
 from attn_tutor.tui.drawings.grid import draw
-from attn_tutor.tui.drawings.heads import Heads, ThumbnailGrid, draw_heads
 from attn_tutor.tui.drawings.marks import NO_MARKS, Cells, Marks
-from attn_tutor.tui.drawings.overview import BlockPlan
-from attn_tutor.tui.drawings.zoom import Zoom
+from attn_tutor.tui.drawings.zoom import BlockPlan, Heads, ThumbnailGrid, Zoom, draw_heads
 from attn_tutor.tui.render.palette import palette
 from attn_tutor.tui.tty.terminal import Depth, Terminal
 from attn_tutor.tui.widgets.matrix import MatrixView
@@ -57,7 +55,7 @@ def overview_scene(
     answered: bool = True,
     level: str = "blocks",
     marks: Marks = NO_MARKS,
-) -> Scene | Heads:
+) -> DrawingScene | Heads:
     """Return the scene of an overview with the cursor on a cell."""
     cells = scene(example, width, height, row, col, terminal=terminal)
     zoom = Zoom()
@@ -67,7 +65,7 @@ def overview_scene(
     return zoom.scene(cells, marks)
 
 
-def text(scene: Scene | Heads) -> str:
+def text(scene: DrawingScene | Heads) -> str:
     lines = []
     for y in range(scene.layout.height):
         runs = draw_heads(scene, y) if isinstance(scene, Heads) else draw(scene, y)
@@ -92,7 +90,7 @@ def text(scene: Scene | Heads) -> str:
     ],
 )
 def test_division(width: int, height: int, shades: bool | None, plan: BlockPlan) -> None:
-    assert overview.divide(face(large()), width, height, shades) == plan
+    assert zoom.divide(face(large()), width, height, shades) == plan
 
 
 @given(st.integers(1, 3000), st.integers(1, 3000), st.integers(12, 200), st.integers(4, 60), st.booleans())
@@ -107,7 +105,7 @@ def test_all_blocks_fit(rows: int, cols: int, width: int, height: int, shades: b
 
 
 def test_block_sizes_are_easy_to_calculate_with() -> None:
-    assert [overview._round(size) for size in (1, 2, 3, 5, 9, 11, 63, 65, 94, 129)] == [
+    assert [zoom._round(size) for size in (1, 2, 3, 5, 9, 11, 63, 65, 94, 129)] == [
         1, 2, 3, 5, 10, 12, 64, 80, 96, 160,
     ]  # fmt: skip
 
@@ -129,7 +127,7 @@ def test_numbers() -> None:
 def test_small_means_keep_their_digits() -> None:
     blocks = causal((0,), 96, 128, "mean")
     small = replace(blocks, grid=tuple(tuple(value / 200 for value in row) for row in blocks.grid))
-    numbers = overview.face_of(face(large()), BlockPlan(96, 128, 7), "mean", small).numbers
+    numbers = zoom.face_of(face(large()), BlockPlan(96, 128, 7), "mean", small).numbers
     assert (numbers.text(0.0010449), numbers.width) == ("0.00104", 7)
 
 
@@ -189,18 +187,18 @@ def test_blocks_in_words() -> None:
     division = BlockPlan(96, 128, 7)
     blocks = causal((3,), 96, 128, "max")
     assert (
-        overview.describe(source, division, "max", blocks, (3,), (1000, 200))
+        zoom.describe_block(source, division, "max", blocks, (3,), (1000, 200))
         == "max of weights[3,960:1024,128:256] = 0.0010405828   at [961,128]"
     )
     assert (
-        overview.describe(source, division, "mean", replace(blocks, how="mean"), (3,), (5, 5))
+        zoom.describe_block(source, division, "mean", replace(blocks, how="mean"), (3,), (5, 5))
         == "mean of weights[3,0:96,0:128] = 1   greatest at [1,0]"
     )
-    assert overview.describe(source, division, "max", None, (3,), (5, 5)) == "max of weights[3,0:96,0:128] = …"
+    assert zoom.describe_block(source, division, "max", None, (3,), (5, 5)) == "max of weights[3,0:96,0:128] = …"
     vector = Tensor("v", "vector", "float32", (5000,), (), (), 0.0, 1.0, None)
     found = blocks_of((), [[float(col) for col in range(5000)]], 1, 1000, "max")
     assert (
-        overview.describe(face(vector), BlockPlan(1, 1000, 7), "max", found, (), (0, 0))
+        zoom.describe_block(face(vector), BlockPlan(1, 1000, 7), "max", found, (), (0, 0))
         == "max of v[0:1000] = 999.0   at [999]"
     )
 
@@ -209,10 +207,10 @@ def test_blocks_in_words() -> None:
 
 
 def test_thumbnails() -> None:
-    assert heads.arrange(face(large()), 80, 14) == ThumbnailGrid(6, 12, 5, BlockPlan(205, 86, 0))
-    assert heads.arrange(face(large()), 68, 36) == ThumbnailGrid(4, 16, 10, BlockPlan(103, 64, 0))
-    assert heads.arrange(face(large()), 20, 8) is None
-    assert heads.arrange(face(scores()), 80, 14) is None
+    assert zoom.arrange_heads(face(large()), 80, 14) == ThumbnailGrid(6, 12, 5, BlockPlan(205, 86, 0))
+    assert zoom.arrange_heads(face(large()), 68, 36) == ThumbnailGrid(4, 16, 10, BlockPlan(103, 64, 0))
+    assert zoom.arrange_heads(face(large()), 20, 8) is None
+    assert zoom.arrange_heads(face(scores()), 80, 14) is None
 
 
 def test_all_heads() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_tutor.tui.drawings.question_layout import (
+from attn_tutor.tui.drawings.question_drawing import (
     BESIDE,
     LEAST_ANSWER,
     LEAST_ASIDE,

@@ -9,7 +9,7 @@ from attn_tutor.lessons.format.lesson import PredictStep
 from attn_tutor.lessons.play.question_state import QuestionState
 from attn_tutor.lessons.reading import recorded_outputs
 from attn_tutor.lessons.reading.loader import load_lesson
-from attn_tutor.tui.drawings.question_text import QuestionText
+from attn_tutor.tui.drawings.question_drawing import QuestionText
 
 LESSON = load_lesson(Path(__file__).parents[2] / "data" / "questions" / "course" / "01-questions", {})
 RECORDED = recorded_outputs.load(LESSON)

@@ -12,8 +12,16 @@ from hypothesis import strategies as st
 from attn_tutor.lessons.format.lesson import Curve, Level
 from attn_tutor.lessons.play.training_replay import TrainingReplay
 from attn_tutor.lessons.results.result import Failure, Training, TrainingSnapshot
-from attn_tutor.tui.drawings.training_layout import lay_out, plots, shared
-from attn_tutor.tui.drawings.training_status import bar, line, note, seconds, training_status
+from attn_tutor.tui.drawings.training_drawing import (
+    failure_note,
+    lay_out,
+    plots,
+    progress_bar,
+    seconds,
+    shared,
+    snapshot_line,
+    training_status,
+)
 from attn_tutor.tui.render.step_layout import CODE, Needs
 
 CURVES = (
@@ -210,10 +218,10 @@ def test_the_status() -> None:
 
 
 def test_the_note_of_a_matrix() -> None:
-    assert note(TrainingReplay([snapshot(0), snapshot(10)])) == "before training"
-    assert note(replay(0, 10)) == "step 10, recorded"
-    assert note(replay(0, 10, running=True)) == "step 10"
-    assert note(TrainingReplay()) == ""
+    assert failure_note(TrainingReplay([snapshot(0), snapshot(10)])) == "before training"
+    assert failure_note(replay(0, 10)) == "step 10, recorded"
+    assert failure_note(replay(0, 10, running=True)) == "step 10"
+    assert failure_note(TrainingReplay()) == ""
 
 
 def test_a_line_for_the_command_line() -> None:
@@ -222,7 +230,7 @@ def test_a_line_for_the_command_line() -> None:
     training.add(snapshot(0))
     clock.now += 70
     training.add(snapshot(10))
-    text = line(training, training.snapshots[-1], CURVES)
+    text = snapshot_line(training, training.snapshots[-1], CURVES)
     assert text == "10 of 40   loss 3.0000   score 0.2500   1 min 10 s, about 3 min 30 s left"
 
 
@@ -234,11 +242,11 @@ def test_seconds(value: float, text: str) -> None:
 
 
 def test_the_bar_is_neither_full_before_its_end_nor_empty_after_its_beginning() -> None:
-    assert bar(0, 10) == ("", "─" * 10)
-    assert bar(0.001, 10) == ("━", "─" * 9)
-    assert bar(0.999, 10) == ("━" * 9, "─")
-    assert bar(1, 10) == ("━" * 10, "")
-    assert bar(0.5, 10, unicode=False) == ("#####", ".....")
+    assert progress_bar(0, 10) == ("", "─" * 10)
+    assert progress_bar(0.001, 10) == ("━", "─" * 9)
+    assert progress_bar(0.999, 10) == ("━" * 9, "─")
+    assert progress_bar(1, 10) == ("━" * 10, "")
+    assert progress_bar(0.5, 10, unicode=False) == ("#####", ".....")
 
 
 HEADS = ((90, 27), (90, 27))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.format import keys, main_path
+from attn_tutor.lessons.format import main_path, template
 from attn_tutor.lessons.learner import milestones, progress_file
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.results.result import Tensor
-from attn_tutor.tui.plain import not_here, what_to_type
+from attn_tutor.tui.plain import command_table, refused
 from attn_tutor.tui.plain.command_table import COMMANDS, LETTERS, TABLE
 from attn_tutor.tui.plain.matrix_commands import row_sentence
 from tests.course import COURSE
@@ -148,7 +148,7 @@ def test_a_knob_is_turned_by_its_name_or_its_label(learner: Conversation) -> Non
 def test_commands_for_every_command_have_a_reason_where_they_may_not_apply(learner: Conversation) -> None:
     learner.begin()
     for word in set(COMMANDS) - set(learner.dialogue.handlers) - {"call"}:
-        assert not_here.reason(word), word
+        assert refused.why_not_here(word), word
 
 
 def test_a_file_that_cannot_be_an_answer_is_refused_at_once(learner: Conversation, tmp_path: Path) -> None:
@@ -352,12 +352,12 @@ def test_a_narrow_ascii_dialogue_has_no_wide_line_and_no_other_character() -> No
 
 
 def test_keys_of_a_text_are_told_as_commands() -> None:
-    assert what_to_type.commands_for("explain") == ("explain",)
-    assert what_to_type.commands_for("change") == ("set", "knob")
-    assert what_to_type.commands_for("next-slice") == ("show",)
-    assert what_to_type.commands_for("answer") == ("point",)
-    for action in keys.KEYS:
-        assert what_to_type.commands_for(action) or action in ("enter", "pane"), action
+    assert command_table.commands_for("explain") == ("explain",)
+    assert command_table.commands_for("change") == ("set", "knob")
+    assert command_table.commands_for("next-slice") == ("show",)
+    assert command_table.commands_for("answer") == ("point",)
+    for action in template.KEY_OF_ACTION:
+        assert command_table.commands_for(action) or action in ("enter", "pane"), action
 
 
 @pytest.mark.parametrize(
@@ -424,5 +424,7 @@ def test_a_matrix_and_what_was_read_are_kept_as_files(tmp_path: Path, monkeypatc
 def test_what_to_type_is_told_in_whatever_language_a_text_is() -> None:
     step = COURSE.lesson("why-attention").step("why")
     translated = step.model_copy(update={"prose": "Drücke {key:explain weights[0,1]}, dann {key:flow}."})
-    here = what_to_type.Here(("explain", "flow"), ())
-    assert list(what_to_type.sentences(translated, (), here)) == ["What to type here: for Enter, explain; for f, flow."]
+    here = command_table.Here(("explain", "flow"), ())
+    assert list(command_table.sentences_to_type(translated, (), here)) == [
+        "What to type here: for Enter, explain; for f, flow."
+    ]

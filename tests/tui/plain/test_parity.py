@@ -6,20 +6,20 @@ import pytest
 from textual.binding import Binding
 
 from attn_tutor.lessons.engine.questions import question_facts
-from attn_tutor.lessons.format import keys
-from attn_tutor.lessons.format.knobs.knob import Knob
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.knobs import Knob
 from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson, Question, RunningStep, Step, TrainStep
 from attn_tutor.lessons.format.template import keys_of
 from attn_tutor.lessons.play.kinds import MODELS
-from attn_tutor.lessons.play.runner import CHANGING
-from attn_tutor.lessons.what_if import relevance
+from attn_tutor.lessons.play.step import CHANGING
+from attn_tutor.lessons.what_if import knobs
 from attn_tutor.lessons.what_if.changes import UNCHANGED
 from attn_tutor.tui.actions.table import ACTIONS, of_context
-from attn_tutor.tui.controllers.step_kinds import VIEWS
-from attn_tutor.tui.plain import what_to_type
+from attn_tutor.tui.controllers.assembly import VIEWS
+from attn_tutor.tui.plain import command_table
 from attn_tutor.tui.plain.command_table import COMMANDS, TABLE
+from attn_tutor.tui.plain.journey_dialogue import STEP_DIALOGUES
 from attn_tutor.tui.plain.step_dialogue import StepDialogue
-from attn_tutor.tui.plain.step_dialogues import STEP_DIALOGUES
 from attn_tutor.tui.state import what_if_rows
 from tests.course import COURSE
 from tests.tui.plain.conversation import Conversation
@@ -136,7 +136,7 @@ def test_every_kind_of_step_has_a_dialogue() -> None:
 
 def test_every_step_offers_in_the_dialogue_what_it_offers_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     # Both ask for the knobs that matter, which takes longer than all the rest.
-    to_step, known = relevance.to_step, dict[tuple[str, str], tuple[Knob, ...]]()
+    to_step, known = knobs.relevant_to_step, dict[tuple[str, str], tuple[Knob, ...]]()
 
     def known_knobs(lesson: Lesson, step_id: str) -> tuple[Knob, ...]:
         key = lesson.id, step_id
@@ -144,7 +144,7 @@ def test_every_step_offers_in_the_dialogue_what_it_offers_on_the_screen(monkeypa
             known[key] = to_step(lesson, step_id)
         return known[key]
 
-    monkeypatch.setattr(relevance, "to_step", known_knobs)
+    monkeypatch.setattr(knobs, "relevant_to_step", known_knobs)
     learner = Conversation()
     course = learner.dialogue.course
     for lesson in COURSE.lessons:
@@ -177,11 +177,11 @@ def check_numbers(there: StepDialogue, where: str) -> None:
 
 def check_keys(there: StepDialogue, where: str) -> None:
     """Each key of which the text speaks has a command beside it, and each example is there."""
-    said = " ".join(what_to_type.sentences(there.step, (), there.here))
+    said = " ".join(command_table.sentences_to_type(there.step, (), there.here))
     there_are = [*(tensor.name for tensor in there.here.tensors), *(knob.name for knob in there.here.knobs)]
     for key in keys_of(there.step.prose):
         assert not key.example or key.example.partition("[")[0] in there_are, (where, key)
-        name = keys.written(key.action).strip("`")
+        name = template.written_key(key.action).strip("`")
         is_of_the_screen = key.action in ("enter", "turn") or (key.action == "pane" and len(there.here.tensors) < 2)
         is_told = f"for {name}, " in said or (key.action == "move" and ("cursor" in said or "type its number" in said))
         assert is_told or is_of_the_screen or not there.here.tensors, (where, key, said)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from attn_tutor.lessons.engine.programs import stored_tensors
+from attn_tutor.lessons.engine.programs import tensor_file_session
 from attn_tutor.lessons.engine.programs.program_session import ProgramSession
 from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
 from attn_tutor.lessons.engine.running_program import OwnProgram
@@ -21,8 +21,7 @@ from attn_tutor.tui.plain.command_table import COMMANDS
 from attn_tutor.tui.plain.console import Console
 from attn_tutor.tui.plain.dialogue import Dialogue
 from attn_tutor.tui.plain.pages_dialogue import PagesDialogue
-from attn_tutor.tui.sources.program_source import ProgramSource
-from attn_tutor.tui.sources.tensor_file_source import TensorFileSource
+from attn_tutor.tui.sources.pages import ProgramSource, TensorFileSource
 from tests.tui.plain.conversation import Conversation
 
 SOURCE = """\
@@ -192,7 +191,7 @@ def test_only_what_applies_to_a_program_is_offered(program: WarmProgram) -> None
 def test_a_file_of_tensors_is_read(worker: Session, tmp_path: Path) -> None:
     path = tmp_path / "model.pt"
     torch.save({"a.weight": torch.arange(6.0).view(2, 3), "a.bias": torch.tensor([torch.nan, 1]), "epoch": 3}, path)
-    with stored_tensors.opened(worker, path) as file:
+    with tensor_file_session.opened_tensors(worker, path) as file:
         make = partial(WarmFile, path, file.found, tensor_file_text.table, launcher=worker.launcher)
     with talk(make()) as learner:
         begin = learner.begin().splitlines()

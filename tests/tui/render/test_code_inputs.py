@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attn_tutor.tui.render.code_inputs import names_read, ranks
+from attn_tutor.tui.state.shown_tensors import names_read, ranks
 
 
 def test_names_that_code_reads() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.color import ColorSystem
 from rich.style import Style
 
-from attn_tutor.tui.render.palette import LEVELS, SWATCHES, Look, Palette, contrast, palette
+from attn_tutor.tui.render.palette import LEVELS, SWATCHES, CellLook, Palette, contrast, palette
 from attn_tutor.tui.tty.terminal import Depth, Terminal
 
 KINDS = ["score", "weight", "vector", "mask"]
@@ -128,7 +128,7 @@ def test_nan_and_infinity_have_looks_of_their_own(depth: Depth) -> None:
     assert scale.look(-inf) == colors.hidden
     assert scale.look(nan) == scale.look(inf) == colors.alarm
     assert scale.look(None) == colors.unknown
-    ramp: set[Look] = set(colors.ramps["score"])
+    ramp: set[CellLook] = set(colors.ramps["score"])
     assert not ramp & {colors.hidden, colors.alarm, colors.unknown}
 
 
@@ -161,5 +161,5 @@ def test_swatches_are_the_looks_between_the_bounds(kind: str, low: float, high: 
 )
 def test_every_value_has_a_look(one: float, other: float, value: float, kind: str) -> None:
     scale = of("truecolor").scale(kind, min(one, other), max(one, other))
-    assert isinstance(scale.look(value), Look)
+    assert isinstance(scale.look(value), CellLook)
     assert 1 <= len(scale.swatches()) <= SWATCHES

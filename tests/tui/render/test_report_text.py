@@ -8,8 +8,13 @@ from datetime import UTC, datetime
 import pytest
 from rich.cells import cell_len
 
-from attn_tutor.lessons.learner.class_report import MistakeTotals, exercise_totals
-from attn_tutor.lessons.learner.learner_report import ExerciseReport, LearnerReport, learner_report
+from attn_tutor.lessons.learner.reports import (
+    ExerciseReport,
+    LearnerReport,
+    MistakeTotals,
+    exercise_totals,
+    learner_report,
+)
 from attn_tutor.tui.render import report_text
 from tests.course import COURSE
 

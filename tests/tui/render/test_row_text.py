@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from attn_tutor.lessons.results.summaries import row_stats
-from attn_tutor.tui.render.row_text import row_text
+from attn_tutor.tui.drawings.tensor_words import row_text
 from tests.tui.widgets.test_matrix import SCORES, large, of_words, scores, tensor
 
 WEIGHTS = (0.41, 0.2, 0.1, 0.1, 0.09, 0.1)

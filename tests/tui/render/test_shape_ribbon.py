@@ -6,8 +6,7 @@ import pytest
 from rich.text import Text
 
 from attn_tutor.lessons.results.line_shapes import LineShapes, Shape
-from attn_tutor.tui.render.code_text import rich_code
-from attn_tutor.tui.render.shape_ribbon import named, text, with_ribbon
+from attn_tutor.tui.render.code_text import named_shape, ribbon_text, rich_code, with_ribbon
 
 QUERIES = Shape("queries", (6, 2), ("token", "dim"))
 KEYS = Shape("keys.T", (2, 6), ("dim", "token"))
@@ -31,25 +30,25 @@ PAIR = LineShapes(2, (SCORES, SCORES), (",",))
     ],
 )
 def test_the_longest_form_that_fits(room: int, own_room: int, expected: str) -> None:
-    assert text(PRODUCT, room, own_room) == expected
+    assert ribbon_text(PRODUCT, room, own_room) == expected
 
 
 def test_ascii() -> None:
-    assert text(PRODUCT, 30, 30, unicode=False) == "(6,2) @ (2,6) -> (6,6)"
-    assert all(text(PRODUCT, room, room, unicode=False).isascii() for room in range(99))
+    assert ribbon_text(PRODUCT, 30, 30, unicode=False) == "(6,2) @ (2,6) -> (6,6)"
+    assert all(ribbon_text(PRODUCT, room, room, unicode=False).isascii() for room in range(99))
 
 
 def test_a_line_that_produces_no_tensor() -> None:
-    assert text(PAIR, 12, 12) == "(6,6), (6,6)"
-    assert text(PAIR, 11, 11) == ""
+    assert ribbon_text(PAIR, 12, 12) == "(6,6), (6,6)"
+    assert ribbon_text(PAIR, 11, 11) == ""
 
 
 def test_names_of_axes() -> None:
     heads = Shape("queries", (2, 2, 6, 4), ("batch", "head", "token", "head_dim"))
-    assert named(heads) == "queries (b=2, heads=2, tokens=6, head_dim=4)"
-    assert named(Shape("", (2, 3), ("", "dim"))) == "(2, dim=3)"
-    assert named(Shape("total", (), ())) == "total ()"
-    assert named(Shape("a\x1b[b]", (1,), ("index",))).isprintable()
+    assert named_shape(heads) == "queries (b=2, heads=2, tokens=6, head_dim=4)"
+    assert named_shape(Shape("", (2, 3), ("", "dim"))) == "(2, dim=3)"
+    assert named_shape(Shape("total", (), ())) == "total ()"
+    assert named_shape(Shape("a\x1b[b]", (1,), ("index",))).isprintable()
 
 
 def test_beside_the_code() -> None:

@@ -13,14 +13,7 @@ from attn_tutor.lessons.format.lesson import Course, ExperimentStep, TrainStep
 from attn_tutor.lessons.learner import trained_models
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.play import step_document
-from attn_tutor.lessons.render import (
-    explanation_lines,
-    explanation_text,
-    flow_text,
-    linear_matrix,
-    memory_text,
-    operand_choice,
-)
+from attn_tutor.lessons.render import explanation_lines, explanation_text, flow_text, linear_matrix, memory_text
 from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
 from attn_tutor.lessons.results.result import (
     AnswerDifference,
@@ -32,20 +25,12 @@ from attn_tutor.lessons.results.result import (
     StepResult,
 )
 from attn_tutor.lessons.results.summaries import blocks_of, row_stats
-from attn_tutor.tui.drawings import (
-    bars,
-    before_after,
-    contribution_bars,
-    grid,
-    header,
-    memory_strip,
-    overview,
-    training_status,
-)
+from attn_tutor.tui.drawings import bars, before_after, grid, memory_strip, tensor_words, training_drawing, zoom
 from attn_tutor.tui.drawings.drawing_scene import Face
-from attn_tutor.tui.render import linear_text, row_text, solution_text
+from attn_tutor.tui.render import exercise_text, linear_text
 from attn_tutor.tui.render.palette import palette
 from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets import explanation_pane
 from tests import pseudo_language
 from tests.pseudo_language import unsaid
 from tests.tui.drawings.test_training_status import CURVES, replay, snapshot
@@ -99,7 +84,7 @@ def test_numbers_in_lines() -> None:
     for kind, values in (("weight", (0.4, 0.6)), ("vector", (1.0, 2.0)), ("vector", (inf, inf))):
         example = tensor(values, (1, 2), kind=kind)
         for room in (20, 40, 60, 90):
-            assert unsaid([row_text.row_text(example, row_stats((), 0, values, 5), room)], "inf") == []
+            assert unsaid([tensor_words.row_text(example, row_stats((), 0, values, 5), room)], "inf") == []
 
 
 def test_explanations_in_lines() -> None:
@@ -109,8 +94,8 @@ def test_explanations_in_lines() -> None:
     for each in (*VARIED, long()):
         found = replace(each, notes=(), details=())
         lines = [*explanation_text.report(found), *explanation_lines.lines(Node(found, is_too_much=True))]
-        lines += [str(line) for line in contribution_bars.contribution_lines(found, 90, 8)]
-        assert unsaid([*lines, operand_choice.choose(found).rest], code, "all", found.name) == []
+        lines += [str(line) for line in explanation_pane.contribution_lines(found, 90, 8)]
+        assert unsaid([*lines, explanation_lines.choose_operands(found).rest], code, "all", found.name) == []
     assert unsaid([explanation_text.leaf_word(op) for op in ("draw", "literal", "given", "constant", "set")]) == []
     assert unsaid([explanation_text.numbers(range(20))]) == []
 
@@ -126,17 +111,17 @@ def test_training_in_lines() -> None:
     for state in ("recorded", "starting", "running", "paused", "stopping", "trained", "stopped", "failed"):
         for training in (replay(), replay(0, 10)):
             training.state = state
-            status = training_status.training_status(training, 3.0)
-            more = [training_status.note(training), training_status.about_number(training)]
+            status = training_drawing.training_status(training, 3.0)
+            more = [training_drawing.failure_note(training), training_drawing.about_number(training)]
             assert unsaid([status.message, status.current, status.short, *more], "g") == []
-    assert unsaid([training_status.line(replay(0, 10), snapshot(10), CURVES)], "loss score") == []
-    assert unsaid(map(training_status.seconds, (3, 80, 4000))) == []
+    assert unsaid([training_drawing.snapshot_line(replay(0, 10), snapshot(10), CURVES)], "loss score") == []
+    assert unsaid(map(training_drawing.seconds, (3, 80, 4000))) == []
 
 
 def test_solution_in_lines() -> None:
-    found = solution_text.solution(EXERCISE, "a = 1\n", COMPARED).plain.splitlines()
+    found = exercise_text.solution(EXERCISE, "a = 1\n", COMPARED).plain.splitlines()
     assert unsaid(found, EXERCISE.why, "scores weights queries own") == []
-    same = solution_text.solution(EXERCISE, EXERCISE.solution, "", gave_up=True).plain.splitlines()
+    same = exercise_text.solution(EXERCISE, EXERCISE.solution, "", gave_up=True).plain.splitlines()
     assert unsaid(same, EXERCISE.why) == []
 
 
@@ -144,13 +129,13 @@ def test_drawings_in_words() -> None:
     face = Face.of(STORED, palette(Terminal()))
     for drawing in (grid, bars, memory_strip):
         assert unsaid([drawing.unit(), drawing.describe(face, (), 0, 0, 1.0)]) == []
-    assert unsaid([header.hidden_lines(2, 3), *header.axes_text(T)]) == []
-    division = overview.BlockPlan(2, 1, 7)
+    assert unsaid([tensor_words.hidden_lines(2, 3), *tensor_words.axes_text(T)]) == []
+    division = zoom.BlockPlan(2, 1, 7)
     for how in ("max", "mean"):
         blocks = blocks_of((), [[1.0, 2.0], [3.0, 4.0]], 2, 1, how)
-        words = [overview.caption(division, how, "x", shape) for shape in ((2, 2), (1 << 14, 1 << 14))]
-        words.append(overview.how_word(how))
-        assert unsaid([*words, overview.describe(face, division, how, blocks, (), (0, 0))]) == []
+        words = [zoom.caption(division, how, "x", shape) for shape in ((2, 2), (1 << 14, 1 << 14))]
+        words.append(zoom.how_word(how))
+        assert unsaid([*words, zoom.describe_block(face, division, how, blocks, (), (0, 0))]) == []
     other = replace(T, shape=(4,), axes=("k",), labels=((),))
     for before in (T, other, replace(T, values=(0.0, 1.0, 2.0, 3.0))):
         for mode in before_after.MODES:

@@ -10,7 +10,7 @@ from rich.style import Style
 from attn_tutor.lessons.format.lesson import Lesson
 from attn_tutor.lessons.reading.folders import IN_NO_COURSE
 from attn_tutor.lessons.results.result import AnswerDifference, CheckResult, Judgement, NamedMistake, Tensor
-from attn_tutor.tui.render import verdict_text
+from attn_tutor.tui.render import exercise_text
 
 CHECKS = (CheckResult("shape", True), CheckResult("numbers", False, "they *differ*"), CheckResult("masks", True))
 
@@ -20,7 +20,7 @@ def tensor(name: str, *values: float) -> Tensor:
 
 
 def lines(judgement: Judgement, more: str = "") -> list[str]:
-    return verdict_text.verdict(judgement, help="f3: hint", more=more).plain.split("\n")
+    return exercise_text.verdict(judgement, help="f3: hint", more=more).plain.split("\n")
 
 
 def test_not_yet() -> None:
@@ -35,9 +35,9 @@ def test_not_yet() -> None:
 def test_the_command_names_the_course() -> None:
     failed = Judgement("e", "failed", "x", checks=CHECKS, seed=7)
     rows, no_course = (Lesson.model_construct(folder="", state_folder=each) for each in ("courses/rows", IN_NO_COURSE))
-    text = verdict_text.verdict(failed, rows).plain
+    text = exercise_text.verdict(failed, rows).plain
     assert text.endswith("seed 7: attn-tutor check e FILE --seed 7 --course rows repeats this")
-    assert "seed" not in verdict_text.verdict(failed, no_course).plain
+    assert "seed" not in exercise_text.verdict(failed, no_course).plain
 
 
 def test_passed() -> None:
@@ -48,7 +48,7 @@ def test_passed() -> None:
 
 def test_mistakes_come_first_and_by_name() -> None:
     two = (NamedMistake("a", "scaled twice", "once is `enough`", 7), NamedMistake("b", "no mask", "the future leaks"))
-    text = verdict_text.verdict(Judgement("e", "failed", "x", 7, two, checks=CHECKS, seed=3), help="f3: hint")
+    text = exercise_text.verdict(Judgement("e", "failed", "x", 7, two, checks=CHECKS, seed=3), help="f3: hint")
     assert text.plain.split("\n")[:4] == [
         "✗ Not yet.   f3: hint",
         "scaled twice (line 7): once is enough",
@@ -75,7 +75,7 @@ def test_where_the_answer_differs() -> None:
         "seed 3: attn-tutor check e FILE --seed 3 repeats this",
     ]
     alone = replace(difference, line=None, agreed=())
-    assert verdict_text.departure(alone).plain == "The first result that differs: weights."
+    assert exercise_text.departure_text(alone).plain == "The first result that differs: weights."
 
 
 @pytest.mark.parametrize(
@@ -109,16 +109,16 @@ def test_control_characters_of_a_program_are_removed() -> None:
     difference = AnswerDifference(nasty, 1, tensor("x", 1, 2), tensor("x", 1, 3), (nasty,))
     checks = (CheckResult("shape", False, nasty),)
     for verdict in ("failed", "error"):
-        text = verdict_text.verdict(Judgement("e", verdict, nasty, 1, mistakes, difference, checks, stdout=nasty))
+        text = exercise_text.verdict(Judgement("e", verdict, nasty, 1, mistakes, difference, checks, stdout=nasty))
         assert all(letter.isprintable() or letter == "\n" for letter in text.plain)
 
 
 def test_ascii() -> None:
-    text = verdict_text.verdict(Judgement("e", "failed", "m", checks=CHECKS, seed=1), help="f3: hint", unicode=False)
+    text = exercise_text.verdict(Judgement("e", "failed", "m", checks=CHECKS, seed=1), help="f3: hint", unicode=False)
     assert text.plain.isascii()
 
 
 def test_a_verdict_on_earlier_code_is_dimmed() -> None:
-    text = verdict_text.dimmed(verdict_text.verdict(Judgement("e", "failed", "m", checks=CHECKS), help="f3: hint"))
+    text = exercise_text.dimmed(exercise_text.verdict(Judgement("e", "failed", "m", checks=CHECKS), help="f3: hint"))
     assert text.plain.split("\n")[0] == "✗ Not yet.   f3: hint   (of earlier code)"
     assert [span.style for span in text.spans] == [Style(dim=True)]

@@ -13,13 +13,13 @@ from attn_tutor.lessons.engine.scratch_run import STEP
 from attn_tutor.lessons.format.lesson import ChoiceStep
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.learner.records import DAMAGED
-from attn_tutor.lessons.play.purpose import Purpose
+from attn_tutor.lessons.play.course_path import Purpose
 from attn_tutor.lessons.results.result import AnswerDifference, Failure, Judgement, NamedMistake, StepResult, Tensor
 from attn_tutor.tui.render import exercise_text
 from attn_tutor.tui.screens.workbench import Workbench
 from attn_tutor.tui.tty import external_editor
 from attn_tutor.tui.tty.terminal import Terminal
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextPane
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import SSH, Learner, position_text, position_text_near, task, tutor, with_typed
@@ -380,9 +380,9 @@ async def test_the_learners_own_editor(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_an_edit_in_the_learners_own_editor_can_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
     from contextlib import nullcontext
 
-    def edit(words: list[str], name: str, code: str) -> external_editor.Edited:
+    def edit(words: list[str], name: str, code: str) -> external_editor.EditOutcome:
         assert (words, name) == (["true"], NAME)
-        return external_editor.Edited(f"{code}# more\n")
+        return external_editor.EditOutcome(f"{code}# more\n")
 
     monkeypatch.setenv("EDITOR", "true")
     monkeypatch.delenv("VISUAL", raising=False)

@@ -11,7 +11,7 @@ import pytest
 
 from attn_tutor.lessons.learner.exports import parse
 from attn_tutor.tui.screens.home_view import HomeView
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextPane
 from tests.course import COURSE
 from tests.tui.learner import position_text, tutor
 

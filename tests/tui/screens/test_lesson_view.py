@@ -11,14 +11,13 @@ from attn_tutor import tui
 from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.play.kinds import model_of
-from attn_tutor.lessons.play.learner_changes import LearnerChanges
-from attn_tutor.lessons.play.learning import Learning
+from attn_tutor.lessons.play.step import LearnerChanges, Learning
 from attn_tutor.lessons.play.step_content import StepContent
 from attn_tutor.lessons.results.result import StepResult
 from attn_tutor.lessons.what_if.changes import UNCHANGED, ChangeHistory
 from attn_tutor.tui.screens.lesson_view import LessonView
 from attn_tutor.tui.tty.terminal import Terminal
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextPane
 from tests.lessons.lesson_builders import code_step, lesson_of
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import tutor

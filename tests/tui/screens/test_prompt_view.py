@@ -20,10 +20,10 @@ from attn_tutor.lessons.results.result import Failure, Tensor
 from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion, WindowQuestion
 from attn_tutor.tui.screens.prompt_view import PromptView, entry, heights, outline, welcome
 from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.editors import PromptInput
 from attn_tutor.tui.widgets.explanation_pane import ExplanationPane
 from attn_tutor.tui.widgets.matrix import MatrixView
-from attn_tutor.tui.widgets.prompt_input import PromptInput
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextPane
 from tests.course import COURSE
 from tests.tui.painted import painted_lines
 

@@ -18,22 +18,20 @@ from attn_tutor import tui
 from attn_tutor.lessons.engine.questions import question_words
 from attn_tutor.lessons.format.lesson import Course, Question, Step
 from attn_tutor.lessons.learner.progress import Progress
-from attn_tutor.lessons.play.learner_changes import LearnerChanges
-from attn_tutor.lessons.play.learning import Learning
-from attn_tutor.lessons.play.purpose import Purpose
-from attn_tutor.lessons.play.question import QuestionModel
+from attn_tutor.lessons.play.course_path import Purpose
+from attn_tutor.lessons.play.step import LearnerChanges, Learning
 from attn_tutor.lessons.play.step_content import StepContent
+from attn_tutor.lessons.play.task import QuestionModel
 from attn_tutor.lessons.reading import recorded_outputs
 from attn_tutor.lessons.reading.loader import load_lesson
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.result import Failure, Judgement, StepResult
 from attn_tutor.lessons.results.tensor_questions import FollowQuestion
-from attn_tutor.tui.screens.question_panes import QuestionPanes
-from attn_tutor.tui.screens.question_view import QuestionView
+from attn_tutor.tui.screens.question_view import QuestionPanes, QuestionView
 from attn_tutor.tui.tty.terminal import Terminal
+from attn_tutor.tui.widgets.answer_box import OptionRow, Options, lines
 from attn_tutor.tui.widgets.explanation_pane import ExplanationPane
 from attn_tutor.tui.widgets.matrix import MatrixView
-from attn_tutor.tui.widgets.options import OptionRow, Options, lines
 from tests.tui.fake_session import FakeSession
 from tests.tui.painted import painted_lines
 

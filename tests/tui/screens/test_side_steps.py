@@ -6,7 +6,7 @@ import pytest
 
 from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.tui.screens.map_view import MapView
-from attn_tutor.tui.widgets.text_pane import TextPane
+from attn_tutor.tui.widgets.text import TextPane
 from tests.course import use_course
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of, text_step
 from tests.tui.learner import tutor

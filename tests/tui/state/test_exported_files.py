@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.tui.state.exported_files import ExportedFiles, NotWritten
-from attn_tutor.tui.state.home_offers import file_stem
+from attn_tutor.tui.state.home_offers import ExportedFiles, NotWritten, file_stem
 
 
 def test_only_own_files_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,9 +103,9 @@ AROUND = ("stdout.buffer", "stderr.buffer", "__stdout__", "__stderr__", "clean_o
 """How a module could get around the streams."""
 
 KNOWN = {
-    "tui/commands/new_file.py": ("stdout.buffer",),
+    "tui/commands/files.py": ("stdout.buffer",),
     "tui/commands/output.py": ("stdout.buffer",),
-    "tui/commands/train_model.py": ("clean_output.command",),
+    "tui/commands/verbs/train_model.py": ("clean_output.command",),
     "tui/tty/terminal.py": ("__stdout__", "__stderr__"),
     "tui/tty/width_probe.py": ("os.write(",),
 }

@@ -56,7 +56,7 @@ def test_edited_code_is_read_back_and_the_file_removed(tmp_path: Path) -> None:
         assert path.read_text() == CODE
         path.write_bytes(b"\xef\xbb\xbfx = '\xc3\xa9'\r\ny = 2\r\n")
 
-    assert external_editor.edit(["e"], "two-wide", CODE, run(act)) == external_editor.Edited("x = 'é'\ny = 2\n")
+    assert external_editor.edit(["e"], "two-wide", CODE, run(act)) == external_editor.EditOutcome("x = 'é'\ny = 2\n")
     assert files_left(tmp_path) == []
 
 
@@ -122,19 +122,21 @@ def test_an_empty_file_replaces_no_code(tmp_path: Path, status: int) -> None:
         return status
 
     edited = external_editor.edit(["e"], "x", CODE, run(empty))
-    assert edited == external_editor.Edited(None, "Your editor left an empty file. Your code here is as it was.")
+    assert edited == external_editor.EditOutcome(None, "Your editor left an empty file. Your code here is as it was.")
     assert files_left(tmp_path) == []
 
 
 def test_a_file_that_was_deleted(tmp_path: Path) -> None:
     edited = external_editor.edit(["e"], "x", CODE, run(lambda path: path.unlink()))
-    assert edited == external_editor.Edited(None, "Your editor left no file. Your code here is as it was.")
+    assert edited == external_editor.EditOutcome(None, "Your editor left no file. Your code here is as it was.")
     assert list(tmp_path.glob("attn-tutor-*")) == []
 
 
 def test_a_failure_without_a_change_leaves_nothing(tmp_path: Path) -> None:
     edited = external_editor.edit(["e"], "x", CODE, run(lambda path: 1))
-    assert edited == external_editor.Edited(None, "Your editor ended with exit status 1. Your code here is as it was.")
+    assert edited == external_editor.EditOutcome(
+        None, "Your editor ended with exit status 1. Your code here is as it was."
+    )
     assert files_left(tmp_path) == []
 
 
@@ -152,7 +154,7 @@ def test_a_command_that_is_not_a_program(tmp_path: Path) -> None:
 
 def test_a_real_program(tmp_path: Path) -> None:
     words = script(tmp_path, "open(path, 'a').write('more')")
-    assert external_editor.edit(words, "x", CODE) == external_editor.Edited(f"{CODE}more")
+    assert external_editor.edit(words, "x", CODE) == external_editor.EditOutcome(f"{CODE}more")
     words = script(tmp_path, "os.kill(os.getpid(), signal.SIGTERM)")
     assert "the signal SIGTERM" in external_editor.edit(words, "x", CODE).message
 

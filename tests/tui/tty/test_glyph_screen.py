@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn_tutor.tui.tty import glyph_screen
-from attn_tutor.tui.tty.glyph_screen import GlyphScreen
-from attn_tutor.tui.tty.styles import PLAIN, style_after, style_change
+from attn_tutor.tui.tty.glyph_screen import PLAIN, GlyphScreen, style_after, style_change
 from tests.tui.painted import seen
 
 COLUMNS, LINES = 12, 4

@@ -13,11 +13,11 @@ import pytest
 
 STUCK = """
 import os, signal, subprocess, sys, threading
-from attn_tutor.tui.tty import hangup_guard
+from attn_tutor.tui.tty import signals
 
-hangup_guard.GRACE = 0.1
-hangup_guard.guard()
-signal.signal(signal.SIGTERM, lambda number, _: hangup_guard.end_soon(number))
+signals.GRACE = 0.1
+signals.guard_against_hangup()
+signal.signal(signal.SIGTERM, lambda number, _: signals.end_soon(number))
 child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
 os.kill(child.pid, signal.SIGSTOP)
 os.write(1, b"%d ready" % child.pid)

@@ -23,8 +23,7 @@ from attn_tutor.tui.controllers import startup
 from attn_tutor.tui.sources.course_source import CourseSource
 from attn_tutor.tui.tty import input_queue
 from attn_tutor.tui.tty.input_queue import MOST_AT_ONCE, OrderedInputApp
-from attn_tutor.tui.widgets.code_editor import CodeEditor
-from attn_tutor.tui.widgets.prompt_input import PromptInput
+from attn_tutor.tui.widgets.editors import CodeEditor, PromptInput
 from tests.course import COURSE
 from tests.tui.fake_session import FakeSession
 from tests.tui.learner import SSH, Learner, position_text, task, tutor, with_typed

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from attn_tutor.tui.tty.pace import CREDIT, RATE, REST, Pace
+from attn_tutor.tui.tty.terminal_writer import CREDIT, RATE, REST, Pace
 
 KEY = "\x1b[6~"
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyte.screens import Char
 
-from attn_tutor.tui.tty.pending_output import PendingOutput
+from attn_tutor.tui.tty.terminal_writer import PendingOutput
 from tests.tui.painted import seen
 
 MODES = "\x1b[?1049h\x1b[?1000h\x1b[?25l\x1b[>25u\x1b[?7l"

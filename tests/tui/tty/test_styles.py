@@ -7,7 +7,7 @@ import itertools
 import pyte
 import pytest
 
-from attn_tutor.tui.tty.styles import PLAIN, Style, style_after, style_change, style_of_blank, style_to_write
+from attn_tutor.tui.tty.glyph_screen import PLAIN, Style, style_after, style_change, style_of_blank, style_to_write
 
 PARAMETERS = ("", "1", "2", "1;31", "7", "38;5;80;48;5;233", "48;5;7", "38;2;1;2;3", "3;4", "92;104", "9;41")
 STYLES = [style for each in PARAMETERS if (style := style_after(PLAIN, each)) is not None]

@@ -6,8 +6,7 @@ from queue import Queue
 
 import pytest
 
-from attn_tutor.tui.tty.pace import Pace
-from attn_tutor.tui.tty.terminal_writer import TerminalWriter, resize_terminal
+from attn_tutor.tui.tty.terminal_writer import Pace, TerminalWriter, resize_terminal
 
 
 class Terminal:

@@ -7,8 +7,8 @@ from textual.app import App, ComposeResult
 from textual.document._syntax_aware_document import SyntaxAwareDocument
 from textual.widgets.text_area import Selection
 
-from attn_tutor.tui.widgets import code_editor
-from attn_tutor.tui.widgets.code_editor import CodeEditor
+from attn_tutor.tui.widgets import editors
+from attn_tutor.tui.widgets.editors import CodeEditor
 from tests.tui.painted import painted_lines
 
 CODE = "def f(x):\n    if x:\n\n        return 1\n"
@@ -50,12 +50,12 @@ async def test_code_cannot_command_the_terminal() -> None:
 @pytest.mark.parametrize(
     ("change", "before", "after"),
     [
-        (code_editor.indented, ["a", "", "  b"], ["    a", "", "      b"]),
-        (code_editor.dedented, ["      a", "    b", "  c", "d", ""], ["  a", "b", "c", "d", ""]),
-        (code_editor.commented, ["    a", "", "      b"], ["    # a", "", "    #   b"]),
-        (code_editor.commented, ["    # a", "", "    #   b", "#c"], ["    a", "", "      b", "c"]),
-        (code_editor.commented, ["# a", "b"], ["# # a", "# b"]),
-        (code_editor.commented, [""], [""]),
+        (editors.indented, ["a", "", "  b"], ["    a", "", "      b"]),
+        (editors.dedented, ["      a", "    b", "  c", "d", ""], ["  a", "b", "c", "d", ""]),
+        (editors.commented, ["    a", "", "      b"], ["    # a", "", "    #   b"]),
+        (editors.commented, ["    # a", "", "    #   b", "#c"], ["    a", "", "      b", "c"]),
+        (editors.commented, ["# a", "b"], ["# # a", "# b"]),
+        (editors.commented, [""], [""]),
     ],
 )
 def test_lines(change: object, before: list[str], after: list[str]) -> None:
@@ -181,7 +181,7 @@ async def test_keys_for_the_ends_and_all_of_the_code() -> None:
     ],
 )
 def test_the_marked_line_comes_into_sight(top: int, marked: int, cursor: int, expected: int) -> None:
-    assert code_editor.marked_in_sight(top, 10, marked, cursor) == expected
+    assert editors.marked_in_sight(top, 10, marked, cursor) == expected
 
 
 async def test_a_mark_out_of_sight_is_shown_and_the_cursor_stays() -> None:

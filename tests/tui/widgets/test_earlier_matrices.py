@@ -7,10 +7,10 @@ from textual.app import App, ComposeResult
 from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.play.recorded_results import RecordedResults
 from attn_tutor.lessons.results.result import StepResult, Tensor
-from attn_tutor.tui.state import earlier_tensors
-from attn_tutor.tui.state.earlier_tensors import EarlierTensor
+from attn_tutor.tui.state import shown_tensors
+from attn_tutor.tui.state.shown_tensors import EarlierTensor
 from attn_tutor.tui.tty.terminal import Terminal
-from attn_tutor.tui.widgets.earlier_matrices import EarlierMatrices
+from attn_tutor.tui.widgets.side_panel import EarlierMatrices
 from tests.course import COURSE
 from tests.tui.painted import painted_lines
 
@@ -23,7 +23,7 @@ def recorded(step: str) -> StepResult | None:
 
 def test_the_latest_come_first_and_each_name_once() -> None:
     index = LESSON.index("context")
-    found = earlier_tensors.before(LESSON, index, recorded)
+    found = shown_tensors.shown_before(LESSON, index, recorded)
     names = [each.tensor.name for each in found]
     assert len(names) == len(set(names))
     steps = [main_path.name_of(LESSON.steps, step.id) for step in LESSON.main_steps]
@@ -39,7 +39,7 @@ def test_the_latest_come_first_and_each_name_once() -> None:
 
 def test_what_questions_hide_is_no_earlier_tensor() -> None:
     index = LESSON.index("certain-weight") + 1
-    assert "divided" not in [each.tensor.name for each in earlier_tensors.before(LESSON, index, recorded)]
+    assert "divided" not in [each.tensor.name for each in shown_tensors.shown_before(LESSON, index, recorded)]
 
 
 class Beside(App[None]):

@@ -22,10 +22,10 @@ from textual.widgets import Static
 
 from attn_tutor.lessons.results.result import Tensor, Window
 from attn_tutor.lessons.results.tensor_questions import WindowQuestion
-from attn_tutor.tui.drawings.drawing_scene import TILE, Face, Scene, index_of, tiles_missing, values_of
+from attn_tutor.tui.drawings.drawing_scene import TILE, DrawingScene, Face, index_of, tiles_missing, values_of
 from attn_tutor.tui.drawings.grid import draw, layout, natural_size
-from attn_tutor.tui.drawings.header import describe
 from attn_tutor.tui.drawings.styled_line import differing_width
+from attn_tutor.tui.drawings.tensor_words import describe
 from attn_tutor.tui.render.palette import palette
 from attn_tutor.tui.tty.terminal import Depth, Terminal
 from attn_tutor.tui.widgets.matrix import MOST_WINDOWS, MatrixView
@@ -91,19 +91,19 @@ def scene(
     note: str = "",
     focused: bool = True,
     windows: Sequence[Window] = (),
-) -> Scene:
+) -> DrawingScene:
     colors = palette(terminal)
     face = Face.of(example, colors)
     grid_layout = layout(face, width, height, row, col, *corner)
     given = lead if lead is not None else (0,) * len(example.lead_shape)
-    return Scene(face, grid_layout, colors, given, row, col, note, focused, dict(enumerate(windows)))
+    return DrawingScene(face, grid_layout, colors, given, row, col, note, focused, dict(enumerate(windows)))
 
 
-def tall_scene(lines: int, height: int, terminal: Terminal = PLAIN) -> Scene:
+def tall_scene(lines: int, height: int, terminal: Terminal = PLAIN) -> DrawingScene:
     """Return the scene of a small matrix whose rows are several lines high."""
     example, colors = scores(), palette(terminal)
     face = replace(Face.of(example, colors), tall=lines)
-    return Scene(face, layout(face, 60, height, 1, 0), colors, (), 1, 0)
+    return DrawingScene(face, layout(face, 60, height, 1, 0), colors, (), 1, 0)
 
 
 def test_rows_of_several_lines() -> None:
@@ -122,7 +122,7 @@ def test_rows_of_several_lines() -> None:
     assert tall_scene(3, 1 + 3 * rows).layout.tall == 1
 
 
-def text(drawing: Scene) -> str:
+def text(drawing: DrawingScene) -> str:
     lines = ("".join(part for part, _ in draw(drawing, y)) for y in range(drawing.layout.height))
     return "\n".join(line.rstrip() for line in lines).rstrip()
 

@@ -7,7 +7,7 @@ from textual import on
 from textual.app import App, ComposeResult
 
 from attn_tutor.tui.state.prompt_lines import goes_on
-from attn_tutor.tui.widgets.prompt_input import PromptInput, completions, shared
+from attn_tutor.tui.widgets.editors import PromptInput, completions, shared
 
 
 @pytest.mark.parametrize(

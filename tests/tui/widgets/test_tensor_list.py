@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.app import App, ComposeResult
 
+from attn_tutor.tui.screens.program_map import TensorRowList
 from attn_tutor.tui.state.tensor_rows import TensorRow
-from attn_tutor.tui.widgets.tensor_list import TensorList
 from tests.tui.painted import painted_lines
 
 ROWS = (
@@ -22,7 +22,7 @@ class ListApp(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.theme = "ansi-dark"
-        self.list = TensorList()
+        self.list = TensorRowList()
 
     def compose(self) -> ComposeResult:
         yield self.list

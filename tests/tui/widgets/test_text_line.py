@@ -11,7 +11,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.app import App, ComposeResult
 
-from attn_tutor.tui.widgets.text_line import TextLine
+from attn_tutor.tui.widgets.text import TextLine
 
 
 class LineApp(App[None]):

@@ -9,7 +9,7 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 
-from attn_tutor.tui.widgets.text_pane import TextPane, wrapped_code
+from attn_tutor.tui.widgets.text import TextPane, wrapped_code
 from tests.tui.painted import painted_lines
 
 TEN = "\n".join(f"line {number}" for number in range(1, 11))

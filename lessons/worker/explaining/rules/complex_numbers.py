@@ -9,7 +9,7 @@ from attn_tutor.lessons.results import formula as f
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.explaining.derivation import Derivation, broadcast
 from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
-from attn_tutor.lessons.worker.explaining.rules.products import factors, pairs
+from attn_tutor.lessons.worker.explaining.rules.linear_maps import factors_of, index_pairs
 from attn_tutor.lessons.worker.explaining.rules.reductions import reduced
 from attn_tutor.lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
@@ -165,13 +165,13 @@ def _reciprocal(derivation: Derivation, index: Index) -> Explained:
 @complex_rule("mm", "bmm", "mv", "dot", "vdot")
 def _matmul(derivation: Derivation, index: Index) -> Explained | None:
     """Explain a dot product: the sums of the real and of the imaginary parts of all products."""
-    left, right = factors(derivation)
+    left, right = factors_of(derivation)
     if left.shape[-1] > MOST_TERMS:
         return None
     sign = -1 if derivation.event.op == "vdot" else 1
     real: list[f.Formula] = []
     imaginary: list[f.Formula] = []
-    for at, other in pairs(left.shape, right.shape, index):
+    for at, other in index_pairs(left.shape, right.shape, index):
         (a, b), (c, d) = _cell(derivation, left, at), _cell(derivation, right, other)
         b = f.Op("neg", (b,)) if sign < 0 and b != ZERO else b
         real.append(_sum(_product(a, c), _product(b, d), "-"))

@@ -1,22 +1,24 @@
-"""Rules for operations that add up parts of their input with fixed factors, and for the greatest of a window.
+"""Rules for sums of products: matrix products, linear layers, convolutions, sums of the input with fixed factors.
 
-What the factors are, PyTorch itself says: they are the derivatives of a result by the elements of the input, which do
-not depend on these elements.
+Where the call does not say what the factors are, PyTorch itself says it: they are the derivatives of a result by the
+elements of the input, which do not depend on these elements. The greatest of a window is found in the same way.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from attn_tutor.lessons.results import formula as f
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.explaining.derivation import Derivation
+from attn_tutor.lessons.worker.explaining.derivation import Derivation, broadcast
 from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
 from attn_tutor.lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
+    ZERO,
     make,
     region,
     rule,
@@ -25,6 +27,75 @@ from attn_tutor.lessons.worker.explaining.rules.registry import (
     unknown,
 )
 from attn_tutor.lessons.worker.recording.regions import Region
+
+
+def _dot(derivation: Derivation, left: Region, right: Region, found: Iterator[tuple[Index, Index]]) -> f.Formula:
+    terms = [f.multiply(derivation.cell(left, a), derivation.cell(right, b)) for a, b in found]
+    return f.add(*terms) if terms else ZERO
+
+
+@rule("dot", "vdot", "mv", "mm", "bmm", "matmul")
+def _product(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    left, right = factors_of(derivation)
+    if left.shape[-1] > MOST_TERMS:
+        return too_many(derivation, 2 * left.shape[-1])
+    return make("matmul", _dot(derivation, left, right, index_pairs(left.shape, right.shape, index)))
+
+
+def factors_of(derivation: Derivation) -> tuple[Region, Region]:
+    """Return the two tensors that a product multiplies."""
+    others = (derivation.event.arg(name) for name in ("tensor", "vec", "mat2", "other"))
+    return region(derivation), next(item for item in others if isinstance(item, Region))
+
+
+def index_pairs(left: Index, right: Index, index: Index) -> Iterator[tuple[Index, Index]]:
+    """Yield the indices of the two factors of each term of a product of tensors of these shapes."""
+    rows = () if len(left) == 1 else (index[-2] if len(right) > 1 else index[-1],)
+    cols = () if len(right) == 1 else (index[-1],)
+    lead = index[: len(index) - len(rows) - len(cols)]
+    first, second = broadcast(left[:-2], lead), broadcast(right[:-2], lead)
+    for k in range(left[-1]):
+        yield (*first, *rows, k), (*second, k, *cols)
+
+
+_FACTORS = {
+    "addmv": ("mat", "vec"),
+    "baddbmm": ("batch1", "batch2"),
+    "addbmm": ("batch1", "batch2"),
+    "addr": ("vec1", "vec2"),
+}
+"""The names of the arguments that are multiplied, for operations that do not call them `mat1` and `mat2`."""
+
+
+@rule("addmm", "addmv", "baddbmm", "addbmm", "addr")
+def _add_product(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    event = derivation.event
+    op = event.op.strip("_")
+    names = _FACTORS.get(op, ("mat1", "mat2"))
+    left, right = event.arg(names[0]), event.arg(names[1])
+    if not isinstance(left, Region) or not isinstance(right, Region):
+        return unknown(derivation, index, value)
+    if op == "addr":
+        found: Iterator[tuple[Index, Index]] = iter([(index[:1], index[1:])])
+    elif op == "addbmm":
+        leads = range(left.shape[0])
+        found = (pair for lead in leads for pair in index_pairs(left.shape, right.shape, (lead, *index)))
+    else:
+        found = index_pairs(left.shape, right.shape, index)
+    if left.shape[-1] * (left.shape[0] if op == "addbmm" else 1) > MOST_TERMS and op != "addr":
+        return too_many(derivation, 2 * left.shape[-1])
+    product = _dot(derivation, left, right, found)
+    alpha, beta = event.arg("alpha"), event.arg("beta")
+    if alpha not in (None, 1):
+        product = f.multiply(f.Number(float(alpha)), product)
+    if beta == 0:
+        return make("matmul", product)
+    added = derivation.operand("self", index)
+    if beta not in (None, 1):
+        added = f.multiply(f.Number(float(beta)), added)
+    terms = product.parts if isinstance(product, f.Op) and product.op == "+" else (product,)
+    return make("linear", f.add(*terms, added))
+
 
 say = Wording("explaining/linear-maps")
 
@@ -175,3 +246,140 @@ def each(value: Any, axis: int) -> int:
     """Return the entry of an axis from a list that may hold one entry for all."""
     items = value if isinstance(value, list | tuple) else [value]
     return int(items[axis] if axis < len(items) else items[0])
+
+
+class _Window:
+    """The geometry of a convolution: which positions of input and output meet at which element of the kernel."""
+
+    def __init__(self, derivation: Derivation) -> None:
+        event = derivation.event
+        self.weight = region(derivation, "weight")
+        self.groups = int(event.arg("groups"))
+        self.kernel = self.weight.shape[2:]
+        rank = len(self.kernel)
+        self.stride, self.padding, self.dilation = (
+            [each(event.arg(name), axis) for axis in range(rank)] for name in ("stride", "padding", "dilation")
+        )
+
+    def taps(self) -> Iterator[Index]:
+        """Iterate over the elements of the kernel."""
+        return itertools.product(*map(range, self.kernel))
+
+    def start(self, small: Index, tap: Index) -> Index:
+        """Return the position on the wide side that a position on the narrow side meets at a tap."""
+        steps = zip(small, self.stride, self.padding, tap, self.dilation, strict=True)
+        return tuple(at * stride - padding + one * dilation for at, stride, padding, one, dilation in steps)
+
+    def end(self, wide: Index, tap: Index) -> Index | None:
+        """Return the position on the narrow side that meets a position on the wide side at a tap; None if none does."""
+        found = []
+        for at, stride, padding, one, dilation in zip(wide, self.stride, self.padding, tap, self.dilation, strict=True):
+            position, rest = divmod(at + padding - one * dilation, stride)
+            if rest:
+                return None
+            found.append(position)
+        return tuple(found)
+
+
+def _is_inside(position: Index | None, sizes: Index) -> bool:
+    return position is not None and all(0 <= at < size for at, size in zip(position, sizes, strict=True))
+
+
+Pair = tuple[Index, Index]
+
+
+def _narrow(window: _Window, wide: Region, sample: int, channel: int, at: Index) -> Iterator[Pair]:
+    """Yield the indices of both factors of a cell on the narrow side: the result of a convolution."""
+    own, others = window.weight.shape[0] // window.groups, window.weight.shape[1]
+    group = channel // own
+    for inner in range(others):
+        for tap in window.taps():
+            position = window.start(at, tap)
+            if _is_inside(position, wide.shape[2:]):
+                yield (sample, group * others + inner, *position), (channel, inner, *tap)
+
+
+def _wide(window: _Window, narrow: Region, sample: int, channel: int, at: Index) -> Iterator[Pair]:
+    """Yield the indices of both factors of a cell on the wide side: the result of a transposed convolution."""
+    own, others = window.weight.shape[1], window.weight.shape[0] // window.groups
+    group, inner = divmod(channel, own)
+    for other in range(group * others, (group + 1) * others):
+        for tap in window.taps():
+            position = window.end(at, tap)
+            if position is not None and _is_inside(position, narrow.shape[2:]):
+                yield (sample, other, *position), (other, inner, *tap)
+
+
+@rule("convolution", "_convolution", "mkldnn_convolution")
+def _convolution(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain `nn.Conv1d`, `nn.Conv2d`, `nn.Conv3d` and their transposed forms: sums of products with a kernel."""
+    inputs, window = region(derivation, "input"), _Window(derivation)
+    sample, channel, *at = index
+    transposed = bool(derivation.event.arg("transposed"))
+    pairs = (
+        _wide(window, inputs, sample, channel, tuple(at))
+        if transposed
+        else _narrow(window, inputs, sample, channel, tuple(at))
+    )
+    notes = [say("edge", "Numbers beyond the edge count as 0.")] if any(window.padding) else []
+    return _products(derivation, "convolution", inputs, pairs, [channel], notes)
+
+
+def _products(
+    derivation: Derivation, title: str, other: Region, pairs: Iterator[Pair], bias: list[int], notes: list[str]
+) -> RuleResult:
+    found = list(itertools.islice(pairs, MOST_TERMS + 1))
+    if len(found) > MOST_TERMS:
+        return too_many(derivation, 2 * len(found))
+    weight = region(derivation, "weight")
+    terms = [f.multiply(derivation.cell(other, one), derivation.cell(weight, two)) for one, two in found]
+    given = derivation.event.arg("bias")
+    if isinstance(given, Region):
+        terms += [derivation.cell(given, (channel,)) for channel in bias]
+    return make(title, f.add(*terms) if terms else ZERO, *notes)
+
+
+@rule("convolution_backward")
+def _convolution_backward(derivation: Derivation, index: Index, value: float) -> RuleResult:
+    """Explain the gradients of the input, the kernel and the bias of a convolution."""
+    event = derivation.event
+    wanted = [output for output, is_wanted in enumerate(event.arg("output_mask")) if is_wanted]
+    gradient, inputs, window = region(derivation, "grad_output"), region(derivation, "input"), _Window(derivation)
+    if len(wanted) != len(event.outs):
+        return unknown(derivation, index, value)
+    output, transposed, title = wanted[derivation.output], bool(event.arg("transposed")), "convolution_backward"
+    if output == 0:
+        sample, channel, *at = index
+        pairs = (
+            _narrow(window, gradient, sample, channel, tuple(at))
+            if transposed
+            else _wide(window, gradient, sample, channel, tuple(at))
+        )
+        return _products(derivation, title, gradient, pairs, [], [])
+    if output == 2:
+        cells = [(sample, *index, *at) for sample, at in positions_of(gradient)]
+        if len(cells) > MOST_TERMS:
+            return too_many(derivation, len(cells))
+        note = say("all-positions", "Summed over all positions.")
+        return make(title, f.add(*(derivation.cell(gradient, at) for at in cells)), note)
+    narrow, wide = (inputs, gradient) if transposed else (gradient, inputs)
+    outer, inner, *tap = index
+    group = outer // (window.weight.shape[0] // window.groups)
+    channel = group * window.weight.shape[1] + inner
+    pairs_of_cells = [
+        ((sample, outer, *at), (sample, channel, *position))
+        for sample, at in positions_of(narrow)
+        if _is_inside(position := window.start(at, tuple(tap)), wide.shape[2:])
+    ]
+    if len(pairs_of_cells) > MOST_TERMS:
+        return too_many(derivation, 2 * len(pairs_of_cells))
+    terms = [f.multiply(derivation.cell(narrow, one), derivation.cell(wide, two)) for one, two in pairs_of_cells]
+    note = say("shared-positions", "Summed over all positions that share this element of the kernel.")
+    return make(title, f.add(*terms) if terms else ZERO, note)
+
+
+def positions_of(tensor: Region) -> Iterator[tuple[int, Index]]:
+    """Iterate over samples and positions of a tensor with channels on its second axis."""
+    for sample in range(tensor.shape[0]):
+        for at in itertools.product(*map(range, tensor.shape[2:])):
+            yield sample, at

@@ -15,7 +15,7 @@ from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.explaining.derivation import Derivation, broadcast
 from attn_tutor.lessons.worker.explaining.narrow_types import dtype_name, rounded_note
 from attn_tutor.lessons.worker.explaining.recorded_run import Index, Movement, RecordedRun, RuleResult
-from attn_tutor.lessons.worker.explaining.rules import complex_numbers, descent
+from attn_tutor.lessons.worker.explaining.rules import complex_numbers, optimizers
 from attn_tutor.lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ZERO,
@@ -148,7 +148,7 @@ def apply(derivation: Derivation, element: Element, index: Index, value: float) 
     if source is None and derivation.event.opaque:
         return without_storage(derivation, index, value)
     if source is None:
-        result = descent.explain(derivation, index, value)
+        result = optimizers.explain_piece(derivation, index, value)
         result = result or find(derivation.event.op)(derivation, index, value)
         return _with_wraparound(derivation, result, element.region.dtype, value)
     if _is_unchanged(derivation.run, source, element):

@@ -19,7 +19,7 @@ from typing import Any, NoReturn, cast
 
 import pytest
 
-from attn_tutor.lessons.engine.launching import address_space, launchers, open_files
+from attn_tutor.lessons.engine.launching import host_limits, launchers
 from attn_tutor.lessons.engine.launching.launchers import (
     ForkServerLauncher,
     ForkUnsafe,
@@ -445,7 +445,7 @@ def test_child_starts_where_few_files_may_be_open(worker: Session) -> None:
     launcher.wait_ready()
     assert launcher.pid is not None
     before = resource.prlimit(launcher.pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(launcher.pid, resource.RLIMIT_NOFILE, (open_files.FEWEST, before[1]))
+    resource.prlimit(launcher.pid, resource.RLIMIT_NOFILE, (host_limits.FEWEST_FILES, before[1]))
     try:
         assert worker.check(doubling_exercise(), DOUBLED, 1, 1).passed
     finally:
@@ -453,15 +453,15 @@ def test_child_starts_where_few_files_may_be_open(worker: Session) -> None:
 
 
 def test_too_few_open_files_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (open_files.FEWEST - 1, 4096))
-    with pytest.raises(WorkerError, match=f"Only {open_files.FEWEST - 1} files .* 'ulimit -n 256'"):
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (host_limits.FEWEST_FILES - 1, 4096))
+    with pytest.raises(WorkerError, match=f"Only {host_limits.FEWEST_FILES - 1} files .* 'ulimit -n 256'"):
         ForkServerLauncher().start()
 
 
 @needs_linux
 def test_too_little_address_space_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """PyTorch does not load with less, and looks as if it were damaged."""
-    limits = {resource.RLIMIT_AS: (address_space.LEAST - 1, resource.RLIM_INFINITY)}
+    limits = {resource.RLIMIT_AS: (host_limits.LEAST_MEMORY - 1, resource.RLIM_INFINITY)}
     allowed = resource.getrlimit
     monkeypatch.setattr(resource, "getrlimit", lambda kind: limits.get(kind) or allowed(kind))
     with pytest.raises(WorkerError, match=r"Only 599 MiB of address space .* needs 600.* 'ulimit -v 4194304'"):

@@ -15,13 +15,13 @@ from typing import Any, NoReturn, cast
 
 import pytest
 
-from attn_tutor.lessons.engine.child_failures import exit_failure
-from attn_tutor.lessons.engine.launching import launchers, tasks
+from attn_tutor.lessons.engine.children import exit_failure
+from attn_tutor.lessons.engine.launching import host_limits, launchers
+from attn_tutor.lessons.engine.launching.host_limits import JobThread, TooFewTasks
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, ForkServerLauncher
-from attn_tutor.lessons.engine.launching.tasks import JobThread, TooFewTasks
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Limits
-from attn_tutor.lessons.worker import channel, child_exit_codes, wire
+from attn_tutor.lessons.worker import channel, messages, wire
 from attn_tutor.lessons.worker.messages import Exited, Launch
 from attn_tutor.lessons.worker.process import fork_server
 from attn_tutor.lessons.worker.process.fork_server import ForkServer
@@ -42,12 +42,12 @@ def test_thread_that_cannot_be_started_is_named() -> None:
     with pytest.raises(TooFewTasks, match=r"may not start another thread or process.* 'ulimit -u 100'"):
         JobThread("jobs").submit(print)
     with pytest.raises(TooFewTasks):
-        tasks.try_threads(2)
+        host_limits.try_threads(2)
 
 
 def test_threads_that_were_tried_are_gone() -> None:
     before = threading.active_count()
-    tasks.try_threads(3)
+    host_limits.try_threads(3)
     assert threading.active_count() == before
 
 
@@ -74,7 +74,7 @@ def test_process_that_cannot_be_started_is_named(monkeypatch: pytest.MonkeyPatch
 
 
 def test_worker_that_could_not_start_a_process_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    end = [sys.executable, "-c", f"raise SystemExit({child_exit_codes.NO_PROCESS})"]
+    end = [sys.executable, "-c", f"raise SystemExit({messages.EXIT_NO_PROCESS})"]
     monkeypatch.setattr(launchers, "spawn", lambda *_: subprocess.Popen(end))
     with pytest.raises(TooFewTasks):
         ForkServerLauncher().wait_ready()

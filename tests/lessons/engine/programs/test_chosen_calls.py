@@ -22,7 +22,7 @@ from attn_tutor.lessons.results.result import StepResult, Tensor
 from attn_tutor.lessons.results.tensor_questions import BoxQuestion, ExplainQuestion, FlowQuestion, Refusal
 from attn_tutor.lessons.what_if import cells
 from attn_tutor.lessons.what_if.changes import UNCHANGED
-from attn_tutor.tui.state import program_rows
+from attn_tutor.tui.state import program_tensors
 from tests.lessons.engine.programs.test_program_session import opened, page_with, values
 
 SOURCE = """\
@@ -119,7 +119,7 @@ def test_a_page_says_which_call_it_shows_and_of_which_module(worker: Session, tm
         # Shapes and lines are those of the call too.
         made = {line.line: [(shape.name, shape.sizes) for shape in line.made] for line in result.shapes}
         assert (made[9], made[11]) == ([("y", (2,))], [("z", (2,))])
-        row = next(row for row in program_rows.rows_of(run) if row.label == f"{FUNCTION}.z")
+        row = next(row for row in program_tensors.rows_of(run) if row.label == f"{FUNCTION}.z")
         assert "as it was when call 3 of 4 returned. It was named in mine.py, line 11" in row.about
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attn_tutor.lessons.engine.programs.function_source import function_source
+from attn_tutor.lessons.engine.programs.program_session import function_source
 
 
 def test_the_source_of_a_function_is_found_by_its_name() -> None:

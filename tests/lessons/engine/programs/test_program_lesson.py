@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attn_tutor.lessons.engine.programs.program_lesson import Pages, groups_of, lesson_of
+from attn_tutor.lessons.engine.programs.program_lesson import LessonOfPages, groups_of, lesson_of
 from attn_tutor.lessons.results.program_result import Named
 
 
@@ -45,7 +45,7 @@ def test_a_variable_is_called_on_its_page_as_its_code_calls_it() -> None:
     (group,) = groups_of(named)
     assert [group.called(item) for item in group.items] == ["x", "x", "part 2"]
     lesson = lesson_of("run.py", "", named, "", {"buf.py": ""})
-    assert isinstance(lesson, Pages)
+    assert isinstance(lesson, LessonOfPages)
     assert {label: lesson.variable(label) for label in labels} == {
         label: ("f", name, 1) for label, name in labels.items()
     }

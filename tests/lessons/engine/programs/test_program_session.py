@@ -28,7 +28,8 @@ from attn_tutor.lessons.results.result import StepResult
 from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
 from attn_tutor.lessons.what_if import cells
 from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
-from attn_tutor.tui.state import program_rows, program_words, what_if_rows
+from attn_tutor.tui.sources import pages
+from attn_tutor.tui.state import program_tensors, what_if_rows
 from tests.lessons.processes import wait_until
 
 SOURCE = """\
@@ -167,7 +168,7 @@ def test_the_first_difference_is_looked_for_in_all_calls(worker: Session, tmp_pa
         assert save(scaled) == "Attention.forward.scores"
         assert (call_of("Attention.forward.scores"), call_of("Block.forward.x")) == (1, 3)
         assert session.opened is not None
-        said = program_words.difference(session.opened, "Attention.forward.scores")
+        said = pages.difference_words(session.opened, "Attention.forward.scores")
         assert said == "The first tensor that differs is Attention.forward.scores, line 5, in call 1 of 3."
         # Nobody has chosen this call: the next version may show another one.
         assert save(scaled.replace("x + self.attn(x)", "x - self.attn(x)")) == "Block.forward.x"
@@ -440,7 +441,7 @@ def test_the_list_says_the_file_of_what_another_one_names_and_no_count_that_is_n
     (tmp_path / "net.py").write_text("def net(x):\n    h = x + 1\n    return h\n")
     source = "import torch\nfrom net import net\nfor step in range(3):\n    y = net(torch.ones(2)) * step\n"
     with opened(worker, tmp_path, source) as (_, run):
-        rows = {row.label: row for row in program_rows.rows_of(run)}
+        rows = {row.label: row for row in program_tensors.rows_of(run)}
         assert (rows["y"].columns[-1], rows["net.h"].columns[-1]) == ("line 4", "net.py line 2")
         # The loop is one statement, after which its variables are looked at: it bound y three times.
         assert "once" not in rows["y"].about
@@ -461,7 +462,7 @@ a = f(x)
 a[:] = 0
 """
     with opened(worker, tmp_path, source) as (_, run):
-        rows = {row.label: row for row in program_rows.rows_of(run)}
+        rows = {row.label: row for row in program_tensors.rows_of(run)}
         assert [row.columns[1] for row in rows.values()] == [
             *("", "1 NaN, 1 inf", "2 NaN, 2 inf", "", ""),
             # As it was when the function returned.

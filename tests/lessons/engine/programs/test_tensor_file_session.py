@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from attn_tutor.lessons.engine.programs import stored_tensors, tensor_file_session
-from attn_tutor.lessons.engine.programs.tensor_file_pages import TensorFilePages
-from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
+from attn_tutor.lessons.engine.programs import tensor_file_session
+from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFilePages, TensorFileSession
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.render import tensor_file_text
 from attn_tutor.lessons.results.code_unit import CodeUnit
@@ -27,7 +26,7 @@ from tests.lessons.worker.tensor_files.tensor_file_builders import larger_than_m
 @contextmanager
 def opened(worker: Session, path: Path, heads: Mapping[str, int] | None = None) -> Iterator[TensorFileSession]:
     """Open a file in the worker that all tests share."""
-    with stored_tensors.opened(worker, path) as file:
+    with tensor_file_session.opened_tensors(worker, path) as file:
         found = file.found
     session = TensorFileSession(path, found, tensor_file_text.table, heads, worker.launcher)
     try:
@@ -103,7 +102,7 @@ def test_a_file_that_is_gone_says_so(worker: Session, tmp_path: Path) -> None:
 def test_a_page_of_a_file_that_is_larger_than_the_memory(
     worker: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tensor_file_session, "SECONDS", 0.1)
+    monkeypatch.setattr(tensor_file_session, "PAGE_SECONDS", 0.1)
     path, rows, columns = larger_than_memory(tmp_path)
     with opened(worker, path) as session:
         result = page_of(session, 1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_tutor.lessons.engine.programs.tensor_groups import TOGETHER, by_module
+from attn_tutor.lessons.engine.programs.program_lesson import TOGETHER, grouped_by_module
 
 names = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(".".join), max_size=12)
 
 
 def grouped(text: str) -> list[tuple[str, str]]:
-    return [(module, " ".join(group)) for module, group in by_module(text.split())]
+    return [(module, " ".join(group)) for module, group in grouped_by_module(text.split())]
 
 
 def test_the_tensors_of_a_module_stay_together() -> None:
@@ -28,7 +28,7 @@ def test_the_tensors_of_a_module_stay_together() -> None:
 
 @given(names)
 def test_groups_are_small_in_order_and_named_truly(found: list[str]) -> None:
-    groups = list(by_module(found))
+    groups = list(grouped_by_module(found))
     assert [name for _, group in groups for name in group] == found
     assert all(1 <= len(group) <= TOGETHER for _, group in groups)
     assert all(name.startswith(f"{module}.") for module, group in groups if module for name in group)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter
 
-from attn_tutor.lessons.format.knobs.kinds import AnyKnob
-from attn_tutor.lessons.format.knobs.knob import ChangeError, Knob, Setting
+from attn_tutor.lessons.format.knobs import AnyKnob, ChangeError, Knob, Setting
 from tests.lessons.knob_fields import CHOICE, NUMBER, SEED, WORDS
 from tests.lessons.lesson_builders import Fields, lesson_of, text_step
 

@@ -8,15 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_tutor.lessons.format.knobs.sentence import (
-    KNOWN,
-    LONGEST_TEXT,
-    LONGEST_WORD,
-    WordsError,
-    split,
-    statement,
-    vector,
-)
+from attn_tutor.lessons.format.sentence import KNOWN, LONGEST_TEXT, LONGEST_WORD, WordsError, split, statement, vector
 from tests.course import COURSE
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"

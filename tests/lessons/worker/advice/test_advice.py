@@ -13,7 +13,7 @@ from torch import nn
 
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.worker.advice import advice
-from attn_tutor.lessons.worker.advice.exception_rules import RULES
+from attn_tutor.lessons.worker.advice.rules import RULES
 from attn_tutor.lessons.worker.advice.safe_reading import (
     UNKNOWN,
     TensorInfo,

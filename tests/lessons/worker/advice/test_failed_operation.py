@@ -6,7 +6,7 @@ import linecache
 
 import pytest
 
-from attn_tutor.lessons.worker.advice.failed_operation import failed_operation, may_be_same
+from attn_tutor.lessons.worker.advice.scene import failed_operation, may_be_same_operation
 
 FILE = "<operation>"
 START = "import torch\nfrom torch import nn\nq, k = torch.ones(6, 3), torch.ones(5, 4)\nlayer = nn.Linear(7, 2)\n"
@@ -42,8 +42,8 @@ def test_an_operation_is_told_by_name_and_shapes(line: str, told: str) -> None:
 
 
 def test_what_is_unknown_may_be_anything() -> None:
-    assert may_be_same("@ 6x3 5x4", "@ 6x3 ?")
-    assert may_be_same("", "@ 6x3 5x4")
-    assert not may_be_same("@ 6x3 5x4", "@ 6x3 5x3")
-    assert not may_be_same("@ 6x3 5x4", "add 6x3 5x4")
-    assert not may_be_same("view 6x3", "view 6x3 5x4")
+    assert may_be_same_operation("@ 6x3 5x4", "@ 6x3 ?")
+    assert may_be_same_operation("", "@ 6x3 5x4")
+    assert not may_be_same_operation("@ 6x3 5x4", "@ 6x3 5x3")
+    assert not may_be_same_operation("@ 6x3 5x4", "add 6x3 5x4")
+    assert not may_be_same_operation("view 6x3", "view 6x3 5x4")

@@ -8,8 +8,8 @@ import torch
 from attn_tutor.lessons.render import run_comparison_text
 from attn_tutor.lessons.results.run_comparison import Gaps, RunComparison
 from attn_tutor.lessons.worker.comparing import program_comparison, traced_result
+from attn_tutor.lessons.worker.comparing.result_log import TracingRecorder
 from attn_tutor.lessons.worker.comparing.traced_result import ResultTrace
-from attn_tutor.lessons.worker.comparing.tracing_recorder import TracingRecorder
 from tests.lessons.recorded_code import Traced
 from tests.lessons.worker.comparing.compared_code import compare, different
 

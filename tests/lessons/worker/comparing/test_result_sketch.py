@@ -9,7 +9,7 @@ import torch
 
 from attn_tutor.lessons.worker.comparing import result_sketch
 from attn_tutor.lessons.worker.comparing.result_sketch import sketch, stretch
-from attn_tutor.lessons.worker.jobs.result_matching import Kinship
+from attn_tutor.lessons.worker.jobs.intermediates import Kinship
 
 SIZE = 20_000
 LIMITS = (1e-4, 1e-5)

@@ -13,7 +13,7 @@ from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.floats import rounded
 from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
 from attn_tutor.lessons.worker.explaining.derivation import Derivation
-from attn_tutor.lessons.worker.explaining.explainer import NoCell
+from attn_tutor.lessons.worker.explaining.explainer import NoSuchCell
 from attn_tutor.lessons.worker.jobs import tensor_questions
 from attn_tutor.lessons.worker.jobs.run_state import RunState
 from attn_tutor.lessons.worker.message_parts import NamedExpression
@@ -149,7 +149,7 @@ def test_missing_slow_and_failed_explanations_have_different_messages(monkeypatc
         refusal_of(ExplainQuestion("x", (0,), ONE))
         == "this cell cannot be explained (IndexError: list index out of range)"
     )
-    with pytest.raises(NoCell):
+    with pytest.raises(NoSuchCell):
         state.explainer.follow(10**6)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.worker.fence import cleaner, folder_walk, landlock, processes, scratch_folders
-from attn_tutor.lessons.worker.fence.folder_walk import FOLDER, walk
+from attn_tutor.lessons.worker.fence import cleaner, landlock, processes, scratch_folders
+from attn_tutor.lessons.worker.fence.cleaner import FOLDER, walk
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 MIB = 1 << 20
@@ -193,9 +193,9 @@ def test_folders_on_other_disks_are_left_out(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "disk" / "in").mkdir(parents=True)
     (tmp_path / "mine").mkdir()
     entered: list[str] = []
-    true, disk = folder_walk.identity, (tmp_path / "disk").stat().st_ino
+    true, disk = cleaner.identity, (tmp_path / "disk").stat().st_ino
     monkeypatch.setattr(
-        folder_walk,
+        cleaner,
         "identity",
         lambda fd: true(fd)._replace(device=1) if true(fd).inode == disk else true(fd),
     )

@@ -12,7 +12,7 @@ import torch
 from attn_tutor.lessons.results.flow import Flow, longest_path
 from attn_tutor.lessons.worker import plain_codec
 from attn_tutor.lessons.worker.flow.diagram import Diagram, NoBox
-from attn_tutor.lessons.worker.tensor_reports import FlowReport
+from attn_tutor.lessons.worker.messages import FlowReport
 from tests.lessons.recorded_code import CODE, Traced
 
 Drawn = dict[str, list[str]]

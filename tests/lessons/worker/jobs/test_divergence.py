@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn_tutor.lessons.worker.jobs.divergence import Comparison, Divergence, find_line, line_of_edit
-from attn_tutor.lessons.worker.jobs.intermediates import IntermediateResult, Trace, Tracer
-from attn_tutor.lessons.worker.jobs.result_matching import hide_the_same, kinship, match
+from attn_tutor.lessons.worker.jobs.intermediates import (
+    AnswerTrace,
+    IntermediateResult,
+    Tracer,
+    hide_the_same,
+    kinship,
+    match_results,
+)
 
 A, B, C, D = (torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(4))
 
@@ -27,7 +33,7 @@ def results_with(*values: torch.Tensor, chain: bool = True) -> list[Intermediate
 
 
 def diverge(theirs: list[IntermediateResult], ours: list[IntermediateResult]) -> Divergence | None:
-    return Comparison(Trace((), tuple(theirs)), Trace((), tuple(ours))).diverge()
+    return Comparison(AnswerTrace((), tuple(theirs)), AnswerTrace((), tuple(ours))).diverge()
 
 
 @pytest.mark.parametrize(
@@ -60,7 +66,7 @@ def test_numbers_in_another_order_stand_in_place_of_ours() -> None:
     """They cut where the axes should have been exchanged: the numbers are ours, each at the place of another one."""
     ours = results_with(A, A.T.reshape(2, 6))
     theirs = results_with(A, A.reshape(2, 6))
-    assert match(theirs, ours) == [0, None]
+    assert match_results(theirs, ours) == [0, None]
     found = diverge(theirs, ours)
     assert found is not None
     assert (found.ours, found.theirs, found.line) == (1, 1, 2)
@@ -68,7 +74,7 @@ def test_numbers_in_another_order_stand_in_place_of_ours() -> None:
 
 def test_results_that_mean_different_things_are_not_set_side_by_side() -> None:
     def alike(theirs: IntermediateResult, ours: IntermediateResult) -> bool:
-        comparison = Comparison(Trace((), (theirs,)), Trace((), (ours,)))
+        comparison = Comparison(AnswerTrace((), (theirs,)), AnswerTrace((), (ours,)))
         return comparison.beside(Divergence(0, 0)) is not None
 
     one = IntermediateResult("scores", True, 1, A, frozenset(), op="mm")
@@ -84,14 +90,14 @@ def test_a_variable_that_both_have_is_compared_with_itself() -> None:
     def named(name: str, value: torch.Tensor, *parents: int) -> IntermediateResult:
         return IntermediateResult(name, True, 1, value, frozenset(parents), op="mm")
 
-    ours = Trace((), (named("keys", A), named("context", B, 0)))
-    theirs = Trace((), (replace(named("inputs @ W", A), named=False), named("keys", C, 0)))
+    ours = AnswerTrace((), (named("keys", A), named("context", B, 0)))
+    theirs = AnswerTrace((), (replace(named("inputs @ W", A), named=False), named("keys", C, 0)))
     assert Comparison(theirs, ours).beside(Divergence(1, 1)) == 0
     # The second value of a variable is not compared with a first and only one.
-    twice = Trace((), (named("keys", A), named("keys", C, 0)))
+    twice = AnswerTrace((), (named("keys", A), named("keys", C, 0)))
     assert Comparison(twice, ours).beside(Divergence(1, 1)) is None
     # Nor is something unknown compared with what they have too.
-    other = Trace((), (named("x", C), named("context", B, 0)))
+    other = AnswerTrace((), (named("x", C), named("context", B, 0)))
     assert Comparison(other, ours).beside(Divergence(1, 0)) is None
 
 
@@ -101,13 +107,13 @@ def test_a_result_at_another_stage_is_not_set_beside_ours() -> None:
     def scores(value: torch.Tensor, op: str, *parents: int) -> IntermediateResult:
         return IntermediateResult("w", True, 1, value, frozenset(parents), op=op)
 
-    hidden = Trace((), (scores(A, "mm"), scores(C, "masked_fill", 0), scores(C / 2, "div", 1)))
-    scaled_first = Trace((), (scores(A, "mm"), scores(A / 2, "div", 0), scores(B, "sub", 1)))
+    hidden = AnswerTrace((), (scores(A, "mm"), scores(C, "masked_fill", 0), scores(C / 2, "div", 1)))
+    scaled_first = AnswerTrace((), (scores(A, "mm"), scores(A / 2, "div", 0), scores(B, "sub", 1)))
     assert Comparison(scaled_first, hidden).beside(Divergence(2, 1)) is None
-    hidden_first = Trace((), (scores(C, "masked_fill"), scores(C / 2, "div", 0), scores(B, "mul", 1)))
-    scaled_first = Trace((), (scores(A, "mm"), scores(A / 2, "div", 0), scores(B, "mul", 1)))
+    hidden_first = AnswerTrace((), (scores(C, "masked_fill"), scores(C / 2, "div", 0), scores(B, "mul", 1)))
+    scaled_first = AnswerTrace((), (scores(A, "mm"), scores(A / 2, "div", 0), scores(B, "mul", 1)))
     assert Comparison(scaled_first, hidden_first).beside(Divergence(1, 1)) is None
-    scaled_wrongly = Trace((), (scores(A, "mm"), scores(C, "masked_fill", 0), scores(D, "mul", 1)))
+    scaled_wrongly = AnswerTrace((), (scores(A, "mm"), scores(C, "masked_fill", 0), scores(D, "mul", 1)))
     assert Comparison(scaled_wrongly, hidden).beside(Divergence(2, 2)) == 2
 
 
@@ -115,8 +121,8 @@ def test_an_end_that_has_gone_further_is_set_beside_ours() -> None:
     def step(name: str, value: torch.Tensor, op: str, *parents: int) -> IntermediateResult:
         return IntermediateResult(name, True, 1, value, frozenset(parents), op=op)
 
-    ours = Trace((), (step("weights", A, "softmax"), step("context", B, "mm", 0)))
-    theirs = Trace(
+    ours = AnswerTrace((), (step("weights", A, "softmax"), step("context", B, "mm", 0)))
+    theirs = AnswerTrace(
         (),
         (step("weights", A, "softmax"), replace(step("", B, "mm", 0), named=False), step("context", B * 2, "mul", 1)),
     )
@@ -178,7 +184,7 @@ def attention(x, q, k, v):
 """
 
 
-def trace(code: str) -> Trace:
+def trace(code: str) -> AnswerTrace:
     tracer = Tracer("<program>", code)
     names: dict[str, object] = {"torch": torch}
     exec(compile(code, "<program>", "exec"), names)

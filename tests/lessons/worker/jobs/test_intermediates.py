@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import torch
 
-from attn_tutor.lessons.reading.statements import statements_of
+from attn_tutor.lessons.reading.code_differences import statements_of
 from attn_tutor.lessons.worker.jobs import intermediates
-from attn_tutor.lessons.worker.jobs.intermediates import IntermediateResult, Trace, Tracer
+from attn_tutor.lessons.worker.jobs.intermediates import AnswerTrace, IntermediateResult, Tracer
 
 A, B = (torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in range(2))
 
@@ -48,7 +48,7 @@ def test_a_module_is_one_result() -> None:
 
 def test_plain_form_round_trip() -> None:
     found = run("c = a + b\nd = c * 2\n")
-    trace = Trace(statements_of("c = a + b\nd = c * 2\n"), tuple(found))
+    trace = AnswerTrace(statements_of("c = a + b\nd = c * 2\n"), tuple(found))
     again = intermediates.of_plain(intermediates.plain(trace))
     assert again.statements == trace.statements
     assert [replace(item, value=A) for item in again.results] == [replace(item, value=A) for item in found]

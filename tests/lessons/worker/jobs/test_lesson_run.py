@@ -13,14 +13,14 @@ import torch
 
 from attn_tutor.lessons.results import explanation as x
 from attn_tutor.lessons.results.code_unit import CodeUnit
-from attn_tutor.lessons.worker.jobs import lesson_run, trained_state
+from attn_tutor.lessons.worker.jobs import lesson_run
 from attn_tutor.lessons.worker.jobs.run_state import RunState
 from attn_tutor.lessons.worker.message_parts import StepRequest
 
 
 def test_trained_weights_say_that_they_were_trained() -> None:
     """The numbers of a model that was trained before lead to its training, also where they were copied."""
-    blob, failure = trained_state.pack("{'weight': weight}", {"weight": torch.tensor([[0.25, 0.5]])})
+    blob, failure = lesson_run.pack_trained("{'weight': weight}", {"weight": torch.tensor([[0.25, 0.5]])})
     assert failure is None
     code = (
         "import torch\nmodel = torch.nn.Linear(2, 1, bias=False)\nmodel.load_state_dict(trained)\nw = model.weight * 2"
@@ -51,7 +51,7 @@ def test_a_trained_model_that_names_code_is_refused(tmp_path: Path) -> None:
     made = tmp_path / "made"
     file = io.BytesIO()
     torch.save({"weight": Hostile(str(made))}, file)
-    tensors, failure = trained_state.unpack(file.getvalue())
+    tensors, failure = lesson_run.unpack_trained(file.getvalue())
     assert (tensors, failure is None, made.exists()) == ({}, False, False)
     file.seek(0)
     torch.load(file, weights_only=False)

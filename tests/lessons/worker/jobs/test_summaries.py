@@ -18,7 +18,7 @@ from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.results import summaries as definitions
 from attn_tutor.lessons.results.summaries import Blocks, How, RowStats, blocks_of, row_stats
 from attn_tutor.lessons.results.tensor_questions import BlocksQuestion, RowQuestion
-from attn_tutor.lessons.worker.jobs import summaries
+from attn_tutor.lessons.worker.jobs import tensor_entries
 from tests.lessons import run_questions
 from tests.lessons.lesson_builders import code_step, lesson_of
 
@@ -36,7 +36,9 @@ def is_close(one: float, other: float) -> bool:
 
 def blocks_from_worker(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Blocks:
     """Compute blocks as the worker does, and read its reply."""
-    blocks = replies.result_of(BlocksQuestion("x", (), rows, cols, how), summaries.blocks(matrix, rows, cols, how))
+    blocks = replies.result_of(
+        BlocksQuestion("x", (), rows, cols, how), tensor_entries.blocks_report(matrix, rows, cols, how)
+    )
     assert isinstance(blocks, Blocks)
     return blocks
 
@@ -144,7 +146,7 @@ def test_statistics_of_masked_scores() -> None:
 
 
 def test_row_from_the_worker() -> None:
-    report = summaries.row(torch.tensor([[0.0, 0.0], [0.25, 0.75]]), 1, 5)
+    report = tensor_entries.row_report(torch.tensor([[0.0, 0.0], [0.25, 0.75]]), 1, 5)
     assert replies.result_of(RowQuestion("x", (3,), 1, 5), report) == row_stats((3,), 1, [0.25, 0.75], 5)
 
 

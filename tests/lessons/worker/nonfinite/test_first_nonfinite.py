@@ -13,9 +13,9 @@ import torch
 
 from attn_tutor.lessons.render import nonfinite_text
 from attn_tutor.lessons.results import nonfinite
-from attn_tutor.lessons.results.nonfinite import NonfiniteReport, Origin
+from attn_tutor.lessons.results.nonfinite import NonfiniteOrigin, NonfiniteReport
 from attn_tutor.lessons.worker.nonfinite import first_nonfinite, out_of_sight, tried_in_place
-from attn_tutor.lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
+from attn_tutor.lessons.worker.nonfinite.hunt import HuntingRecorder
 from tests.lessons.recorded_code import Traced
 
 FOLDER = Path(__file__).parents[3] / "data/nonfinite"
@@ -69,7 +69,7 @@ def test_a_classic_failure_is_named(program: Path) -> None:
     assert report.reached
 
 
-def _without_references(origin: Origin) -> tuple[object, ...]:
+def _without_references(origin: NonfiniteOrigin) -> tuple[object, ...]:
     labels = [(item.label, item.op, item.line, repr(item.value)) for item in (*origin.chain, *origin.operands)]
     return labels, repr(origin.losses), replace(origin, chain=(), operands=(), losses=())
 
@@ -156,7 +156,7 @@ def test_a_number_that_is_too_large_inside_of_a_kernel_is_told() -> None:
     assert "beyond the largest one of float32" in " ".join(report.first.first.notes)
 
 
-def _origin_of(program: str) -> Origin:
+def _origin_of(program: str) -> NonfiniteOrigin:
     origin = _search((FOLDER / f"{program}.py").read_text()).first
     assert origin is not None
     return origin

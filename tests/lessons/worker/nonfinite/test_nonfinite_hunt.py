@@ -10,7 +10,7 @@ from attn_tutor.lessons.results import nonfinite
 from attn_tutor.lessons.results.nonfinite import NonfiniteReport
 from attn_tutor.lessons.worker.explaining.explainer import Explainer
 from attn_tutor.lessons.worker.nonfinite import first_nonfinite
-from attn_tutor.lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
+from attn_tutor.lessons.worker.nonfinite.hunt import HuntingRecorder
 from tests.lessons.recorded_code import Traced
 
 TRAINING = """

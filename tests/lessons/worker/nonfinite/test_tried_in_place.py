@@ -9,7 +9,7 @@ from attn_tutor.lessons.render import nonfinite_text
 from attn_tutor.lessons.results import nonfinite
 from attn_tutor.lessons.results.nonfinite import NonfiniteReport
 from attn_tutor.lessons.worker.nonfinite import tried_in_place
-from attn_tutor.lessons.worker.nonfinite.nonfinite_hunt import HuntingRecorder
+from attn_tutor.lessons.worker.nonfinite.hunt import HuntingRecorder
 from tests.lessons.recorded_code import Traced
 
 

@@ -8,7 +8,7 @@ import time
 import pytest
 import torch
 
-from attn_tutor.lessons.worker.programs.nonfinite_counts import count
+from attn_tutor.lessons.worker.programs.named_report import count_nonfinite
 
 NAN, INF = math.nan, math.inf
 
@@ -25,10 +25,10 @@ NAN, INF = math.nan, math.inf
     ],
 )
 def test_all_numbers_are_counted(tensor: torch.Tensor, counts: tuple[int, int]) -> None:
-    assert count(tensor, INF) == counts
+    assert count_nonfinite(tensor, INF) == counts
 
 
 def test_counting_ends_with_its_time() -> None:
     """A page of a file of 40 GB was shown when all of it had been read, half a minute later."""
     without_end = torch.zeros(1).expand(1 << 34)
-    assert count(without_end, time.monotonic() + 0.01) is None
+    assert count_nonfinite(without_end, time.monotonic() + 0.01) is None

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.worker.programs.record_size import LEAST, MOST, record_size
+from attn_tutor.lessons.worker.programs.program_run import LEAST_RECORD, MOST_RECORD, record_size
 
 
 @pytest.mark.parametrize(
-    ("kib", "expected"), [(64 << 20, MOST), (4 << 20, 1 << 30), (100 << 10, LEAST)], ids=["64 GiB", "4 GiB", "100 MiB"]
+    ("kib", "expected"),
+    [(64 << 20, MOST_RECORD), (4 << 20, 1 << 30), (100 << 10, LEAST_RECORD)],
+    ids=["64 GiB", "4 GiB", "100 MiB"],
 )
 def test_a_record_takes_a_quarter_of_the_free_memory_within_bounds(tmp_path: Path, kib: int, expected: int) -> None:
     file = tmp_path / "meminfo"
@@ -19,4 +21,4 @@ def test_a_record_takes_a_quarter_of_the_free_memory_within_bounds(tmp_path: Pat
 
 
 def test_where_the_system_does_not_say_what_is_free_it_is_a_part_of_all(tmp_path: Path) -> None:
-    assert LEAST <= record_size(tmp_path / "none") <= MOST
+    assert LEAST_RECORD <= record_size(tmp_path / "none") <= MOST_RECORD

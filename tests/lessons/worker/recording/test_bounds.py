@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attn_tutor.lessons.worker.recording.bounds import bounds
+from attn_tutor.lessons.worker.recording.tensor_parts import bounds
 
 INF, NAN = torch.inf, torch.nan
 

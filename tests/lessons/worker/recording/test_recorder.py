@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attn_tutor.lessons.worker.recording import operation_info
-from attn_tutor.lessons.worker.recording.fast_calls import FAST
+from attn_tutor.lessons.worker.recording.operation_info import FAST
 from attn_tutor.lessons.worker.recording.regions import Region
 from tests.lessons.recorded_code import Traced, is_close
 

@@ -7,14 +7,14 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from attn_tutor.lessons.worker.tensor_files.npy_arrays import MAGIC
+from attn_tutor.lessons.worker.tensor_files.array_headers import NPY_MAGIC
 
 
 def npy(description: object, shape: tuple[int, ...], data: bytes, *, fortran: bool = False, version: int = 1) -> bytes:
     """Return an array as numpy saves it."""
     header = repr({"descr": description, "fortran_order": fortran, "shape": shape}).encode()
     header += b" " * (-(len(header) + 13) % 64) + b"\n"
-    return MAGIC + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", len(header)) + header + data
+    return NPY_MAGIC + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", len(header)) + header + data
 
 
 def safetensors(entries: dict[str, Any], data: bytes) -> bytes:

@@ -20,7 +20,7 @@ from attn_tutor.lessons import trace
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.worker.jobs.run_state import RunState
 from attn_tutor.lessons.worker.recording import tensor_parts
-from attn_tutor.lessons.worker.tensor_files import npy_arrays, stored_tensor
+from attn_tutor.lessons.worker.tensor_files import array_headers, stored_tensor
 from attn_tutor.lessons.worker.tensor_files.stored_tensor import UnreadableFile
 from attn_tutor.lessons.worker.tensor_files.tensor_file_job import listed
 from attn_tutor.lessons.worker.tensor_files.tensor_files import open_tensors
@@ -271,7 +271,7 @@ def test_arrays_that_cannot_be_shown(tmp_path: Path, description: object, shape:
     ids=range(8),
 )
 def test_headers_of_arrays_that_say_nothing(tmp_path: Path, header: bytes) -> None:
-    data = npy_arrays.MAGIC + b"\1\0" + struct.pack("<H", len(header)) + header
+    data = array_headers.NPY_MAGIC + b"\1\0" + struct.pack("<H", len(header)) + header
     (tmp_path / "x.npy").write_bytes(data + bytes(16))
     with pytest.raises(UnreadableFile, match="does not say which array"):
         open_tensors(tmp_path / "x.npy")
@@ -340,9 +340,9 @@ def test_safetensors_beyond_the_end(tmp_path: Path) -> None:
         (b"\x89HDF\r\n\x1a\n", "HDF"),
         (b'{\n  "metadata": {},\n  "weight_map": {"a": "model-1.safetensors"}\n}', "Show one of those files"),
         (b"PK\3\4" + bytes(40), "damaged"),
-        (npy_arrays.MAGIC, "no array"),
-        (npy_arrays.MAGIC + b"\x09\0" + bytes(10), "version 9"),
-        (npy_arrays.MAGIC + b"\2\0\xff\xff\xff\xff", "bytes"),
+        (array_headers.NPY_MAGIC, "no array"),
+        (array_headers.NPY_MAGIC + b"\x09\0" + bytes(10), "version 9"),
+        (array_headers.NPY_MAGIC + b"\2\0\xff\xff\xff\xff", "bytes"),
         (struct.pack("<Q", 10) + b"{" + bytes(20), "no JSON"),
         (struct.pack("<Q", 50_000) + b'{"a":' + b"[" * 49_995, "no JSON"),
     ],

@@ -11,20 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.engine.launching import open_files
+from attn_tutor.lessons.engine.launching import host_limits
 from attn_tutor.lessons.engine.self_testing import WorkerFacts
-from attn_tutor.tui.commands.health import host_health
-from attn_tutor.tui.commands.health.health_check import HealthCheck
-from attn_tutor.tui.commands.health.host_health import HostFacts, group_free, host_checks, host_facts
-from attn_tutor.tui.commands.health.python_health import LIBRARIES, PythonFacts, is_in_range, python_checks
-from attn_tutor.tui.commands.health.storage_health import (
-    FolderFacts,
-    StorageFacts,
-    file_system,
-    storage_checks,
-    storage_facts,
-)
-from attn_tutor.tui.commands.health.terminal_health import TerminalFacts, terminal_checks, terminal_facts
+from attn_tutor.tui.commands.health import host
+from attn_tutor.tui.commands.health.check import HealthCheck
+from attn_tutor.tui.commands.health.host import HostFacts, group_free, host_checks, host_facts
+from attn_tutor.tui.commands.health.python import LIBRARIES, PythonFacts, is_in_range, python_checks
+from attn_tutor.tui.commands.health.storage import FolderFacts, StorageFacts, file_system, storage_checks, storage_facts
+from attn_tutor.tui.commands.health.terminal import TerminalFacts, terminal_checks, terminal_facts
 from attn_tutor.tui.tty.terminal import detect
 
 MIB = 1 << 20
@@ -150,7 +144,7 @@ HOST = HostFacts("Linux 6.1", 2, 8000 * MIB)
         (replace(HOST, free=None), WORKER, {}),
         (replace(HOST, free=500 * MIB), WORKER, {"memory": "note"}),
         (replace(HOST, group_free=100 * MIB), WORKER, {"memory": "broken"}),
-        (replace(HOST, limits={"nofile": open_files.FEWEST - 1.0}), WORKER, {"limits": "broken"}),
+        (replace(HOST, limits={"nofile": host_limits.FEWEST_FILES - 1.0}), WORKER, {"limits": "broken"}),
         (replace(HOST, limits={"nofile": 100.0, "as": float("inf")}), WORKER, {"limits": "note"}),
         (replace(HOST, limits={"nofile": 1024.0, "nproc": float("inf")}), WORKER, {}),
         (replace(HOST, is_root=True), WORKER, {"account": "note"}),
@@ -285,6 +279,6 @@ def test_facts_of_this_host(monkeypatch: pytest.MonkeyPatch) -> None:
     assert facts.processors == len(os.sched_getaffinity(0))
     assert facts.limits.keys() >= {"nofile", "as"}
     assert facts.free
-    assert host_health._tasks() > 0
+    assert host._tasks() > 0
     monkeypatch.setattr("os.getppid", lambda: 1)
     assert not terminal_facts().mosh

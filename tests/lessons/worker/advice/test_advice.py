@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
 from textwrap import dedent, indent
 from typing import Any
 
@@ -26,19 +25,9 @@ from attn_tutor.lessons.worker.advice.safe_reading import (
 )
 from attn_tutor.lessons.worker.advice.scene import nearest, size
 from attn_tutor.lessons.worker.advice.shape_effects import broadcast, product, viewed
-from attn_tutor.lessons.worker.jobs import course_package
 from attn_tutor.lessons.worker.jobs.execute import LONGEST, YOUR_CODE, describe, execute
 from attn_tutor.lessons.worker.message_parts import ErrorReport
 from tests.lessons.lesson_builders import doubling_exercise
-
-
-@pytest.fixture(autouse=True, scope="module")
-def course_names() -> Iterator[None]:
-    """Let code import the layers of the course, as in the worker."""
-    course_package.provide()
-    yield
-    course_package.take_away()
-
 
 START = """
 import torch

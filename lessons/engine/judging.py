@@ -246,7 +246,9 @@ def _diagnose(
     except WorkerError:
         # The verdict stands without a diagnosis.
         return ()
-    return tuple(NamedMistake(item.id, names[item.id], item.text, item.line) for item in report.found)
+    return tuple(
+        NamedMistake(item.id, names[item.id], item.text, item.line) for item in report.found if item.id in names
+    )
 
 
 def _difference(

@@ -35,7 +35,7 @@ from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.flow import Flow, FlowBox, longest_path, nearest
 from attn_tutor.lessons.results.formula import evaluate
 from attn_tutor.lessons.results.program_result import Named, ProgramResult
-from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.results.result import Judgement, WorkerError
 from attn_tutor.lessons.results.tensor_questions import (
     BlocksQuestion,
     BoxQuestion,
@@ -46,8 +46,8 @@ from attn_tutor.lessons.results.tensor_questions import (
     ShowQuestion,
     WindowQuestion,
 )
-from attn_tutor.lessons.worker import messages, wire
-from attn_tutor.lessons.worker.judging_messages import AnswerLoaded, HiddenInputs
+from attn_tutor.lessons.worker import channel, messages, wire
+from attn_tutor.lessons.worker.judging_messages import AnswerLoaded, DifferenceReport, HiddenInputs
 from attn_tutor.lessons.worker.messages import Exited, LessonDone
 from attn_tutor.lessons.worker.program_messages import TracePart
 from tests.lessons.engine.test_training import lesson_with, step_of
@@ -152,6 +152,21 @@ def weight(*results: object) -> int:
     return sum(found.values())
 
 
+@contextlib.contextmanager
+def receiving() -> Iterator[set[type[Any]]]:
+    """Collect the kinds of the messages that are received meanwhile."""
+    kinds, receive = set[type[Any]](), channel.receive
+
+    def collecting(*args: Any, **options: Any) -> Any:
+        message = receive(*args, **options)
+        kinds.add(type(message))
+        return message
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(channel, "receive", collecting)
+        yield kinds
+
+
 # Reading each reply --------------------------------------------------------------------------------------------------
 
 
@@ -244,6 +259,12 @@ def judged(answer: list[wire.Frame], judge: list[wire.Frame], copies: list[wire.
             return str(error)
 
 
+def compared_answer(reply: wire.Frame) -> object:
+    with session_with([HIDDEN, reply], [LOADED, ANSWERED]) as session, contextlib.suppress(WorkerError):
+        return session.compare(EXERCISE, DOUBLED, seed=1)
+    return None
+
+
 def compared(reply: wire.Frame) -> object:
     with session_with([reply]) as session, contextlib.suppress(WorkerError):
         return session.compare_programs((), ())
@@ -255,7 +276,9 @@ LOADED = frame(AnswerLoaded(None, ()))
 ANSWERED = wire.Frame({"op": "answer_report", "error": None, "actual": []})
 WRONG = wire.Frame({"op": "decision", "checks": [{"name": "twice", "passed": False, "message": "no"}]})
 NOTHING = wire.Frame({"op": "diagnosis_report", "found": []})
-REPAIRED = wire.Frame({"op": "repair_report", "actual": []})
+SAME = frame(DifferenceReport(None, None, b""))
+REPAIRED = wire.Frame({"op": "repair_report", "actual": [1]})
+RECOGNIZED = wire.Frame({"op": "recognition", "found": [], "right": []})
 UNIT = CodeUnit.step("one")
 MATRIX = (3, 3)
 
@@ -294,14 +317,16 @@ READERS: dict[str, Callable[[wire.Frame], object]] = {
     "training_failed": trained,
     "paused": trained,
     "answer_loaded": lambda reply: judged([reply, ANSWERED], [HIDDEN, WRONG]),
-    "answer_report": lambda reply: judged([LOADED, reply], [HIDDEN, WRONG, NOTHING]),
+    "answer_report": lambda reply: judged([LOADED, reply], [HIDDEN, WRONG, SAME, NOTHING]),
     "hidden_inputs": lambda reply: judged([LOADED, ANSWERED], [reply, WRONG]),
-    "decision": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, reply, NOTHING]),
-    "diagnosis_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, reply]),
+    "decision": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, reply, SAME, NOTHING]),
+    "diagnosis_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, SAME, reply]),
     "difference_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, reply, NOTHING]),
-    "comparison_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, reply]),
-    "repair_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, NOTHING], [reply]),
-    "recognition": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, NOTHING, WRONG, reply], [REPAIRED]),
+    "comparison_report": compared_answer,
+    "repair_report": lambda reply: judged(
+        [LOADED, ANSWERED], [HIDDEN, WRONG, SAME, NOTHING, WRONG, RECOGNIZED], [reply]
+    ),
+    "recognition": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, SAME, NOTHING, WRONG, reply], [REPAIRED]),
 }
 """What reads each reply of a child, as a session does."""
 
@@ -319,9 +344,11 @@ def test_every_reply_has_a_reader() -> None:
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_a_reply_is_read(op: str, data: st.DataObject) -> None:
-    """Replies within their bounds may be nonsense all the same."""
+    """Replies within their bounds may be nonsense all the same. Each comes where it is waited for."""
     reply = frame(data.draw(message_of(messages.MESSAGES[op])))
-    assert weight(READERS[op](reply)) < LARGEST
+    with receiving() as kinds:
+        assert weight(READERS[op](reply)) < LARGEST
+    assert messages.MESSAGES[op] in kinds
 
 
 @pytest.mark.parametrize("op", sorted(READERS))
@@ -550,6 +577,14 @@ def test_forged_part_of_a_matrix_ends_the_child(question: Any, reply: wire.Frame
     assert Run([], child).ask(question) is None
     assert child.has_ended
     child.close()
+
+
+def test_mistake_that_the_exercise_does_not_have_is_not_named() -> None:
+    found = [{"id": name, "text": "", "line": 1} for name in ("nope", "squared")]
+    reply = wire.Frame({"op": "diagnosis_report", "found": found})
+    judgement = judged([LOADED, ANSWERED], [HIDDEN, WRONG, SAME, reply])
+    assert isinstance(judgement, Judgement)
+    assert [item.id for item in judgement.mistakes] == ["squared"]
 
 
 def test_trace_without_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

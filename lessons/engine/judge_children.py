@@ -15,7 +15,6 @@ from typing import TypeVar
 
 from attn_tutor.lessons.engine import children
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
-from attn_tutor.lessons.engine.replies import failure_of
 from attn_tutor.lessons.format.lesson import ExerciseStep, Limits
 from attn_tutor.lessons.results.result import CheckResult, Failure, Judgement, WorkerError
 from attn_tutor.lessons.results.tensor_questions import Refusal
@@ -30,7 +29,6 @@ from attn_tutor.lessons.worker.judging_messages import (
     HiddenInputs,
     RunAnswer,
 )
-from attn_tutor.lessons.worker.message_parts import ErrorReport, SuggestionReport
 
 say = Wording("engine/verdict")
 
@@ -115,19 +113,15 @@ class Request:
 class AnswerOutcome:
     """The outcome of the learner's program: its values (`actual`), still encoded, or a failure; and its output.
 
-    `operation` is the operation that failed; `missing` are the names that the program does not define. `suggestions`
-    are the ones that the message of the failure could make, and `untried` is the message without any. `reported` is
-    False if the child ended before it told the outcome.
+    `missing` are the names that the program does not define. `reported` is False if the child ended before it told the
+    outcome.
     """
 
     actual: object = None
     blob: bytes = b""
     printed: str = ""
     failure: Failure | None = None
-    operation: str = ""
     missing: tuple[str, ...] = ()
-    untried: str = ""
-    suggestions: tuple[SuggestionReport, ...] = ()
     reported: bool = True
 
     @property
@@ -179,22 +173,10 @@ def _converse(job: ChildProcess, request: Request, hidden: HiddenInputs, trace: 
     channel.send(job.talk, answer)
     loaded = channel.receive(job.talk, AnswerLoaded, deadline=deadline)
     if loaded.error or loaded.missing:
-        return _with_error(AnswerOutcome(missing=loaded.missing), loaded.error)
+        return AnswerOutcome(failure=loaded.error, missing=loaded.missing)
     channel.send(job.talk, hidden)
     report = channel.receive(job.talk, AnswerReport, deadline=deadline)
-    return _with_error(AnswerOutcome(report.actual, report.blob), report.error)
-
-
-def _with_error(answer: AnswerOutcome, error: ErrorReport | None) -> AnswerOutcome:
-    if error is None:
-        return answer
-    return replace(
-        answer,
-        failure=failure_of(error),
-        operation=error.operation,
-        untried=error.untried,
-        suggestions=error.suggestions,
-    )
+    return AnswerOutcome(report.actual, report.blob, failure=report.error)
 
 
 def decide(judge: ChildProcess, exercise: ExerciseStep, answer: AnswerOutcome) -> Judgement:

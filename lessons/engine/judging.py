@@ -146,15 +146,17 @@ def _check(
         # A crash may be the fault of this machine, so it is said only if a fresh child crashes as well.
         first, answer = answer.crash, judge_children.run(request, child, hidden, cancelled)
         crash = "" if answer.crash else first
-    if answer.suggestions and answer.failure:
-        answer = replace(answer, failure=replace(answer.failure, message=answer.untried))
+    failure = answer.failure
+    suggests = failure is not None and bool(failure.suggestions)
+    if failure is not None and suggests:
+        answer = replace(answer, failure=replace(failure, message=failure.untried))
     judgement = _judge_answer(
         *(judge, request.exercise, answer, words_of(request.code.decode(errors="replace")), diagnosis),
         lambda: _difference(judge, request, child, hidden, cancelled),
     )
     if diagnosis == "line" and _is_open(judgement, answer) and not cancelled():
         judgement = repairing.with_repair(judgement, judge, hidden, request, child, answer)
-    if diagnosis == "line" and answer.suggestions and judgement.verdict == "error":
+    if diagnosis == "line" and suggests and judgement.verdict == "error":
         message = repairing.try_suggestions(
             judge, request, child, hidden, cancelled, answer, named=bool(judgement.mistakes)
         )
@@ -164,7 +166,7 @@ def _check(
         # Nothing else is the learner's own, and a line such as `pass` computes nothing that would tell.
         at_gap = tuple(replace(item, line=gap) for item in judgement.mistakes)
         judgement = replace(judgement, line=gap, mistakes=at_gap)
-    symptom = answer.failure.symptom if answer.failure and judgement.verdict == "error" else ""
+    symptom = failure.symptom if failure and judgement.verdict == "error" else ""
     return replace(judgement, crash=crash, symptom=symptom)
 
 
@@ -194,7 +196,7 @@ def _judge_answer(
             # For the lines of mistakes alone: a program that fails has not come to all of its results.
             find_difference()
         error = answer.failure.symptom or answer.failure.message
-        named = _diagnose(judge, exercise, words, error, answer.operation)
+        named = _diagnose(judge, exercise, words, error, answer.failure.operation)
         return replace(failed, mistakes=named)
     judgement = judge_children.decide(judge, exercise, answer)
     if judgement.verdict != "failed" or diagnosis == "none":

@@ -6,7 +6,6 @@ import threading
 from dataclasses import dataclass, replace
 from functools import partial
 
-from attn_tutor.lessons.engine import replies
 from attn_tutor.lessons.engine.children import CodeRequest, Names, gone, tensors_of
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
 from attn_tutor.lessons.engine.run import Run
@@ -156,7 +155,7 @@ def request(lesson: Lesson, step: str, number: int, code: str, wall: float) -> C
         return PromptResult(
             str(unit),
             stdout=output(job.out, 0, report.printed),
-            error=replies.failure_of(report.error),
+            error=report.error,
             tensors=tensors_of(lesson, step, report.tensors, report.blob),
             shapes=line_shapes.of_worker(report.shapes, partial(axis_labels.axes_of, lesson, step)),
             seconds=seconds,

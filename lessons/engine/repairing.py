@@ -543,7 +543,7 @@ def try_suggestions(
     """
     first, first_input = judge_children.short(request, hidden)
     source, models = request.code.decode(errors="replace"), mistake_edits.right_answers(request.exercise)
-    for suggestion in answer.suggestions:
+    for suggestion in answer.failure.suggestions if answer.failure else ():
         code = suggestion.apply_to(request.code)
         corrects = is_a_name(suggestion.code)
         if code is None or cancelled() or (named and not corrects) or gives_away(suggestion.code, source, models):

@@ -21,7 +21,6 @@ from attn_tutor.lessons.results.flow import Flow
 from attn_tutor.lessons.results.result import (
     LONGEST_AXIS,
     WHOLE,
-    Failure,
     MemoryLayout,
     StepResult,
     Tensor,
@@ -45,7 +44,6 @@ from attn_tutor.lessons.what_if.changes import Changes, statements_before_cells
 from attn_tutor.lessons.worker import wire
 from attn_tutor.lessons.worker.message_parts import (
     CellWrite,
-    ErrorReport,
     LayoutReport,
     NamedExpression,
     Program,
@@ -157,7 +155,7 @@ def step_result(lesson: Lesson, step: FilledStep, report: StepReport, job: Child
     return StepResult(
         id=step.id,
         stdout=output(job.out, *report.stdout),
-        error=failure_of(report.error),
+        error=report.error,
         tensors=with_letters(
             tensor_of(lesson, spec, tensor, report.blob, report.text)
             for spec, tensor in zip(shown, report.tensors, strict=False)
@@ -316,10 +314,3 @@ def _cast(code: str, data: bytes) -> list[float]:
 def _rows(numbers: list[float], rows: int) -> tuple[tuple[float, ...], ...]:
     width = len(numbers) // rows if rows else 0
     return tuple(tuple(numbers[row * width : (row + 1) * width]) for row in range(rows))
-
-
-def failure_of(report: ErrorReport | None) -> Failure | None:
-    """Return the failure in a child's report, None if there is none."""
-    if report is None:
-        return None
-    return Failure(report.kind, report.message, report.line, report.symptom, report.names_line)

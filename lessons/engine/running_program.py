@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from attn_tutor.lessons.engine import children, replies
+from attn_tutor.lessons.engine import children
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
 from attn_tutor.lessons.engine.launching.reinstalling import install_command
 from attn_tutor.lessons.format.lesson import Limits
@@ -162,7 +162,7 @@ def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResul
 
 def _failure(report: ProgramReport) -> Failure | None:
     """Return how a program failed; where a package is missing, with the command that installs it."""
-    failure = replies.failure_of(report.error)
+    failure = report.error
     if failure is None or not report.missing:
         return failure
     if report.missing == "attention":

@@ -9,7 +9,6 @@ import ast
 from dataclasses import replace
 from functools import partial
 
-from attn_tutor.lessons.engine import replies
 from attn_tutor.lessons.engine.children import CodeRequest, gone, tensors_of
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
 from attn_tutor.lessons.engine.run import Run
@@ -22,7 +21,6 @@ from attn_tutor.lessons.results import line_shapes
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.result import Failure, StepResult
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.message_parts import ErrorReport
 from attn_tutor.lessons.worker.messages import RunScratch, ScratchReport
 
 say = Wording("engine/scratch-run")
@@ -125,7 +123,7 @@ def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -
     return with_code, held
 
 
-def _without_answer(error: ErrorReport, exercise: ExerciseStep, source: str) -> ErrorReport:
+def _without_answer(error: Failure, exercise: ExerciseStep, source: str) -> Failure:
     """Return an error without a suggestion that the exercise asks for."""
     models = mistake_edits.right_answers(exercise)
     spoils = any(gives_away(item.code, source, models) for item in error.suggestions)
@@ -141,7 +139,7 @@ def request(lesson: Lesson, exercise: ExerciseStep, source: str) -> CodeRequest[
         return StepResult(
             STEP,
             stdout=output(job.out, 0, report.printed),
-            error=replies.failure_of(report.error and _without_answer(report.error, exercise, source)),
+            error=report.error and _without_answer(report.error, exercise, source),
             tensors=tensors_of(lesson, STEP, report.tensors, report.blob),
             shapes=line_shapes.of_worker(report.shapes, partial(axis_labels.axes_of, lesson, STEP)),
             seconds=seconds,

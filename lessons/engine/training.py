@@ -190,7 +190,7 @@ def watch(
                 if isinstance(report, Trained):
                     return ended(), report.blob
                 if isinstance(report, TrainingFailed):
-                    return ended(replies.failure_of(report.error)), b""
+                    return ended(report.error), b""
                 # The worker checks this too, but has run the learner's code.
                 if len(snapshots) == MOST_SNAPSHOTS:
                     raise wire.WireError("too many messages")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from attn_tutor.lessons.results.field_bounds import Line, Name, Sentence, Sizes
+from attn_tutor.lessons.results.field_bounds import Line, Longest, Name, Sentence, Sizes
 from attn_tutor.lessons.results.line_shapes import LineShapes, line_of
 from attn_tutor.lessons.results.verdict import Verdict
 
@@ -42,6 +42,33 @@ class WorkerError(Exception):
     """The worker cannot run anything: it did not start, or it ended and could not be restarted."""
 
 
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A suggestion of an advice, which can be tried: code in place of other code.
+
+    Attributes:
+        text: the advice that makes it.
+        code: what it suggests.
+        place: where that goes: line and column (in bytes) of its beginning and of its end.
+        semantic: whether it may run and still be wrong, as a transposition may.
+    """
+
+    text: Sentence
+    code: Sentence
+    place: tuple[Line, Line, Line, Line]
+    semantic: bool
+
+    def apply_to(self, source: bytes) -> bytes | None:
+        """Return a program with the code in its place; None if the program has no such place."""
+        lines = source.split(b"\n")
+        line, column, end_line, end_column = self.place
+        if not 1 <= line <= end_line <= len(lines):
+            return None
+        before = b"\n".join([*lines[: line - 1], lines[line - 1][:column]])
+        after = b"\n".join([lines[end_line - 1][end_column:], *lines[end_line:]])
+        return before + self.code.encode("utf-8", "surrogatepass") + after
+
+
 FailureKind = Literal["error", "timeout", "memory", "crash", "stopped"]
 
 
@@ -49,15 +76,22 @@ FailureKind = Literal["error", "timeout", "memory", "crash", "stopped"]
 class Failure:
     """The reason why a program did not finish: one sentence for people, and the line of their code if it is known.
 
-    `symptom` is the message without any advice, if it has advice on an exception. `names_line` is whether the message
-    names the line itself.
+    Attributes:
+        symptom: the message without any advice, if it has advice on an exception.
+        names_line: whether the message names the line itself, as that of Python may.
+        operation: the operation that failed, with the shapes of its operands, if that is known.
+        untried: the message without its suggestions.
+        suggestions: what the message suggests, and what it could suggest instead.
     """
 
     kind: FailureKind
-    message: str
-    line: int | None = None
-    symptom: str = ""
+    message: Sentence
+    line: Line | None = None
+    symptom: Sentence = ""
     names_line: bool = False
+    operation: Sentence = ""
+    untried: Sentence = ""
+    suggestions: Annotated[tuple[Suggestion, ...], Longest(64)] = ()
 
     @property
     def unmentioned_line(self) -> int | None:

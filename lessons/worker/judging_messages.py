@@ -9,7 +9,7 @@ from attn_tutor.lessons.reading.mistake_edits import KnownMistake
 from attn_tutor.lessons.results.field_bounds import Line, Longest, Name, Plain, Sentence
 from attn_tutor.lessons.results.result import CheckResult, Intermediate
 from attn_tutor.lessons.results.tensor_questions import Refusal
-from attn_tutor.lessons.worker.message_parts import ErrorReport, TensorReport, check_shown, message
+from attn_tutor.lessons.worker.message_parts import ChildFailure, TensorReport, check_shown, message
 
 MOST_RESULTS = 1000
 """The most intermediate results of an answer."""
@@ -40,7 +40,7 @@ class RunAnswer:
 class AnswerLoaded:
     """The answer has been loaded or has failed; `missing` are the required names that it does not define."""
 
-    error: ErrorReport | None
+    error: ChildFailure | None
     missing: Annotated[tuple[Name, ...], Longest(1000)]
 
 
@@ -62,7 +62,7 @@ class HiddenInputs:
 class AnswerReport:
     """The values that an answer gave, encoded by `jobs.values` and read by the judge alone, or its failure."""
 
-    error: ErrorReport | None
+    error: ChildFailure | None
     actual: Plain
     blob: bytes
 

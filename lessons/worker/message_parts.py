@@ -8,8 +8,8 @@ from math import prod
 from typing import Annotated, Literal, TypeVar, dataclass_transform
 
 from attn_tutor.lessons.results.code_unit import CodeUnit
-from attn_tutor.lessons.results.field_bounds import Count, Finite, Index, Line, Longest, Name, Sentence, Sizes, Type
-from attn_tutor.lessons.results.result import LONGEST_AXIS, MOST_AXES, MOST_LABELS, WHOLE
+from attn_tutor.lessons.results.field_bounds import Count, Finite, Index, Name, ReadBy, Sizes, Type
+from attn_tutor.lessons.results.result import LONGEST_AXIS, MOST_AXES, MOST_LABELS, WHOLE, Failure
 
 M = TypeVar("M")
 
@@ -20,51 +20,15 @@ def message(kind: type[M]) -> type[M]:
     return dataclass(frozen=True, slots=True, eq=False, repr=False)(kind)
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestionReport:
-    """A suggestion of an advice, which can be tried: code in place of other code.
-
-    Attributes:
-        text: the advice that makes it.
-        code: what it suggests.
-        place: where that goes: line and column (in bytes) of its beginning and of its end.
-        semantic: whether it may run and still be wrong, as a transposition may.
-    """
-
-    text: Sentence
-    code: Sentence
-    place: tuple[Line, Line, Line, Line]
-    semantic: bool
-
-    def apply_to(self, source: bytes) -> bytes | None:
-        """Return a program with the code in its place; None if the program has no such place."""
-        lines = source.split(b"\n")
-        line, column, end_line, end_column = self.place
-        if not 1 <= line <= end_line <= len(lines):
-            return None
-        before = b"\n".join([*lines[: line - 1], lines[line - 1][:column]])
-        after = b"\n".join([lines[end_line - 1][end_column:], *lines[end_line:]])
-        return before + self.code.encode("utf-8", "surrogatepass") + after
+def of_child(failure: Failure) -> Failure:
+    """Return a failure that a child has reported. Raises `ValueError` for one that only its parent can tell."""
+    if failure.kind not in ("error", "memory"):
+        raise ValueError("not for a child to say")
+    return failure
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorReport:
-    """A failure as a child reports it: one sentence, and the line of the learner's or the lesson's code, if known.
-
-    `operation` is the operation that failed, with the shapes of its operands, if that is known. `suggestions` are what
-    the message suggests and what it could suggest instead, and `untried` is the message without them. `symptom` is the
-    message without any advice, "" if it has none. `names_line` is whether the message names the line itself, as that
-    of Python may.
-    """
-
-    kind: Literal["error", "memory"]
-    message: Sentence
-    line: Line | None = None
-    operation: Sentence = ""
-    untried: Sentence = ""
-    suggestions: Annotated[tuple[SuggestionReport, ...], Longest(64)] = ()
-    symptom: Sentence = ""
-    names_line: bool = False
+ChildFailure = Annotated[Failure, ReadBy(of_child)]
+"""A failure as a child reports it."""
 
 
 @message

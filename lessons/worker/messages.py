@@ -33,8 +33,8 @@ from attn_tutor.lessons.worker.judging_messages import JUDGING_REPLIES
 from attn_tutor.lessons.worker.message_parts import (
     BYTES,
     LARGEST_NUMBER,
+    ChildFailure,
     Code,
-    ErrorReport,
     NamedExpression,
     Program,
     TensorReport,
@@ -235,7 +235,7 @@ class StepReport:
     """The result of a step. `stdout` is the range of the output file that the step printed, in bytes."""
 
     id: Name
-    error: ErrorReport | None
+    error: ChildFailure | None
     stdout: tuple[Bytes, Bytes]
     tensors: Tensors
     text: Annotated[dict[str, Text], Longest(1000)]
@@ -271,7 +271,7 @@ class RunInput:
 class InputReport:
     """The result of an input, the number of bytes that it printed, and the names that the next input can use."""
 
-    error: ErrorReport | None
+    error: ChildFailure | None
     tensors: Tensors
     value: Sentence
     shapes: Shapes
@@ -296,7 +296,7 @@ class RunScratch:
 class ScratchReport:
     """The result of a scratch run, and the number of bytes that it printed."""
 
-    error: ErrorReport | None
+    error: ChildFailure | None
     tensors: Tensors
     shapes: Shapes
     printed: Bytes
@@ -394,7 +394,7 @@ class Trained:
 class TrainingFailed:
     """The training has not come to its end."""
 
-    error: ErrorReport
+    error: ChildFailure
 
 
 # The list ----------------------------------------------------------------------------------------------------------

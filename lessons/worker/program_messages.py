@@ -26,7 +26,7 @@ from attn_tutor.lessons.results.program_result import FailedAt, Named
 from attn_tutor.lessons.results.run_comparison import NO_GAPS, Gaps, RunComparison
 from attn_tutor.lessons.results.tensor_file import TensorList, TensorStatistics
 from attn_tutor.lessons.results.tensor_questions import Refusal
-from attn_tutor.lessons.worker.message_parts import CellWrite, ErrorReport, TensorReport, check_in_blob, message
+from attn_tutor.lessons.worker.message_parts import CellWrite, ChildFailure, TensorReport, check_in_blob, message
 
 Purpose = Literal["questions", "hunt", "trace"]
 
@@ -145,7 +145,7 @@ class ProgramReport:
         missing: the module that it failed for, because it is not installed; "" if it did not.
     """
 
-    error: ErrorReport | None
+    error: ChildFailure | None
     stdout: tuple[Bytes, Bytes]
     named: NamedTensors
     shapes: Annotated[tuple[LineReport, ...], Longest(MOST_NAMED)]

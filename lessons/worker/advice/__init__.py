@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from attn_tutor.lessons.results.result import Suggestion
+
 # Importing these modules registers their rules.
 from attn_tutor.lessons.worker.advice import (
     calls,
@@ -24,7 +26,6 @@ from attn_tutor.lessons.worker.advice import (
 from attn_tutor.lessons.worker.advice.rules import RULES, Offer, parts_of, suggestions
 from attn_tutor.lessons.worker.advice.safe_reading import is_a, message_of, with_original_builtins
 from attn_tutor.lessons.worker.advice.scene import Scene
-from attn_tutor.lessons.worker.message_parts import SuggestionReport
 
 __all__ = [
     "advice",
@@ -54,7 +55,7 @@ class Advice:
 
     text: str
     untried: str = ""
-    suggestions: tuple[SuggestionReport, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
 
 
 def advice(error: BaseException, filename: str, source: str) -> Advice | None:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from attn_tutor.lessons.results.result import Suggestion
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.advice.scene import Scene
-from attn_tutor.lessons.worker.message_parts import SuggestionReport
 
 say = Wording("advice/offers")
 
@@ -66,13 +66,13 @@ def try_out(node: ast.AST | None, code: str) -> Offer:
     return Offer(node, code, say("try", "Try `{code}`.", code=code))
 
 
-def suggestions(scene: Scene, offer: Offer, advised: Callable[[Offer], str]) -> tuple[SuggestionReport, ...]:
+def suggestions(scene: Scene, offer: Offer, advised: Callable[[Offer], str]) -> tuple[Suggestion, ...]:
     """Return the edits that an offer proposes, likeliest first, each with the advice that makes it (`advised`).
 
     An offer that leaves something to the learner, or is not known to go in place of anything, proposes none.
     """
     return tuple(
-        SuggestionReport(advised(one), one.code, span, bool(SEMANTIC.search(one.code)))
+        Suggestion(advised(one), one.code, span, bool(SEMANTIC.search(one.code)))
         for one in (offer, *offer.otherwise)[:MOST]
         if GAP not in one.code and scene.code(one.node) != one.code and (span := _span(one.node))
     )

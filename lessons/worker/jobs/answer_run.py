@@ -19,6 +19,7 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from attn_tutor.lessons.results.code_unit import CodeUnit
+from attn_tutor.lessons.results.result import Failure
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel
 from attn_tutor.lessons.worker.jobs import exercise_tools, intermediates, values
@@ -32,7 +33,6 @@ from attn_tutor.lessons.worker.judging_messages import (
     RunAnswer,
     RunRepairs,
 )
-from attn_tutor.lessons.worker.message_parts import ErrorReport
 
 say = Wording("worker/answer-run")
 
@@ -78,7 +78,7 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
     try:
         tree, blob = values.encode(results)
     except values.ValueNotPlain as error:
-        failure = ErrorReport("error", say("code-gave", "Your code gave {error}.", error=error))
+        failure = Failure("error", say("code-gave", "Your code gave {error}.", error=error))
         tree, blob = [], b""
     channel.send(talk, AnswerReport(failure, tree, blob))
 
@@ -95,7 +95,7 @@ def _watching(tracer: intermediates.Tracer | None) -> AbstractContextManager[Non
 
 def run_own_code(
     code: str, filename: str, defines: Sequence[str], probing: str, context: dict[str, Any], number: int
-) -> tuple[dict[str, Any] | None, ErrorReport | None]:
+) -> tuple[dict[str, Any] | None, Failure | None]:
     """Run the course's own code (the model answer, a known mistake) on a hidden input.
 
     `defines` are the names that it has to define. Returns the values that the probe got, or the failure.
@@ -110,7 +110,7 @@ def run_own_code(
 
 def run_probe(
     defined: dict[str, Any], code: str, context: dict[str, Any], number: int, filename: str = YOUR_CODE
-) -> tuple[dict[str, Any] | None, ErrorReport | None]:
+) -> tuple[dict[str, Any] | None, Failure | None]:
     """Run the probe on one hidden input, with the names that the code under test had to define.
 
     Its other names stay out of the probe, where a `sum` of its own would take the place of Python's. Random numbers
@@ -131,7 +131,7 @@ def run_probe(
         return None, failure
     got = namespace.get("got")
     if not isinstance(got, dict):
-        return None, ErrorReport("error", say("names-changed", "Your code changed the checker's own names."))
+        return None, Failure("error", say("names-changed", "Your code changed the checker's own names."))
     return got, None
 
 

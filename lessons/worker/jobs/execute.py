@@ -17,11 +17,11 @@ from types import ModuleType, TracebackType
 from typing import Any, Literal
 
 from attn_tutor.lessons.results import code_unit
+from attn_tutor.lessons.results.result import Failure
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.advice import advice
 from attn_tutor.lessons.worker.advice.safe_reading import is_a, with_original_builtins
 from attn_tutor.lessons.worker.advice.scene import failed_operation
-from attn_tutor.lessons.worker.message_parts import ErrorReport
 
 say = Wording("worker/execute")
 
@@ -48,7 +48,7 @@ After = Callable[[ast.stmt], None]
 """A function that is called after each top-level statement."""
 
 
-Described = Callable[[BaseException, str], ErrorReport]
+Described = Callable[[BaseException, str], Failure]
 """A function that describes how the code of a file has failed."""
 
 
@@ -68,7 +68,7 @@ def execute(
     after: After | None = None,
     described: Described | None = None,
     prepare: Callable[[ast.Module], None] | None = None,
-) -> ErrorReport | None:
+) -> Failure | None:
     """Run `source` in `namespace`. Returns None if it completed, else the failure, `described`. Never raises.
 
     With `after`, the top-level statements run one by one, and `after` is called with each of them afterwards; `prepare`
@@ -77,7 +77,7 @@ def execute(
     if found := NO_TEXT.search(source):
         # Python's own message about such a character does not name the line.
         line = source.count("\n", 0, found.start()) + 1
-        return ErrorReport(
+        return Failure(
             "error", say("not-python-byte", "This is not Python: there is a byte that is no text (UTF-8)."), line
         )
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
@@ -136,12 +136,12 @@ def _as_deep_as_python() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
-def describe(error: BaseException, filename: str) -> ErrorReport:
+def describe(error: BaseException, filename: str) -> Failure:
     """Describe an exception as a failure: what happened, what to do, and the innermost line of `filename` involved."""
     return with_original_builtins(_describe, error, filename)
 
 
-def _describe(error: BaseException, filename: str) -> ErrorReport:
+def _describe(error: BaseException, filename: str) -> Failure:
     line = _last_line(_trace(error), filename)
     kind: Literal["error", "memory"] = "error"
     operation, text, told = "", "", None
@@ -173,10 +173,10 @@ def _describe(error: BaseException, filename: str) -> ErrorReport:
     # Python's own message may name the line, as in "(detected at line 3)".
     named = line is not None and re.search(rf"\bline {line}\b", text) is not None
     if told is None:
-        return ErrorReport(kind, message[:LONGEST], line, operation, names_line=named)
+        return Failure(kind, message[:LONGEST], line, names_line=named, operation=operation)
     tried = tuple(replace(item, text=_joined(message, item.text)) for item in told.suggestions)
     untried, symptom = _joined(message, told.untried), message[:LONGEST]
-    return ErrorReport(kind, _joined(message, told.text), line, operation, untried, tried, symptom, named)
+    return Failure(kind, _joined(message, told.text), line, symptom, named, operation, untried, tried)
 
 
 def _joined(message: str, text: str) -> str:

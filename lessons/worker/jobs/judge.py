@@ -23,7 +23,7 @@ from attn_tutor.lessons.reading import mistake_edits
 from attn_tutor.lessons.reading.mistake_edits import KnownMistake
 from attn_tutor.lessons.reading.operations import may_make
 from attn_tutor.lessons.results.code_unit import CodeUnit
-from attn_tutor.lessons.results.result import CheckResult, Intermediate
+from attn_tutor.lessons.results.result import CheckResult, Failure, Intermediate
 from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel
@@ -51,7 +51,6 @@ from attn_tutor.lessons.worker.judging_messages import (
     Recognition,
     Recognize,
 )
-from attn_tutor.lessons.worker.message_parts import ErrorReport
 
 say = Wording("worker/judge")
 
@@ -63,7 +62,7 @@ CLOSE = 1e-4
 SAID = "said"
 
 Values = dict[str, Any]
-Outcome = tuple[Values | None, ErrorReport | None]
+Outcome = tuple[Values | None, Failure | None]
 """The values that a probe got, or the failure."""
 
 
@@ -212,7 +211,7 @@ def diagnose(case: _Case, question: Diagnose) -> DiagnosisReport:
     found = (
         _same_values(case, mistakes)
         if error is None
-        else _same_exception(case, mistakes, ErrorReport("error", error, operation=question.operation))
+        else _same_exception(case, mistakes, Failure("error", error, operation=question.operation))
     )
     # Beside a second mistake, numbers may come from that one: two results in the wrong order are taken for each other.
     reports = tuple(
@@ -270,7 +269,7 @@ def _line(case: _Case, mistake: KnownMistake) -> int | None:
     return line_of_edit(case.theirs, _trace(case, code), _trace(case, case.exercise.solution))
 
 
-def _same_exception(case: _Case, mistakes: Sequence[KnownMistake], error: ErrorReport) -> list[KnownMistake]:
+def _same_exception(case: _Case, mistakes: Sequence[KnownMistake], error: Failure) -> list[KnownMistake]:
     """Find the mistake whose answer ends with the same message, raised by the same operation on the same shapes.
 
     Pairs of mistakes are not tried, since the first exception would hide the second.
@@ -374,7 +373,7 @@ def _got(case: _Case, code: str, index: int) -> Values | None:
     return case.outcome(code, index)[0]
 
 
-def _fails_alike(case: _Case, code: str, error: ErrorReport) -> bool:
+def _fails_alike(case: _Case, code: str, error: Failure) -> bool:
     """Return whether some code, on the first hidden input on which it fails, fails as the learner's code does."""
     for index in range(len(case.seeds)):
         _, failure = case.outcome(code, index)

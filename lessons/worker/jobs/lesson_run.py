@@ -21,14 +21,14 @@ import torch
 from attn_tutor.lessons.results import code_unit
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.line_shapes import LineReport
-from attn_tutor.lessons.results.result import MOST_KEPT, MOST_SNAPSHOTS, MOST_STEPS
+from attn_tutor.lessons.results.result import MOST_KEPT, MOST_SNAPSHOTS, MOST_STEPS, Failure
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel
 from attn_tutor.lessons.worker.fence import limits
 from attn_tutor.lessons.worker.jobs import tensor_entries, tensor_questions
 from attn_tutor.lessons.worker.jobs.execute import describe, execute
 from attn_tutor.lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
-from attn_tutor.lessons.worker.message_parts import ErrorReport, NamedExpression, Program, StepRequest, TensorReport
+from attn_tutor.lessons.worker.message_parts import NamedExpression, Program, StepRequest, TensorReport
 from attn_tutor.lessons.worker.messages import (
     LessonDone,
     Pause,
@@ -48,7 +48,7 @@ say = Wording("worker/trained")
 KEEP = CodeUnit.internal("keep").filename
 
 
-def pack_trained(expression: str, namespace: dict[str, Any]) -> tuple[bytes, ErrorReport | None]:
+def pack_trained(expression: str, namespace: dict[str, Any]) -> tuple[bytes, Failure | None]:
     """Save the tensors that a training keeps in PyTorch's format. Returns the file, and the failure, if any."""
     try:
         tensors = eval(compile(expression, KEEP, "eval"), namespace)
@@ -59,7 +59,7 @@ def pack_trained(expression: str, namespace: dict[str, Any]) -> tuple[bytes, Err
     except BaseException as error:
         failure = describe(error, KEEP)
         message = say("not-kept", "What was trained cannot be kept: {why}", why=failure.message)
-        return b"", ErrorReport(failure.kind, message)
+        return b"", Failure(failure.kind, message)
     data = file.getvalue()
     if len(data) > MOST_KEPT:
         message = say(
@@ -68,11 +68,11 @@ def pack_trained(expression: str, namespace: dict[str, Any]) -> tuple[bytes, Err
             size=len(data) >> 20,
             most=MOST_KEPT >> 20,
         )
-        return b"", ErrorReport("error", message)
+        return b"", Failure("error", message)
     return data, None
 
 
-def unpack_trained(data: bytes) -> tuple[dict[str, torch.Tensor], ErrorReport | None]:
+def unpack_trained(data: bytes) -> tuple[dict[str, torch.Tensor], Failure | None]:
     """Return the tensors in a saved file, and the failure if it cannot be read. Loads nothing but tensors."""
     try:
         tensors = torch.load(io.BytesIO(data), weights_only=True)
@@ -80,7 +80,7 @@ def unpack_trained(data: bytes) -> tuple[dict[str, torch.Tensor], ErrorReport | 
             raise TypeError("no dict of tensors")
     except Exception:
         message = say("unreadable", "What was trained cannot be read any more. Train again.")
-        return {}, ErrorReport("error", message)
+        return {}, Failure("error", message)
     return tensors, None
 
 
@@ -123,17 +123,17 @@ def run_lesson(job: RunLesson, talk: socket.socket) -> None:
     tensor_questions.serve(talk, state)
 
 
-def start(program: Program) -> tuple[RunState, ErrorReport | None]:
+def start(program: Program) -> tuple[RunState, Failure | None]:
     """Run the setup of a program. Returns the state of the run, and the failure if the setup did not complete."""
     state = RunState(program.cells)
     seed(program.seed)
     return state, state.run(program.setup, code_unit.SETUP)
 
 
-def run_step(state: RunState, step: StepRequest, blob: bytes) -> ErrorReport | None:
+def run_step(state: RunState, step: StepRequest, blob: bytes) -> Failure | None:
     """Run the code of a step. Returns the failure, if any. A step with a training finds its model in `trained`."""
     if step.untrained is not None:
-        return ErrorReport("error", step.untrained)
+        return Failure("error", step.untrained)
     if step.trained is not None:
         start, end = step.trained
         trained, failure = unpack_trained(blob[start:end])
@@ -228,7 +228,7 @@ def run_training(job: Train, talk: socket.socket) -> None:
             failure = run_step(state, step, job.blob)
     if failure is not None:
         message = say("not-started", "The training was not started: {why}", why=failure.message)
-        failure = ErrorReport(failure.kind, message)
+        failure = Failure(failure.kind, message)
     else:
         seed(spec.seed)
         state.namespace["frame"] = SnapshotTaker(talk, state, spec).frame

@@ -12,13 +12,13 @@ import torch
 from attn_tutor.lessons.format.template import FACT, Field
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.line_shapes import LineReport
-from attn_tutor.lessons.results.result import LONGEST_AXIS, MOST_AXES
+from attn_tutor.lessons.results.result import LONGEST_AXIS, MOST_AXES, Failure
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.explaining.explainer import Explainer
 from attn_tutor.lessons.worker.jobs import tensor_entries
 from attn_tutor.lessons.worker.jobs.cell_changes import CellWriter
 from attn_tutor.lessons.worker.jobs.execute import Described, describe, execute, new_namespace
-from attn_tutor.lessons.worker.message_parts import CellWrite, ErrorReport, NamedExpression, TemplateField, TensorReport
+from attn_tutor.lessons.worker.message_parts import CellWrite, NamedExpression, TemplateField, TensorReport
 from attn_tutor.lessons.worker.recording.line_shapes import ShapeCollector
 from attn_tutor.lessons.worker.recording.recorder import Recorder
 from attn_tutor.lessons.worker.recording.regions import Region
@@ -57,7 +57,7 @@ class RunState:
         self.named: dict[str, tuple[Region, int]] = {}
         self.ends: dict[str, int] = {}
 
-    def run(self, code: str, unit: CodeUnit, described: Described = describe) -> ErrorReport | None:
+    def run(self, code: str, unit: CodeUnit, described: Described = describe) -> Failure | None:
         """Run a piece of code under the recorder. Returns the failure, as it is `described`, if it did not complete."""
         file = unit.filename
         shapes = ShapeCollector(self.recorder.record, self.namespace, file, code)
@@ -74,7 +74,7 @@ class RunState:
 
     def show(
         self, unit: CodeUnit, specs: Sequence[NamedExpression], blob: bytearray
-    ) -> tuple[tuple[TensorReport, ...], ErrorReport | None]:
+    ) -> tuple[tuple[TensorReport, ...], Failure | None]:
         """Report the tensors that a step shows, up to the first that cannot be shown, and the failure of that one.
 
         Appends their numbers to `blob`.
@@ -128,7 +128,7 @@ class RunState:
         self.shown[unit, name] = tensor
         return report
 
-    def fill(self, fields: Sequence[TemplateField]) -> tuple[dict[str, str], ErrorReport | None]:
+    def fill(self, fields: Sequence[TemplateField]) -> tuple[dict[str, str], Failure | None]:
         """Return the values for the fields of a text, up to the first that cannot be computed, and its failure."""
         text: dict[str, str] = {}
         for item in fields:

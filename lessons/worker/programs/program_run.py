@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 
 from attn_tutor.lessons.results.code_unit import PROGRAM
 from attn_tutor.lessons.results.program_result import FailedAt
+from attn_tutor.lessons.results.result import Failure
 from attn_tutor.lessons.results.run_comparison import Gaps
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel
@@ -31,7 +32,6 @@ from attn_tutor.lessons.worker.fence import limits
 from attn_tutor.lessons.worker.jobs import course_package, lesson_run, tensor_questions, values
 from attn_tutor.lessons.worker.jobs.execute import describe, line_of
 from attn_tutor.lessons.worker.jobs.run_state import RunState
-from attn_tutor.lessons.worker.message_parts import ErrorReport
 from attn_tutor.lessons.worker.nonfinite.hunt import HuntingRecorder
 from attn_tutor.lessons.worker.program_messages import (
     MOST_NAMED,
@@ -204,7 +204,7 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     tensor_questions.serve(talk, state, HANDLERS)
 
 
-def _end_copy(failure: ErrorReport | None) -> NoReturn:
+def _end_copy(failure: Failure | None) -> NoReturn:
     """End a process that the program has forked, where Python would: only the program itself is reported."""
     if failure is not None:
         # The stream may be closed.
@@ -273,18 +273,18 @@ def _packed(sources: dict[str, str]) -> bytes:
     return json.dumps(kept).encode()
 
 
-def _run(job: RunProgram, state: RunState) -> tuple[ErrorReport | None, FailedAt | None, str]:
+def _run(job: RunProgram, state: RunState) -> tuple[Failure | None, FailedAt | None, str]:
     """Run the code until it ends, fails, or has run for as long as it may.
 
     Returns the failure, where that was, and which module is missing, "" if none is.
     """
     recorder = state.recorder
     recorder.watch_below(str(root_of(Path(job.path))))
-    ended: list[ErrorReport | None] = []
+    ended: list[Failure | None] = []
     places: list[FailedAt] = []
     missing: list[str] = []
 
-    def described(error: BaseException, filename: str) -> ErrorReport:
+    def described(error: BaseException, filename: str) -> Failure:
         if isinstance(error, ProgramEnded) or (isinstance(error, SystemExit) and error.code in (None, 0)):
             ended.append(None)
         if module := _missing_module(error):
@@ -427,21 +427,21 @@ def root_of(path: Path) -> Path:
     return path.parent
 
 
-def _described(error: BaseException, filename: str, job: RunProgram) -> ErrorReport:
+def _described(error: BaseException, filename: str, job: RunProgram) -> Failure:
     """Describe how a program failed: also in which other file, and which limit it has met."""
     if isinstance(error, TimeIsUp):
         message = say("stopped", "Stopped after {seconds:g} seconds, as it was still running.", seconds=job.wall)
-        report = ErrorReport("error", message, describe(error, filename).line)
+        report = Failure("error", message, describe(error, filename).line)
     elif isinstance(error, KeyboardInterrupt):
-        report = ErrorReport("error", say("interrupted", "Stopped with Ctrl+C."), describe(error, filename).line)
+        report = Failure("error", say("interrupted", "Stopped with Ctrl+C."), describe(error, filename).line)
     elif isinstance(error, EOFError) and str(error) == "EOF when reading a line":
         message = say(
             "input",
             "It waits for input, and there is none here. Give it what it needs as arguments, behind --, or in a file.",
         )
-        report = ErrorReport("error", message, describe(error, filename).line)
+        report = Failure("error", message, describe(error, filename).line)
     elif isinstance(error, SystemExit):
-        report = ErrorReport("error", _exit_message(error), describe(error, filename).line)
+        report = Failure("error", _exit_message(error), describe(error, filename).line)
     else:
         report = describe(error, filename)
         root = str(root_of(Path(job.path)))

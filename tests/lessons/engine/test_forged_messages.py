@@ -35,7 +35,7 @@ from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.flow import Flow, FlowBox, longest_path, nearest
 from attn_tutor.lessons.results.formula import evaluate
 from attn_tutor.lessons.results.program_result import Named, ProgramResult
-from attn_tutor.lessons.results.result import Judgement, WorkerError
+from attn_tutor.lessons.results.result import Failure, Judgement, Suggestion, WorkerError
 from attn_tutor.lessons.results.tensor_questions import (
     BlocksQuestion,
     BoxQuestion,
@@ -375,6 +375,8 @@ STEP = {
     **{"shapes": [], "notes": [], "seconds": 0.5},
 }
 NUMBERS = bytes(8)
+FAILURE = asdict(Failure("error", "it fails", 1)) | {"suggestions": []}
+SUGGESTION = asdict(Suggestion("", "", (1, 0, 1, 1), semantic=False)) | {"place": [1, 0, 1, 1]}
 SHAPE = {"name": "x", "sizes": [2], "base": "x", "dims": 1, "axes": [0]}
 
 STEPS: dict[str, dict[str, Any]] = {
@@ -403,8 +405,10 @@ STEPS: dict[str, dict[str, Any]] = {
     "output from its end to its beginning": {"stdout": [9, 3]},
     "output from a place that no file has": {"stdout": [1 << 63, 1 << 63]},
     "output before the first byte": {"stdout": [-1, 5]},
-    "a line of very many digits": {"error": {"kind": "error", "message": "", "line": 10**4000}},
-    "a message of a megabyte": {"error": {"kind": "error", "message": "x" * 10**6, "line": 1}},
+    "a line of very many digits": {"error": FAILURE | {"line": 10**4000}},
+    "a message of a megabyte": {"error": FAILURE | {"message": "x" * 10**6}},
+    "a failure that only the parent can tell": {"error": FAILURE | {"kind": "stopped"}},
+    "more suggestions than an advice makes": {"error": FAILURE | {"suggestions": [SUGGESTION] * 65}},
     "shapes of an axis that is not there": {
         "shapes": [{"line": 1, "took": [], "joints": [], "made": [SHAPE | {"axes": [7]}]}]
     },
@@ -417,12 +421,7 @@ STEPS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("changed", STEPS.values(), ids=STEPS)
 def test_forged_report_of_a_step_fails_the_step(changed: dict[str, Any]) -> None:
-    header = STEP | changed
-    if changed.get("error"):
-        header["error"] = (
-            dict.fromkeys(("operation", "untried", "symptom"), "") | {"suggestions": []} | changed["error"]
-        )
-    launcher = ForgingLauncher([wire.Frame(header, NUMBERS), frame(LessonDone())])
+    launcher = ForgingLauncher([wire.Frame(STEP | changed, NUMBERS), frame(LessonDone())])
     session = Session(launcher)
     run = session.run(LESSON)
     session.close()
@@ -441,6 +440,9 @@ def test_report_that_is_not_forged_is_read() -> None:
     assert isinstance(run, list)
     assert run[0].error is None
     assert run[0].tensors[0].values == (0.0, 0.0)
+    failed = lesson_run(LESSON, wire.Frame(STEP | {"error": FAILURE | {"suggestions": [SUGGESTION] * 64}}, NUMBERS))
+    assert isinstance(failed, list)
+    assert failed[0].error.message == "it fails"
 
 
 def test_lesson_that_is_done_before_its_steps_has_failed() -> None:

@@ -18,10 +18,10 @@ from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.field_bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
 from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
 from attn_tutor.lessons.results.line_shapes import LineReport, ShapeReport
-from attn_tutor.lessons.results.result import MOST_STEPS
+from attn_tutor.lessons.results.result import MOST_STEPS, Failure
 from attn_tutor.lessons.worker import channel, wire
 from attn_tutor.lessons.worker.judging_messages import HiddenInputs
-from attn_tutor.lessons.worker.message_parts import BYTES, LayoutReport, TensorReport
+from attn_tutor.lessons.worker.message_parts import BYTES, LayoutReport, TensorReport, of_child
 from attn_tutor.lessons.worker.messages import BlocksReport, RowReport, Snapshot, WindowReport
 
 Made = st.SearchStrategy[Any]
@@ -311,6 +311,7 @@ def searches(draw: st.DrawFn) -> dict[str, Any]:
 READ_BY: dict[Callable[[Any], Any], Made] = {
     explanation.of_json: explanations(),
     nonfinite.of_json: searches(),
+    of_child: st.deferred(lambda: plain_message(Failure, kind=st.sampled_from(["error", "memory"]))),
     clean_text.clean: TEXTS,
     clean_text.in_one_line: TEXTS,
 }

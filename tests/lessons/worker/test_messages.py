@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import socket
-from dataclasses import is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attn_tutor.lessons.results.field_bounds import Plain, ReadBy
+from attn_tutor.lessons.results.result import Failure
 from attn_tutor.lessons.results.tensor_questions import QUESTIONS
 from attn_tutor.lessons.worker import channel, judging_messages, messages, wire
 from attn_tutor.lessons.worker.jobs import judge, tensor_questions
@@ -32,6 +33,7 @@ from attn_tutor.lessons.worker.programs import program_run
 from tests.lessons.worker.message_strategies import bytes_on_the_way, message_of
 
 ROOT = Path(__file__).parents[3]
+FAILURE = asdict(Failure("error", "it fails", 1)) | {"suggestions": []}
 KINDS = pytest.mark.parametrize("kind", MESSAGES.values(), ids=MESSAGES)
 
 
@@ -93,12 +95,23 @@ def test_an_unknown_op_is_refused(op: object) -> None:
         channel.message_of(wire.Frame({"op": op}))
 
 
+def test_a_failure_that_a_child_may_report_is_read() -> None:
+    """The cases below are refused for what they change alone."""
+    for kind in ("error", "memory"):
+        message = channel.message_of(wire.Frame({"op": "training_failed", "error": FAILURE | {"kind": kind}}))
+        assert isinstance(message, TrainingFailed)
+        assert message.error == replace(Failure("error", "it fails", 1), kind=kind)
+
+
 @pytest.mark.parametrize(
     "header",
     [
-        {"op": "training_failed", "error": {"kind": "stopped", "message": "", "line": None}},
-        {"op": "training_failed", "error": {"kind": "error", "message": 1, "line": None}},
-        {"op": "training_failed", "error": {"kind": "error", "message": "", "line": True}},
+        {"op": "training_failed", "error": FAILURE | {"kind": "stopped"}},
+        {"op": "training_failed", "error": FAILURE | {"kind": "timeout"}},
+        {"op": "training_failed", "error": FAILURE | {"kind": "crash"}},
+        {"op": "training_failed", "error": FAILURE | {"kind": "no kind"}},
+        {"op": "training_failed", "error": FAILURE | {"message": 1}},
+        {"op": "training_failed", "error": FAILURE | {"line": True}},
         {"op": "run_input", "unit": "../x", "code": ""},
         {"op": "exited", "code": 0, "reason": "", "cpu": 10**400},
         {"op": "names_report", "names": [["a", "b", "c"]]},

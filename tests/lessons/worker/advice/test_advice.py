@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.results.result import Failure
 from attn_tutor.lessons.worker.advice import advice
 from attn_tutor.lessons.worker.advice.rules import RULES
 from attn_tutor.lessons.worker.advice.safe_reading import (
@@ -26,7 +27,6 @@ from attn_tutor.lessons.worker.advice.safe_reading import (
 from attn_tutor.lessons.worker.advice.scene import nearest, size
 from attn_tutor.lessons.worker.advice.shape_effects import broadcast, product, viewed
 from attn_tutor.lessons.worker.jobs.execute import LONGEST, YOUR_CODE, describe, execute
-from attn_tutor.lessons.worker.message_parts import ErrorReport
 from tests.lessons.lesson_builders import doubling_exercise
 
 START = """
@@ -716,7 +716,7 @@ def test_exceptions_without_advice_keep_their_message() -> None:
 
 def test_exception_in_another_file_gets_no_advice() -> None:
     error = _raised("1 / 0")
-    assert describe(error, "<other>") == ErrorReport("error", "ZeroDivisionError: division by zero")
+    assert describe(error, "<other>") == Failure("error", "ZeroDivisionError: division by zero")
 
 
 def test_a_long_message_is_cut() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from attn_tutor.lessons.results.result import Failure
 from attn_tutor.lessons.worker.jobs.execute import YOUR_CODE, execute
-from attn_tutor.lessons.worker.message_parts import ErrorReport
 
 START = """\
 import torch
@@ -29,7 +29,7 @@ TRIED = {
 }
 
 
-def failure_of(line: str) -> ErrorReport:
+def failure_of(line: str) -> Failure:
     failure = execute(START + line, YOUR_CODE, {})
     assert failure is not None
     return failure

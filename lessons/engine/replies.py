@@ -21,7 +21,6 @@ from attn_tutor.lessons.results.flow import Flow
 from attn_tutor.lessons.results.result import (
     LONGEST_AXIS,
     WHOLE,
-    MemoryLayout,
     StepResult,
     Tensor,
     TrainingSnapshot,
@@ -44,7 +43,6 @@ from attn_tutor.lessons.what_if.changes import Changes, statements_before_cells
 from attn_tutor.lessons.worker import wire
 from attn_tutor.lessons.worker.message_parts import (
     CellWrite,
-    LayoutReport,
     NamedExpression,
     Program,
     StepRequest,
@@ -196,7 +194,7 @@ def _tensor(
         values=tuple(numbers) if whole else None,
         window=window,
         draw=shown.draw,
-        layout=_layout(report.layout) if shown.draw == "memory" and report.layout else None,
+        layout=report.layout if shown.draw == "memory" else None,
     )
 
 
@@ -207,11 +205,6 @@ def corner_of(name: str, report: TensorReport, blob: bytes) -> Tensor:
     labels = tuple(map(axis_labels.numbers, seen))
     tensor = _tensor(plain, replace(report, shape=seen), blob, ("index",) * len(seen), labels)
     return replace(tensor, name=clean(name, keep=""), shape=report.shape)
-
-
-def _layout(report: LayoutReport) -> MemoryLayout:
-    """Return the memory layout of a tensor; its storage is named by its address."""
-    return MemoryLayout(report.strides, report.offset, report.size, report.contiguous, str(report.storage))
 
 
 def with_letters(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:

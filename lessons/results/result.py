@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from attn_tutor.lessons.results.field_bounds import Line, Longest, Name, Sentence, Sizes
+from attn_tutor.lessons.results.field_bounds import Count, Line, Longest, Name, Sentence, Sizes, whole
 from attn_tutor.lessons.results.line_shapes import LineShapes, line_of
 from attn_tutor.lessons.results.verdict import Verdict
 
@@ -127,14 +127,20 @@ class MemoryLayout:
         offset: the position of the first element.
         size: how many elements the storage holds.
         contiguous: whether the elements lie row by row, without gaps.
-        storage: a letter for each storage that the tensors of a step use: tensors of one letter share numbers.
+        storage: a letter for each storage that the tensors of a step use: tensors of one letter share numbers. A child
+            sends its address instead.
     """
 
-    strides: tuple[int, ...]
-    offset: int
-    size: int
+    strides: Sizes
+    offset: Count
+    size: Count
     contiguous: bool
-    storage: str = ""
+    storage: Annotated[str, Longest(20)] = ""
+
+    def check(self) -> None:
+        """Raise `ValueError` if a child has sent no address."""
+        if str(whole(int(self.storage))) != self.storage:
+            raise ValueError("not the address of a storage")
 
 
 @dataclass(frozen=True, slots=True)

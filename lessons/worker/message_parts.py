@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeVar, dataclass_transform
 
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.field_bounds import Count, Finite, Index, Name, ReadBy, Sizes, Type
-from attn_tutor.lessons.results.result import LONGEST_AXIS, MOST_AXES, MOST_LABELS, WHOLE, Failure
+from attn_tutor.lessons.results.result import LONGEST_AXIS, MOST_AXES, MOST_LABELS, WHOLE, Failure, MemoryLayout
 
 M = TypeVar("M")
 
@@ -29,17 +29,6 @@ def of_child(failure: Failure) -> Failure:
 
 ChildFailure = Annotated[Failure, ReadBy(of_child)]
 """A failure as a child reports it."""
-
-
-@message
-class LayoutReport:
-    """The memory layout of a tensor, counted in elements; `storage` is the address of its storage."""
-
-    strides: Sizes
-    offset: Count
-    size: Count
-    contiguous: bool
-    storage: Count
 
 
 Code = Literal["B", "q", "d", "f"]
@@ -67,7 +56,7 @@ class TensorReport:
     code: Code
     offset: Count
     size: Count
-    layout: LayoutReport | None
+    layout: MemoryLayout | None
 
     def check(self) -> None:
         """Raise `ValueError` if the numbers do not have the shape, or a layout is not that of the shape."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 import torch
 from torch.nn.functional import pad
 
-from attn_tutor.lessons.results.result import WHOLE
+from attn_tutor.lessons.results.result import WHOLE, MemoryLayout
 from attn_tutor.lessons.results.summaries import How, row_stats, sampling
 from attn_tutor.lessons.worker.jobs import values
-from attn_tutor.lessons.worker.message_parts import Code, LayoutReport, TensorReport
+from attn_tutor.lessons.worker.message_parts import Code, TensorReport
 from attn_tutor.lessons.worker.messages import BlocksReport, RowReport
 from attn_tutor.lessons.worker.recording.tensor_parts import Bounds, bounds
 
@@ -50,17 +50,17 @@ def corner(tensor: torch.Tensor) -> torch.Tensor:
     return part[:CORNER, :CORNER] if part.dim() > 1 else part[:CORNER] if part.dim() else part
 
 
-def layout(tensor: torch.Tensor) -> LayoutReport | None:
+def layout(tensor: torch.Tensor) -> MemoryLayout | None:
     """Return the memory layout of a tensor, None if the tensor is not strided or has no data."""
     if tensor.layout != torch.strided or tensor.is_meta:
         return None
     storage = tensor.untyped_storage()
-    return LayoutReport(
+    return MemoryLayout(
         tensor.stride(),
         int(tensor.storage_offset()),
         storage.nbytes() // tensor.element_size(),
         tensor.is_contiguous(),
-        storage.data_ptr(),
+        str(storage.data_ptr()),
     )
 
 

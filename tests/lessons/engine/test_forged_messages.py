@@ -369,6 +369,7 @@ TENSOR = {
     **{"name": "x", "dtype": "float32", "shape": [2], "low": 0.0, "high": 1.0, "whole": True, "rows": 1},
     **{"code": "f", "offset": 0, "size": 8, "layout": None},
 }
+LAYOUT = {"strides": [1], "offset": 0, "size": 9, "contiguous": True, "storage": "5"}
 EMPTY = TENSOR | {"rows": 0, "size": 0}
 STEP = {
     **{"op": "step_report", "id": "one", "error": None, "stdout": [0, 0], "tensors": [TENSOR], "text": {}},
@@ -396,11 +397,10 @@ STEPS: dict[str, dict[str, Any]] = {
     "rows of no width": {"tensors": [TENSOR | {"shape": [1 << 17, 1], "whole": False, "rows": 10**15}]},
     "a truth value in place of a size": {"tensors": [TENSOR | {"shape": [True]}]},
     "more tensors than the step shows": {"tensors": [TENSOR, TENSOR]},
-    "a layout of other axes": {
-        "tensors": [
-            TENSOR | {"layout": {"strides": [], "offset": 0, "size": 9, "contiguous": True, "storage": 0}},
-        ]
-    },
+    "a layout of other axes": {"tensors": [TENSOR | {"layout": LAYOUT | {"strides": []}}]},
+    "a storage that a terminal would obey": {"tensors": [TENSOR | {"layout": LAYOUT | {"storage": "\x1b[2J"}}]},
+    "a storage before the first": {"tensors": [TENSOR | {"layout": LAYOUT | {"storage": "-1"}}]},
+    "a storage beyond the last": {"tensors": [TENSOR | {"layout": LAYOUT | {"storage": str(1 << 64)}}]},
     "the report of another step": {"id": "two"},
     "output from its end to its beginning": {"stdout": [9, 3]},
     "output from a place that no file has": {"stdout": [1 << 63, 1 << 63]},
@@ -436,7 +436,7 @@ def test_forged_report_of_a_step_fails_the_step(changed: dict[str, Any]) -> None
 
 def test_report_that_is_not_forged_is_read() -> None:
     """The cases above fail for what they change alone."""
-    run = lesson_run(LESSON, wire.Frame(STEP, NUMBERS))
+    run = lesson_run(LESSON, wire.Frame(STEP | {"tensors": [TENSOR | {"layout": LAYOUT}]}, NUMBERS))
     assert isinstance(run, list)
     assert run[0].error is None
     assert run[0].tensors[0].values == (0.0, 0.0)

@@ -18,10 +18,10 @@ from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.field_bounds import LARGEST_INTEGER, LEAST_INTEGER, Between, Items, Longest, ReadBy
 from attn_tutor.lessons.results.flow import Flow, FlowArrow, FlowBox, OpenBox
 from attn_tutor.lessons.results.line_shapes import LineReport, ShapeReport
-from attn_tutor.lessons.results.result import MOST_STEPS, Failure
+from attn_tutor.lessons.results.result import MOST_STEPS, Failure, MemoryLayout
 from attn_tutor.lessons.worker import channel, wire
 from attn_tutor.lessons.worker.judging_messages import HiddenInputs
-from attn_tutor.lessons.worker.message_parts import BYTES, LayoutReport, TensorReport, of_child
+from attn_tutor.lessons.worker.message_parts import BYTES, TensorReport, of_child
 from attn_tutor.lessons.worker.messages import BlocksReport, RowReport, Snapshot, WindowReport
 
 Made = st.SearchStrategy[Any]
@@ -142,7 +142,7 @@ def tensor_reports(draw: st.DrawFn) -> TensorReport:
     elif count == 0:
         whole = True
     strides = tuple(draw(st.integers(0, 9)) for _ in shape)
-    layout = LayoutReport(strides, draw(st.integers(0, 9)), draw(st.integers(0, 99)), draw(st.booleans()), 1 << 40)
+    layout = MemoryLayout(strides, draw(st.integers(0, 9)), draw(st.integers(0, 99)), draw(st.booleans()), str(1 << 40))
     return TensorReport(
         name=draw(TEXTS),
         dtype=draw(st.sampled_from(["float32", "bool", "int64", "?"])),

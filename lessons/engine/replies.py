@@ -26,7 +26,7 @@ from attn_tutor.lessons.results.result import (
     TrainingSnapshot,
     Window,
 )
-from attn_tutor.lessons.results.summaries import Blocks, RowStats
+from attn_tutor.lessons.results.summaries import LARGEST_WINDOW, Blocks, RowStats
 from attn_tutor.lessons.results.tensor_questions import (
     BlocksQuestion,
     BoxQuestion,
@@ -50,7 +50,6 @@ from attn_tutor.lessons.worker.message_parts import (
     TensorReport,
 )
 from attn_tutor.lessons.worker.messages import (
-    LARGEST_WINDOW,
     BlocksReport,
     ExplanationReport,
     FlowReport,
@@ -266,11 +265,11 @@ def _blocks(question: BlocksQuestion, report: BlocksReport) -> Blocks:
 
 def _row(question: RowQuestion, report: RowReport) -> RowStats:
     cols = LONGEST_AXIS if question.matrix is None else question.matrix[1]
-    if len(report.cols) > question.top or report.support > cols or max(report.cols, default=-1) >= cols:
+    stats = report.stats
+    is_other = (stats.lead, stats.row) != (question.lead, question.row) or len(stats.top) > question.top
+    if is_other or stats.support > cols or any(col >= cols for col, _ in stats.top):
         raise wire.WireError("the values of another row")
-    total, *values = _cast("d", report.blob)
-    top = tuple(zip(report.cols, values, strict=True))
-    return RowStats(question.lead, question.row, total, report.low, report.high, report.support, report.bits, top)
+    return stats
 
 
 def _explanation(question: ExplainQuestion | FollowQuestion, report: ExplanationReport) -> Explanation:

@@ -9,13 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from attn_tutor.lessons.results.field_bounds import Between, Count, Finite, Index, Longest
 
 How = Literal["max", "mean"]
 """The number that stands for a block."""
 
 SUM_OF_WEIGHTS = 1e-3
 """Distance from a sum of 1 up to which a row counts as a distribution."""
+
+LARGEST_WINDOW = 256
+"""The most rows, and the most columns, of a part of a matrix."""
 
 LOOKED_AT = 1 << 25
 """Numbers of a matrix beyond which its blocks are summed up from a sample: more would take longer than people wait."""
@@ -67,14 +72,14 @@ class RowStats:
         top: column and value of the greatest ones, in order, without masked values (-inf) and NaN.
     """
 
-    lead: tuple[int, ...]
-    row: int
+    lead: Index
+    row: Count
     total: float
-    low: float | None
-    high: float | None
-    support: int
-    bits: float | None
-    top: tuple[tuple[int, float], ...]
+    low: Finite | None
+    high: Finite | None
+    support: Count
+    bits: Annotated[float, Between(0, 64)] | None
+    top: Annotated[tuple[tuple[Count, float], ...], Longest(LARGEST_WINDOW)]
 
     @property
     def equal_shares(self) -> float | None:

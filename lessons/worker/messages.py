@@ -16,7 +16,6 @@ from attn_tutor.lessons.results.field_bounds import (
     Between,
     Bytes,
     Count,
-    Finite,
     Longest,
     Name,
     ReadBy,
@@ -28,6 +27,7 @@ from attn_tutor.lessons.results.field_bounds import (
 from attn_tutor.lessons.results.flow import Flow
 from attn_tutor.lessons.results.line_shapes import LineReport
 from attn_tutor.lessons.results.result import LONGEST_AXIS, MOST_KEPT, MOST_STEPS, WHOLE
+from attn_tutor.lessons.results.summaries import LARGEST_WINDOW, RowStats
 from attn_tutor.lessons.results.tensor_questions import QUESTIONS, Refusal
 from attn_tutor.lessons.worker.judging_messages import JUDGING_REPLIES
 from attn_tutor.lessons.worker.message_parts import (
@@ -56,9 +56,6 @@ EXIT_NO_PROCESS = 96
 EXIT_BROKEN = 99
 """The child's own tools no longer work, since its program has changed them."""
 
-
-LARGEST_WINDOW = 256
-"""The most rows, and the most columns, of a window."""
 
 MOST_BLOCKS = 1 << 14
 """The most blocks of a matrix."""
@@ -99,19 +96,9 @@ class BlocksReport:
 
 @message
 class RowReport:
-    """The statistics of a row. The blob holds its sum and the values at `cols`, as doubles."""
+    """The statistics of a row."""
 
-    low: Finite | None
-    high: Finite | None
-    support: Count
-    bits: Annotated[float, Between(0, 64)] | None
-    cols: Annotated[tuple[Count, ...], Longest(LARGEST_WINDOW)]
-    blob: bytes
-
-    def check(self) -> None:
-        """Raise `ValueError` if there is not a number for the sum and for each column."""
-        if len(self.blob) != (1 + len(self.cols)) * LARGEST_NUMBER:
-            raise ValueError("not the numbers of a row")
+    stats: RowStats
 
 
 @message

@@ -1,4 +1,4 @@
-"""Reports of tensors for the screen: shape, bounds and numbers, and summaries of a matrix by blocks and rows.
+"""Reports of tensors for the screen: shape, bounds and numbers, and summaries of a matrix by blocks.
 
 Summaries are computed in the worker, so that only the visible part is sent.
 """
@@ -9,10 +9,10 @@ import torch
 from torch.nn.functional import pad
 
 from attn_tutor.lessons.results.result import WHOLE, MemoryLayout
-from attn_tutor.lessons.results.summaries import How, row_stats, sampling
+from attn_tutor.lessons.results.summaries import How, sampling
 from attn_tutor.lessons.worker.jobs import values
 from attn_tutor.lessons.worker.message_parts import Code, TensorReport
-from attn_tutor.lessons.worker.messages import BlocksReport, RowReport
+from attn_tutor.lessons.worker.messages import BlocksReport
 from attn_tutor.lessons.worker.recording.tensor_parts import Bounds, bounds
 
 CORNER = 32
@@ -106,17 +106,6 @@ def blocks_report(matrix: torch.Tensor, rows: int, cols: int, how: How) -> Block
         peaks[index] = (index * rows + best // per_row * row_step) * width + firsts + best % per_row * col_step
         grid[index] = cells.gather(1, best[:, None])[:, 0] if how == "max" else _mean(cells)
     return BlocksReport(down, width, values.raw(grid) + values.raw(peaks))
-
-
-def row_report(matrix: torch.Tensor, index: int, top: int) -> RowReport:
-    """Compute the statistics of a row, as `lessons.results.summaries.row_stats` defines them.
-
-    Values are sent as doubles, since JSON has no NaN.
-    """
-    stats = row_stats((), index, matrix[index].tolist(), top)
-    numbers = torch.tensor([stats.total, *(value for _, value in stats.top)], dtype=torch.float64)
-    cols = tuple(col for col, _ in stats.top)
-    return RowReport(stats.low, stats.high, stats.support, stats.bits, cols, values.raw(numbers))
 
 
 def _mean(cells: torch.Tensor) -> torch.Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from attn_tutor.lessons.results.summaries import LARGEST_WINDOW, row_stats
 from attn_tutor.lessons.results.tensor_questions import (
     BlocksQuestion,
     BoxQuestion,
@@ -28,7 +29,6 @@ from attn_tutor.lessons.worker.jobs import prompt, tensor_entries
 from attn_tutor.lessons.worker.jobs.execute import describe
 from attn_tutor.lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
 from attn_tutor.lessons.worker.messages import (
-    LARGEST_WINDOW,
     MOST_BLOCKS,
     BlocksReport,
     ExplanationReport,
@@ -177,7 +177,7 @@ def row(run: RunState, question: RowQuestion) -> RowReport:
     matrix = matrix_at(run, question)
     if not 0 <= question.row < matrix.shape[0]:
         raise QuestionRefused(say("no-row", "no such row"))
-    return tensor_entries.row_report(matrix, question.row, question.top)
+    return RowReport(row_stats(question.lead, question.row, matrix[question.row].tolist(), question.top))
 
 
 def matrix_at(run: RunState, question: WindowQuestion | BlocksQuestion | RowQuestion) -> torch.Tensor:

@@ -531,6 +531,11 @@ def test_flow_of_a_program_that_opens_again_and_again_is_asked_for_a_few_times()
     run.close()
 
 
+def row_report(**changed: Any) -> wire.Frame:
+    stats = {"lead": [], "row": 0, "total": 1.0, "low": 0.0, "high": 1.0, "support": 1, "bits": None, "top": [[0, 1.0]]}
+    return wire.Frame({"op": "row_report", "stats": stats | changed})
+
+
 PARTS: dict[str, tuple[Any, wire.Frame]] = {
     "more rows than were asked for": (
         WindowQuestion("x", (), 0, 0, 2, 2, UNIT, MATRIX),
@@ -558,12 +563,19 @@ PARTS: dict[str, tuple[Any, wire.Frame]] = {
     ),
     "bits of a number that cannot be counted": (
         RowQuestion("x", (), 0, 1, UNIT, MATRIX),
-        wire.Frame({"op": "row_report", "low": 0.0, "high": 1.0, "support": 1, "bits": 1e308, "cols": [0]}, bytes(16)),
+        row_report(bits=1e308),
     ),
     "a column that is not there": (
         RowQuestion("x", (), 0, 1, UNIT, MATRIX),
-        wire.Frame({"op": "row_report", "low": 0.0, "high": 1.0, "support": 1, "bits": None, "cols": [3]}, bytes(16)),
+        row_report(top=[[3, 1.0]]),
     ),
+    "more values than were asked for": (
+        RowQuestion("x", (), 0, 1, UNIT, MATRIX),
+        row_report(top=[[0, 1.0], [1, 0.0]]),
+    ),
+    "more values above 0 than there are": (RowQuestion("x", (), 0, 1, UNIT, MATRIX), row_report(support=4)),
+    "the sums of another row": (RowQuestion("x", (), 0, 1, UNIT, MATRIX), row_report(row=1)),
+    "the sums of another matrix": (RowQuestion("x", (), 0, 1, UNIT, MATRIX), row_report(lead=[0])),
     "a tensor that is not whole and has nothing": (
         ShowQuestion("x", UNIT),
         wire.Frame(
@@ -587,6 +599,12 @@ def test_mistake_that_the_exercise_does_not_have_is_not_named() -> None:
     judgement = judged([LOADED, ANSWERED], [HIDDEN, WRONG, SAME, reply])
     assert isinstance(judgement, Judgement)
     assert [item.id for item in judgement.mistakes] == ["squared"]
+
+
+def test_row_that_is_not_forged_is_read() -> None:
+    found = asked(RowQuestion("x", (), 0, 1, UNIT, MATRIX))(row_report(total=float("nan")))
+    assert isinstance(found, list)
+    assert repr(found[0].total) == "nan"
 
 
 def test_trace_without_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from attn_tutor.lessons.results.result import MOST_STEPS, Failure, MemoryLayout
 from attn_tutor.lessons.worker import channel, wire
 from attn_tutor.lessons.worker.judging_messages import HiddenInputs
 from attn_tutor.lessons.worker.message_parts import BYTES, TensorReport, of_child
-from attn_tutor.lessons.worker.messages import BlocksReport, RowReport, Snapshot, WindowReport
+from attn_tutor.lessons.worker.messages import BlocksReport, Snapshot, WindowReport
 
 Made = st.SearchStrategy[Any]
 
@@ -204,12 +204,6 @@ def blocks(draw: st.DrawFn) -> BlocksReport:
 
 
 @st.composite
-def rows(draw: st.DrawFn) -> Any:
-    row = draw(plain_message(RowReport))
-    return replace(row, blob=bytes(8 * (1 + len(row.cols))))
-
-
-@st.composite
 def snapshots(draw: st.DrawFn) -> Any:
     total = draw(st.integers(0, MOST_STEPS))
     done = draw(st.integers(0, total))
@@ -228,7 +222,6 @@ SPECIAL: dict[Any, Callable[[], Made]] = {
     FlowBox: flow_boxes,
     WindowReport: windows,
     BlocksReport: blocks,
-    RowReport: rows,
     Snapshot: snapshots,
     HiddenInputs: hidden_inputs,
 }

@@ -17,7 +17,7 @@ from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.results import summaries as definitions
 from attn_tutor.lessons.results.summaries import Blocks, How, RowStats, blocks_of, row_stats
-from attn_tutor.lessons.results.tensor_questions import BlocksQuestion, RowQuestion
+from attn_tutor.lessons.results.tensor_questions import BlocksQuestion
 from attn_tutor.lessons.worker.jobs import tensor_entries
 from tests.lessons import run_questions
 from tests.lessons.lesson_builders import code_step, lesson_of
@@ -143,11 +143,6 @@ def test_statistics_of_masked_scores() -> None:
     assert isnan(stats.total)
     assert row_stats((), 0, [-inf, 1.0], 5).total == -inf
     assert row_stats((), 0, [-inf], 5) == RowStats((), 0, -inf, None, None, 0, None, ())
-
-
-def test_row_from_the_worker() -> None:
-    report = tensor_entries.row_report(torch.tensor([[0.0, 0.0], [0.25, 0.75]]), 1, 5)
-    assert replies.result_of(RowQuestion("x", (3,), 1, 5), report) == row_stats((3,), 1, [0.25, 0.75], 5)
 
 
 # A run ---------------------------------------------------------------------------------------------------------------

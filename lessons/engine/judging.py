@@ -31,7 +31,6 @@ from attn_tutor.lessons.results.result import (
 from attn_tutor.lessons.worker.judging_messages import (
     CheckRequest,
     CompareResults,
-    ComparisonReport,
     Diagnose,
     DiagnosisReport,
     DifferenceReport,
@@ -118,8 +117,7 @@ def compare(exercise: ExerciseStep, source: str, child: Child, seed: int | None 
         traced = judge_children.run(request, child, hidden, lambda: False, trace=True)
         if traced.failure or traced.missing:
             raise WorkerError(judge_children.nothing_to_compare_words())
-        report = judge_children.ask(judge, CompareResults(traced.actual, traced.blob), ComparisonReport)
-        return AnswerComparison(report.intermediates, report.own)
+        return judge_children.ask(judge, CompareResults(traced.actual, traced.blob), AnswerComparison)
 
 
 def _unfit(request: Request) -> Judgement | None:
@@ -248,9 +246,7 @@ def _diagnose(
     except WorkerError:
         # The verdict stands without a diagnosis.
         return ()
-    return tuple(
-        NamedMistake(item.id, names[item.id], item.text, item.line) for item in report.found if item.id in names
-    )
+    return tuple(replace(item, name=names[item.id]) for item in report.found if item.id in names)
 
 
 def _difference(

@@ -23,11 +23,10 @@ from attn_tutor.lessons.reading.operations import may_make, words_of
 from attn_tutor.lessons.reading.own_edits import LAST_RANK, OwnEdits
 from attn_tutor.lessons.reading.repair_kinds import ADDING, LAST, LEAVING, outcome_of
 from attn_tutor.lessons.reading.repairs import Repair, choose, gives_away, is_a_name, repairs
-from attn_tutor.lessons.results.result import Judgement, NamedMistake, WorkerError
+from attn_tutor.lessons.results.result import AnswerComparison, Judgement, NamedMistake, WorkerError
 from attn_tutor.lessons.worker import channel, wire
 from attn_tutor.lessons.worker.judging_messages import (
     CompareResults,
-    ComparisonReport,
     HiddenInputs,
     Recognition,
     Recognize,
@@ -560,7 +559,7 @@ def try_suggestions(
         if not suggestion.semantic:
             return suggestion.text
         try:
-            report = judge_children.ask(judge, CompareResults(traced.actual, traced.blob), ComparisonReport)
+            report = judge_children.ask(judge, CompareResults(traced.actual, traced.blob), AnswerComparison)
         except WorkerError:
             return ""
         if any(item.your_line == answer.failure.line for item in report.intermediates):

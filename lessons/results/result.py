@@ -38,6 +38,10 @@ MOST_KEPT = 4 << 20
 """Bytes of trained state that a training may hand over."""
 
 
+MOST_RESULTS = 1000
+"""The most intermediate results of an answer."""
+
+
 class WorkerError(Exception):
     """The worker cannot run anything: it did not start, or it ended and could not be restarted."""
 
@@ -286,15 +290,15 @@ class NamedMistake:
     """A known mistake that an answer shows, or the kind of edit that makes the answer pass.
 
     Attributes:
-        name: its name in a few words; empty if learners are told nothing of it.
+        name: its name in a few words; empty if learners are told nothing of it, and where the judge has found it.
         text: the explanation for the learner.
         line: the line of the answer that makes it, None if it is unknown.
     """
 
-    id: str
-    name: str
-    text: str
-    line: int | None = None
+    id: Name
+    name: Name
+    text: Sentence
+    line: Line | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,5 +383,5 @@ class Intermediate:
 class AnswerComparison:
     """An answer compared with the model answer: the intermediates of the latter, and the ones only in the answer."""
 
-    intermediates: tuple[Intermediate, ...]
-    own: tuple[Intermediate, ...] = ()
+    intermediates: Annotated[tuple[Intermediate, ...], Longest(MOST_RESULTS)]
+    own: Annotated[tuple[Intermediate, ...], Longest(MOST_RESULTS)] = ()

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from attn_tutor.lessons.reading.mistake_edits import KnownMistake
-from attn_tutor.lessons.results.field_bounds import Line, Longest, Name, Plain, Sentence
-from attn_tutor.lessons.results.result import CheckResult, Intermediate
+from attn_tutor.lessons.results.field_bounds import Line, Longest, Name, Plain
+from attn_tutor.lessons.results.result import MOST_RESULTS, AnswerComparison, CheckResult, NamedMistake
 from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.worker.message_parts import ChildFailure, TensorReport, check_shown, message
-
-MOST_RESULTS = 1000
-"""The most intermediate results of an answer."""
 
 # The child that runs the answer --------------------------------------------------------------------------------------
 
@@ -188,19 +185,10 @@ class Diagnose:
 
 
 @message
-class FoundMistake:
-    """The id of a known mistake, the text about it for the learner, and the line of the answer that makes it."""
-
-    id: Name
-    text: Sentence
-    line: Line | None
-
-
-@message
 class DiagnosisReport:
-    """The known mistakes found in an answer: none, one, or two that were made together."""
+    """The known mistakes found in an answer, without names: none, one, or two that were made together."""
 
-    found: Annotated[tuple[FoundMistake, ...], Longest(2)]
+    found: Annotated[tuple[NamedMistake, ...], Longest(2)]
 
 
 @message
@@ -244,14 +232,6 @@ class CompareResults:
     blob: bytes
 
 
-@message
-class ComparisonReport:
-    """The intermediate results of the model answer with their matches, and the results that only the answer has."""
-
-    intermediates: Annotated[tuple[Intermediate, ...], Longest(MOST_RESULTS)]
-    own: Annotated[tuple[Intermediate, ...], Longest(MOST_RESULTS)]
-
-
 JUDGING_REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     RunAnswer: (AnswerLoaded,),
     RunRepairs: (RepairReport,),
@@ -261,6 +241,6 @@ JUDGING_REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     Recognize: (Recognition,),
     Diagnose: (DiagnosisReport,),
     FindDifference: (DifferenceReport,),
-    CompareResults: (ComparisonReport,),
+    CompareResults: (AnswerComparison,),
 }
 """The possible replies to each of these messages."""

@@ -23,7 +23,7 @@ from attn_tutor.lessons.reading import mistake_edits
 from attn_tutor.lessons.reading.mistake_edits import KnownMistake
 from attn_tutor.lessons.reading.operations import may_make
 from attn_tutor.lessons.results.code_unit import CodeUnit
-from attn_tutor.lessons.results.result import CheckResult, Failure, Intermediate
+from attn_tutor.lessons.results.result import AnswerComparison, CheckResult, Failure, Intermediate, NamedMistake
 from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel
@@ -36,7 +36,6 @@ from attn_tutor.lessons.worker.jobs.lesson_run import seed as seed_generators
 from attn_tutor.lessons.worker.judging_messages import (
     CheckRequest,
     CompareResults,
-    ComparisonReport,
     Decide,
     Decision,
     Diagnose,
@@ -44,7 +43,6 @@ from attn_tutor.lessons.worker.judging_messages import (
     DifferenceReport,
     DifferingPlace,
     FindDifference,
-    FoundMistake,
     HiddenInputs,
     Judge,
     MistakeRequest,
@@ -215,7 +213,7 @@ def diagnose(case: _Case, question: Diagnose) -> DiagnosisReport:
     )
     # Beside a second mistake, numbers may come from that one: two results in the wrong order are taken for each other.
     reports = tuple(
-        FoundMistake(item.id, _description(case, texts[item.id], alone=len(found) == 1), _line(case, item))
+        NamedMistake(item.id, "", _description(case, texts[item.id], alone=len(found) == 1), _line(case, item))
         for item in found
     )
     # The next answer has a trace of its own, or none.
@@ -453,7 +451,7 @@ def find_difference(case: _Case, question: FindDifference) -> DifferenceReport:
     return DifferenceReport(difference, line, bytes(blob))
 
 
-def compare(case: _Case, question: CompareResults) -> ComparisonReport:
+def compare(case: _Case, question: CompareResults) -> AnswerComparison:
     """List the intermediate results of the model answer with their matches, and those that only the answer has."""
     comparison = Comparison(_theirs(question), _trace(case, case.exercise.solution))
     ours, theirs = comparison.ours.results, comparison.theirs.results
@@ -469,7 +467,7 @@ def compare(case: _Case, question: CompareResults) -> ComparisonReport:
         for index, item in enumerate(theirs)
         if not comparison.kin.agrees(index)
     )
-    return ComparisonReport(tuple(rows.values()), own)
+    return AnswerComparison(tuple(rows.values()), own)
 
 
 def _theirs(question: FindDifference | CompareResults) -> AnswerTrace:

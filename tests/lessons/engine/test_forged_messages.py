@@ -322,7 +322,7 @@ READERS: dict[str, Callable[[wire.Frame], object]] = {
     "decision": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, reply, SAME, NOTHING]),
     "diagnosis_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, SAME, reply]),
     "difference_report": lambda reply: judged([LOADED, ANSWERED], [HIDDEN, WRONG, reply, NOTHING]),
-    "comparison_report": compared_answer,
+    "answer_comparison": compared_answer,
     "repair_report": lambda reply: judged(
         [LOADED, ANSWERED], [HIDDEN, WRONG, SAME, NOTHING, WRONG, RECOGNIZED], [reply]
     ),
@@ -594,11 +594,11 @@ def test_forged_part_of_a_matrix_ends_the_child(question: Any, reply: wire.Frame
 
 
 def test_mistake_that_the_exercise_does_not_have_is_not_named() -> None:
-    found = [{"id": name, "text": "", "line": 1} for name in ("nope", "squared")]
+    found = [{"id": name, "name": "", "text": "", "line": 1} for name in ("of another exercise", "squared")]
     reply = wire.Frame({"op": "diagnosis_report", "found": found})
     judgement = judged([LOADED, ANSWERED], [HIDDEN, WRONG, SAME, reply])
     assert isinstance(judgement, Judgement)
-    assert [item.id for item in judgement.mistakes] == ["squared"]
+    assert [(item.id, item.name) for item in judgement.mistakes] == [("squared", "squared")]
 
 
 def test_row_that_is_not_forged_is_read() -> None:

@@ -19,8 +19,8 @@ from textual.pilot import Pilot
 from attn_tutor.lessons.engine.programs import tensor_file_session
 from attn_tutor.lessons.engine.programs.program_session import ProgramSession
 from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.render import tensor_file_text
+from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.tui.app import TutorApp
 from attn_tutor.tui.commands.open_session import open_session
 from attn_tutor.tui.sources.pages import ProgramSource, TensorFileSource

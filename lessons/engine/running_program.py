@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,9 +14,9 @@ from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
 from attn_tutor.lessons.engine.launching.reinstalling import install_command
 from attn_tutor.lessons.format.lesson import Limits
 from attn_tutor.lessons.results import line_shapes
-from attn_tutor.lessons.results.clean_text import clean, printable
+from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.results.code_unit import PROGRAM, with_file, without_frames
-from attn_tutor.lessons.results.program_result import ProgramResult
+from attn_tutor.lessons.results.program_result import WALL, OwnProgram, ProgramResult
 from attn_tutor.lessons.results.result import Failure
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel, wire
@@ -37,7 +36,7 @@ class ProgramLimits(Limits):
     file: ClassVar[int] = 200
 
 
-LIMITS = ProgramLimits(cpu=300, wall=60, memory=6144)
+LIMITS = ProgramLimits(cpu=300, wall=WALL, memory=6144)
 """The limits of a program and its record, unless they are lifted. When the time is up, what it did can be looked at."""
 
 UNLIMITED = Limits.model_construct(cpu=10**9, wall=10**9, memory=1 << 30)
@@ -51,50 +50,11 @@ GRACE = 20.0
 """Seconds for the report of a program after its time is up: names are found only then."""
 
 
-@dataclass(frozen=True, slots=True)
-class OwnProgram:
-    """A program of one's own.
-
-    Attributes:
-        path: its file, as an absolute path.
-        code: its source.
-        arguments: what follows the name of the file on a command line.
-        folder: the working directory.
-        environment: the variables of the environment.
-        limited: whether the limits of the worker hold for it.
-        wall: the seconds after which it is stopped; None if it runs to its end.
-        sources: the source of each other file that is changed, by its path from the folder of the program on.
-        data: of a file of tensors, which the code reads, what its page says of it; "" if the file is the program.
-    """
-
-    path: str
-    code: str
-    arguments: tuple[str, ...]
-    folder: str
-    environment: tuple[tuple[str, str], ...]
-    limited: bool = True
-    wall: float | None = LIMITS.wall
-    sources: tuple[tuple[str, str], ...] = ()
-    data: str = ""
-
-    @classmethod
-    def here(cls, path: Path, code: str, arguments: Sequence[str] = (), *, limited: bool = True) -> OwnProgram:
-        """Return a program with the working directory and the environment of this process."""
-        environment = tuple(sorted(os.environ.items()))
-        wall = LIMITS.wall if limited else None
-        return cls(str(path.resolve()), code, tuple(arguments), os.getcwd(), environment, limited, wall)
-
-    @property
-    def name(self) -> str:
-        """The name of its file, which is safe to print."""
-        return printable(Path(self.path).name)
-
-    @property
-    def limits(self) -> Limits:
-        """The limits for its process."""
-        if self.data:
-            return with_room_for(Path(self.path), LIMITS)
-        return LIMITS if self.limited else UNLIMITED
+def limits_of(program: OwnProgram) -> Limits:
+    """Return the limits for the process of a program."""
+    if program.data:
+        return with_room_for(Path(program.path), LIMITS)
+    return LIMITS if program.limited else UNLIMITED
 
 
 def with_room_for(path: Path, limits: Limits) -> Limits:
@@ -114,29 +74,16 @@ def run(
 
     In a hunt, it may end the program when it has found the first number that is not finite.
     """
-    message = RunProgram(
-        path=program.path,
-        code=program.code,
-        arguments=program.arguments,
-        folder=program.folder,
-        environment=dict(program.environment),
-        cells=tuple(cells),
-        wall=program.wall,
-        limited=program.limited,
-        purpose=purpose,
-        sources=dict(program.sources),
-        is_data=bool(program.data),
-    )
     deadline = None if program.wall is None else time.monotonic() + program.wall + GRACE
     try:
-        channel.send(job.talk, message)
+        channel.send(job.talk, RunProgram(program, tuple(cells), purpose))
         report = channel.receive(job.talk, ProgramReport, deadline=deadline)
         return _result(report, job, program.name), True
     except TimeoutError:
-        failure = children.timeout_failure(job, program.limits.wall)
+        failure = children.timeout_failure(job, limits_of(program).wall)
     except wire.WireError as error:
         # A child that sends something unreadable is ended.
-        failure = children.exit_failure(job, error, program.limits, cancelled())
+        failure = children.exit_failure(job, error, limits_of(program), cancelled())
     return ProgramResult(PROGRAM.name, stdout=_printed(job, program.name), error=failure), False
 
 

@@ -27,10 +27,10 @@ from attn_tutor.lessons.engine.launching.launchers import (
     output,
 )
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.engine.training import Control
 from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits, TrainStep
 from attn_tutor.lessons.learner import trained_models
+from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.lessons.results.result import (
     AnswerComparison,
     Failure,
@@ -144,7 +144,7 @@ class Session:
         lifted only in a session that was made without them. Raises `WorkerError` if the worker cannot run anything.
         """
         self._cancelled.clear()
-        job = self._launch(program.limits, QUESTION_CPU)
+        job = self._launch(running_program.limits_of(program), QUESTION_CPU)
         try:
             with self._current(job):
                 result, survived = running_program.run(program, cells, job, self._cancelled.is_set, purpose)

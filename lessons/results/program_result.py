@@ -1,12 +1,58 @@
-"""The result of a program of one's own: what a step's run returns, and the tensors that its source names."""
+"""Programs of one's own, and their results: what a step's run returns, and the tensors that the source names."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
+from attn_tutor.lessons.results.clean_text import printable
 from attn_tutor.lessons.results.field_bounds import Count, Line, PrintedLines, Sizes, Type
 from attn_tutor.lessons.results.result import StepResult
+
+WALL = 60.0
+"""Seconds after which a program is stopped, unless its limits are lifted."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProgram:
+    """A program of one's own.
+
+    Attributes:
+        path: its file, as an absolute path.
+        code: its source.
+        arguments: what follows the name of the file on a command line.
+        folder: the working directory.
+        environment: the variables of the environment.
+        limited: whether the limits of the worker hold for it.
+        wall: the seconds after which it is stopped; None if it runs to its end.
+        sources: the source of each other file that is changed, by its path from the folder of the program on.
+        data: of a file of tensors, which the code reads, what its page says of it; "" if the file is the program.
+    """
+
+    path: str
+    code: str
+    arguments: tuple[str, ...]
+    folder: str
+    environment: tuple[tuple[str, str], ...]
+    limited: bool = True
+    wall: float | None = WALL
+    sources: tuple[tuple[str, str], ...] = ()
+    data: str = ""
+
+    @classmethod
+    def here(cls, path: Path, code: str, arguments: Sequence[str] = (), *, limited: bool = True) -> OwnProgram:
+        """Return a program with the working directory and the environment of this process."""
+        environment = tuple(sorted(os.environ.items()))
+        wall = WALL if limited else None
+        return cls(str(path.resolve()), code, tuple(arguments), os.getcwd(), environment, limited, wall)
+
+    @property
+    def name(self) -> str:
+        """The name of its file, which is safe to print."""
+        return printable(Path(self.path).name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from attn_tutor.lessons.results import nonfinite
@@ -22,7 +21,7 @@ from attn_tutor.lessons.results.field_bounds import (
     check_range,
 )
 from attn_tutor.lessons.results.line_shapes import LineReport
-from attn_tutor.lessons.results.program_result import FailedAt, Named
+from attn_tutor.lessons.results.program_result import FailedAt, Named, OwnProgram
 from attn_tutor.lessons.results.run_comparison import NO_GAPS, Gaps, RunComparison
 from attn_tutor.lessons.results.tensor_file import TensorList, TensorStatistics
 from attn_tutor.lessons.results.tensor_questions import Refusal
@@ -48,31 +47,14 @@ class RunProgram:
     """Run a program of one's own as Python would, report it, then answer questions until the connection is closed.
 
     Attributes:
-        path: its file, as an absolute path.
-        code: its source, with what was changed in it.
-        arguments: what follows the name of the file on a command line.
-        folder: the working directory.
-        environment: the variables of the environment.
         cells: the numbers that were changed in it.
-        wall: seconds after which it is stopped; None to let it run to its end.
-        limited: whether the limits of the worker hold for it.
         purpose: what will be asked about it: questions about its tensors; where a number came from that is not
             finite; what it has computed, to compare it.
-        sources: the source of each other file that was changed, by its path from the folder of the program on.
-        is_data: whether the file is not the program, but what the code reads.
     """
 
-    path: str
-    code: str
-    arguments: tuple[str, ...]
-    folder: str
-    environment: dict[str, str]
+    program: OwnProgram
     cells: tuple[CellWrite, ...]
-    wall: float | None
-    limited: bool
     purpose: Purpose
-    sources: dict[str, str] = field(default_factory=dict)
-    is_data: bool = False
 
 
 @message

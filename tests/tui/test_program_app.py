@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from attn_tutor.lessons.engine.programs.program_session import ProgramSession
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.engine.session import Session
+from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.tui.app import TutorApp
 from attn_tutor.tui.sources.pages import ProgramSource
 from tests.tui.learner import SSH, Learner

@@ -9,11 +9,10 @@ from pydantic import ValidationError
 
 from attn_tutor.lessons.engine import explanation_tree
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Lesson
 from attn_tutor.lessons.results.code_unit import PROGRAM
-from attn_tutor.lessons.results.program_result import ProgramResult
+from attn_tutor.lessons.results.program_result import OwnProgram, ProgramResult
 from attn_tutor.lessons.results.result import StepResult, Tensor
 from attn_tutor.lessons.results.tensor_questions import ShowQuestion
 from attn_tutor.lessons.texts.wording import Wording

@@ -12,7 +12,6 @@ from attn_tutor.lessons.engine.programs.first_difference import lead_to_first
 from attn_tutor.lessons.engine.programs.program_lesson import TensorGroup
 from attn_tutor.lessons.engine.programs.program_session import ProgramRun, ProgramSession
 from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.format.lesson import Lesson, RunStep, Step
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.play.recorded_results import NothingRecorded
@@ -21,6 +20,7 @@ from attn_tutor.lessons.play.step_results import Runs, StepResults
 from attn_tutor.lessons.reading.course_outline import CourseOutline, LessonOutline, StepOutline
 from attn_tutor.lessons.render.tensor_file_text import size
 from attn_tutor.lessons.results.clean_text import printable
+from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.lessons.results.result import Failure, WorkerError
 from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording

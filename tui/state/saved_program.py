@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.files import read_regular
 from attn_tutor.lessons.results.clean_text import printable
+from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.tui.state.saved_file import FileFingerprint, Settling, look
 
 MISSING = 3

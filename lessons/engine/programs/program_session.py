@@ -17,14 +17,14 @@ from attn_tutor.lessons.engine import replies
 from attn_tutor.lessons.engine.launching.launchers import Launcher
 from attn_tutor.lessons.engine.programs import program_lesson
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import LIMITS, OwnProgram
+from attn_tutor.lessons.engine.running_program import LIMITS
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Lesson, RunStep
 from attn_tutor.lessons.results.clean_text import printable
 from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.flow import Flow
-from attn_tutor.lessons.results.program_result import ProgramResult
+from attn_tutor.lessons.results.program_result import OwnProgram, ProgramResult
 from attn_tutor.lessons.results.result import Failure, StepResult, Tensor
 from attn_tutor.lessons.results.tensor_questions import FlowQuestion, Refusal, ShowQuestion, TensorQuestion
 from attn_tutor.lessons.texts.wording import Wording

@@ -25,12 +25,12 @@ from attn_tutor.lessons.engine.programs.program_lesson import (
 )
 from attn_tutor.lessons.engine.programs.program_session import ProgramRun, ProgramSession
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import OwnProgram, with_room_for
+from attn_tutor.lessons.engine.running_program import with_room_for
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Lesson, Limits, RunStep, ShownTensor
 from attn_tutor.lessons.results.clean_text import clean, printable
 from attn_tutor.lessons.results.code_unit import PROGRAM
-from attn_tutor.lessons.results.program_result import Named, ProgramResult
+from attn_tutor.lessons.results.program_result import Named, OwnProgram, ProgramResult
 from attn_tutor.lessons.results.result import LONGEST_AXIS, Tensor, WorkerError
 from attn_tutor.lessons.results.tensor_file import ListedTensor, TensorList, TensorStatistics
 from attn_tutor.lessons.results.tensor_questions import Refusal

@@ -21,7 +21,7 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from attn_tutor.lessons.results.code_unit import PROGRAM
-from attn_tutor.lessons.results.program_result import FailedAt
+from attn_tutor.lessons.results.program_result import FailedAt, OwnProgram
 from attn_tutor.lessons.results.result import Failure
 from attn_tutor.lessons.results.run_comparison import Gaps
 from attn_tutor.lessons.texts.wording import Wording
@@ -145,16 +145,17 @@ class ProgramEnded(BaseException):
 def run_program(job: RunProgram, talk: socket.socket) -> None:
     """Run a program, report it with all tensors that its source names, then answer questions until the peer is gone."""
     before, began, process = lesson_run.out_size(), time.perf_counter(), os.getpid()
+    program = job.program
     own = tuple(cell for cell in job.cells if not cell.file)
     state = RunState(own, "__main__", RECORDERS[job.purpose]())
     others = [cell for cell in job.cells if cell.file]
-    edited = EditedFiles(root_of(Path(job.path)), job.sources, others, state.recorder)
+    edited = EditedFiles(root_of(Path(program.path)), dict(program.sources), others, state.recorder)
     scratch = Path(os.environ.get("TMPDIR", ""))
     files = ScratchFiles(scratch / FILES, scratch)
     with (
-        files.in_place() if job.limited else nullcontext(),
+        files.in_place() if program.limited else nullcontext(),
         loaded_batches.copied(),
-        _as_own(job, state),
+        _as_own(program, state),
         edited.imported(),
     ):
         known = set(sys.modules)
@@ -181,6 +182,7 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         )
     sources = {positions.file_of(item.file): record.sources[item.file] for item in found if item.file in record.sources}
     sources.pop(PROGRAM.filename, None)
+    written = (os.path.relpath(path, program.folder) for path in itertools.islice(files.written, MOST_WRITTEN))
     report = ProgramReport(
         error=failure,
         stdout=(before, lesson_run.out_size()),
@@ -190,15 +192,13 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
         stopped=record.stopped,
         seconds=seconds,
         blob=_packed(sources),
-        imported=fitting(_imported(Path(job.path).parent, known), 2 * SHARE),
+        imported=fitting(_imported(Path(program.path).parent, known), 2 * SHARE),
         inner=names.inner,
         operations=len(record.events),
         failed_at=None if place is None else replace(place, file=positions.file_of(place.file)),
         unlisted=fitting(unlisted(record), SHARE // 2),
         missing=missing,
-        written=fitting(
-            (os.path.relpath(path, job.folder) for path in itertools.islice(files.written, MOST_WRITTEN)), SHARE // 2
-        ),
+        written=fitting(written, SHARE // 2),
     )
     channel.send(talk, report)
     tensor_questions.serve(talk, state, HANDLERS)
@@ -278,8 +278,9 @@ def _run(job: RunProgram, state: RunState) -> tuple[Failure | None, FailedAt | N
 
     Returns the failure, where that was, and which module is missing, "" if none is.
     """
-    recorder = state.recorder
-    recorder.watch_below(str(root_of(Path(job.path))))
+    recorder, program = state.recorder, job.program
+    root = str(root_of(Path(program.path)))
+    recorder.watch_below(root)
     ended: list[Failure | None] = []
     places: list[FailedAt] = []
     missing: list[str] = []
@@ -289,16 +290,16 @@ def _run(job: RunProgram, state: RunState) -> tuple[Failure | None, FailedAt | N
             ended.append(None)
         if module := _missing_module(error):
             missing.append(module)
-        if (place := _innermost(error.__traceback__, filename, str(root_of(Path(job.path))))) is not None:
+        if (place := _innermost(error.__traceback__, filename, root)) is not None:
             places.append(place)
         recording_local_variables.note_failed_statement(recorder, state.explainer.names.positions, error.__traceback__)
-        return _described(error, filename, job)
+        return _described(error, filename, program)
 
     asks = job.purpose == "questions"
     local_variables = LocalVariables(recorder, every_call=asks)
     # The recorder's own calls come on top of those of the program.
     sys.setrecursionlimit(sys.getrecursionlimit() + ROOM)
-    with _stopped_after(job.wall) as stopper, local_variables.noting():
+    with _stopped_after(program.wall) as stopper, local_variables.noting():
         if isinstance(recorder, HuntingRecorder):
 
             def found() -> None:
@@ -307,7 +308,7 @@ def _run(job: RunProgram, state: RunState) -> tuple[Failure | None, FailedAt | N
                 stopper.soon(ProgramEnded)
 
             recorder.on_end = found
-        failure = state.run(job.code, PROGRAM, described)
+        failure = state.run(program.code, PROGRAM, described)
         if job.purpose != "trace":
             local_variables.name_items(state.namespace)
     if ended or failure is None:
@@ -328,19 +329,19 @@ def _missing_module(error: BaseException) -> str:
 
 
 @contextmanager
-def _as_own(job: RunProgram, state: RunState) -> Iterator[None]:
+def _as_own(program: OwnProgram, state: RunState) -> Iterator[None]:
     """Let the program find what it would find if Python ran it: arguments, environment, folder, its own file."""
     scratch = os.environ.get("TMPDIR", "")
     os.environ.clear()
-    os.environ.update(job.environment)
-    if job.limited and scratch:
+    os.environ.update(program.environment)
+    if program.limited and scratch:
         # Elsewhere it may not write.
         os.environ["TMPDIR"] = scratch
-    os.chdir(job.folder)
-    sys.argv[:] = [job.path, *job.arguments]
-    sys.path.insert(0, str(Path(job.path).parent))
+    os.chdir(program.folder)
+    sys.argv[:] = [program.path, *program.arguments]
+    sys.path.insert(0, str(Path(program.path).parent))
     course_package.take_away()
-    state.namespace["__file__"] = job.path
+    state.namespace["__file__"] = program.path
     # Generators start anywhere in each process: two runs would differ by more than a change between them.
     lesson_run.seed(0)
     if (numpy := sys.modules.get("numpy")) is not None:
@@ -427,10 +428,10 @@ def root_of(path: Path) -> Path:
     return path.parent
 
 
-def _described(error: BaseException, filename: str, job: RunProgram) -> Failure:
+def _described(error: BaseException, filename: str, program: OwnProgram) -> Failure:
     """Describe how a program failed: also in which other file, and which limit it has met."""
     if isinstance(error, TimeIsUp):
-        message = say("stopped", "Stopped after {seconds:g} seconds, as it was still running.", seconds=job.wall)
+        message = say("stopped", "Stopped after {seconds:g} seconds, as it was still running.", seconds=program.wall)
         report = Failure("error", message, describe(error, filename).line)
     elif isinstance(error, KeyboardInterrupt):
         report = Failure("error", say("interrupted", "Stopped with Ctrl+C."), describe(error, filename).line)
@@ -444,7 +445,7 @@ def _described(error: BaseException, filename: str, job: RunProgram) -> Failure:
         report = Failure("error", _exit_message(error), describe(error, filename).line)
     else:
         report = describe(error, filename)
-        root = str(root_of(Path(job.path)))
+        root = str(root_of(Path(program.path)))
         other = _innermost(error.__traceback__, filename, root)
         if other is not None and other.file != filename:
             inner, line = other.file, other.line
@@ -461,7 +462,7 @@ def _described(error: BaseException, filename: str, job: RunProgram) -> Failure:
             python=sys.executable,
         )
         report = replace(report, message=f"{(report.symptom or report.message).rstrip('.')}. {where}")
-    if job.limited and _is_refused(error):
+    if program.limited and _is_refused(error):
         lifted = (
             say("lifted-time", "--no-limits lets it run to its end.")
             if isinstance(error, TimeIsUp)

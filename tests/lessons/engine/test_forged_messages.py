@@ -26,7 +26,6 @@ from attn_tutor.lessons.engine.launching.launchers import ChildProcess
 from attn_tutor.lessons.engine.programs import tensor_file_session
 from attn_tutor.lessons.engine.programs.program_session import ProgramRun
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Lesson, Limits
 from attn_tutor.lessons.results import exact_formula
@@ -34,7 +33,7 @@ from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit, learner_line
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.flow import Flow, FlowBox, longest_path, nearest
 from attn_tutor.lessons.results.formula import evaluate
-from attn_tutor.lessons.results.program_result import Named, ProgramResult
+from attn_tutor.lessons.results.program_result import Named, OwnProgram, ProgramResult
 from attn_tutor.lessons.results.result import Failure, Judgement, Suggestion, WorkerError
 from attn_tutor.lessons.results.tensor_questions import (
     BlocksQuestion,

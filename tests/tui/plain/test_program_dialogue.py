@@ -13,9 +13,9 @@ import torch
 from attn_tutor.lessons.engine.programs import tensor_file_session
 from attn_tutor.lessons.engine.programs.program_session import ProgramSession
 from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.render import tensor_file_text
+from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.tui.plain import waiting_session
 from attn_tutor.tui.plain.command_table import COMMANDS
 from attn_tutor.tui.plain.console import Console

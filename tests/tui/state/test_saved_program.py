@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.engine.running_program import OwnProgram
+from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.tui.state.saved_program import SavedProgram
 
 BEGAN = 10**18

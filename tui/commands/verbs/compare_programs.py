@@ -17,13 +17,13 @@ from typing import Any
 
 from attn_tutor.lessons.engine.programs import saved_traces
 from attn_tutor.lessons.engine.programs.tensor_file_session import UnreadableTensors, opened_tensors
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.reading.reassigned import NoAssignment, reassigned
 from attn_tutor.lessons.render import run_comparison_text
 from attn_tutor.lessons.results.clean_text import printable
 from attn_tutor.lessons.results.code_unit import PROGRAM
 from attn_tutor.lessons.results.floats import json_number
+from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.lessons.results.run_comparison import RunComparison
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.program_messages import TracePart

@@ -13,11 +13,11 @@ import pytest
 import torch
 
 from attn_tutor.lessons.engine.programs.program_session import ProgramRun, ProgramSession
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.lessons.results.result import StepResult, Tensor
 from attn_tutor.lessons.results.tensor_questions import BoxQuestion, ExplainQuestion, FlowQuestion, Refusal
 from attn_tutor.lessons.what_if import cells

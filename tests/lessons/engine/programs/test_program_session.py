@@ -19,11 +19,11 @@ from attn_tutor.lessons.engine.launching.launchers import output
 from attn_tutor.lessons.engine.programs.first_difference import lead_to_first
 from attn_tutor.lessons.engine.programs.program_session import ProgramRun, ProgramSession, first_page
 from attn_tutor.lessons.engine.prompt import Prompt
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import RunStep
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation
+from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.lessons.results.result import StepResult
 from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
 from attn_tutor.lessons.what_if import cells

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.results.code_unit import PROGRAM
+from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.results.tensor_questions import ShowQuestion
 

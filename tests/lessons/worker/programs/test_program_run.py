@@ -14,11 +14,10 @@ import pytest
 import torch
 
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import OwnProgram
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.results.code_unit import PROGRAM
 from attn_tutor.lessons.results.explanation import Explanation
-from attn_tutor.lessons.results.program_result import ProgramResult
+from attn_tutor.lessons.results.program_result import OwnProgram, ProgramResult
 from attn_tutor.lessons.results.result import Failure, Tensor
 from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FlowQuestion, Refusal, ShowQuestion
 from attn_tutor.lessons.worker.programs import program_run

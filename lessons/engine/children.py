@@ -9,19 +9,20 @@ import signal
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from functools import partial
 
 from attn_tutor.lessons.engine import replies
 from attn_tutor.lessons.engine.launching.host_limits import TooFewTasks
-from attn_tutor.lessons.engine.launching.launchers import ChildProcess, line_of
+from attn_tutor.lessons.engine.launching.launchers import ChildProcess, line_of, output
 from attn_tutor.lessons.format import axis_labels
 from attn_tutor.lessons.format.lesson import Lesson, Limits
+from attn_tutor.lessons.results import line_shapes
 from attn_tutor.lessons.results.clean_text import clean
-from attn_tutor.lessons.results.result import Failure, Tensor
+from attn_tutor.lessons.results.result import Failure, StepResult, Tensor
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel, messages, wire
 from attn_tutor.lessons.worker.message_parts import TensorReport
-from attn_tutor.lessons.worker.messages import RunInput, RunScratch
+from attn_tutor.lessons.worker.messages import CodeReport, RunInput, RunScratch
 
 say = Wording("engine/child-failures")
 
@@ -136,9 +137,6 @@ def exit_failure(job: ChildProcess, error: Exception, limits: Limits, cancelled:
     )
 
 
-R = TypeVar("R")
-T = TypeVar("T")
-
 Names = tuple[tuple[str, str], ...]
 """The names that code can use, each with a summary of its value, such as `(6,3)` or `Linear`."""
 
@@ -149,45 +147,66 @@ def gone() -> Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeRequest(Generic[R, T]):
+class CodeRequest:
     """Code to run in a child that waits for questions.
 
     Attributes:
-        message: the message with the code.
-        report: the type of the child's reply.
+        lesson, step: the lesson and its step whose tensors those of the code are drawn like.
         wall: the longest time that the code may take, in seconds.
-        limits: the limits that the child was started with.
-        read: builds the result from the reply, the child (for its output) and the time taken, in seconds.
-        failed: builds the result from a failure, the child and the time taken, if the child did not survive.
     """
 
     message: RunInput | RunScratch
-    report: type[R]
+    lesson: Lesson
+    step: str
     wall: float
-    limits: Limits
-    read: Callable[[R, ChildProcess, float], T]
-    failed: Callable[[Failure, ChildProcess, float], T]
 
 
-def run_in_child(request: CodeRequest[R, T], job: ChildProcess, cancelled: Callable[[], bool]) -> tuple[T, bool]:
+@dataclass(frozen=True, slots=True)
+class CodeResult(StepResult):
+    """The result of code that runs after a lesson, as a step has one; the `id` of an input is `input 1`, and so on.
+
+    Of an input, `value` is the `repr` of its last expression, unless that is among the tensors; `names` are the names
+    that the next input can use.
+    """
+
+    value: str = ""
+    names: Names = ()
+
+
+def run_in_child(request: CodeRequest, job: ChildProcess, cancelled: Callable[[], bool]) -> tuple[CodeResult, bool]:
     """Run code in a child. Returns the result, and whether the child survived."""
     began = time.monotonic()
     job.set_idle(False)
     try:
         channel.send(job.talk, request.message)
-        report = channel.receive(job.talk, request.report, deadline=began + request.wall)
-        result = request.read(report, job, time.monotonic() - began)
+        report = channel.receive(job.talk, CodeReport, deadline=began + request.wall)
+        result = _result(request, report, job, time.monotonic() - began)
         job.set_idle(True)
         return result, True
     except TimeoutError:
         failure = timeout_failure(job, request.wall)
     except wire.WireError as error:
         # A child that sends something unreadable is ended.
-        failure = exit_failure(job, error, request.limits, cancelled())
-    return request.failed(failure, job, time.monotonic() - began), False
+        failure = exit_failure(job, error, request.lesson.limits, cancelled())
+    unit, seconds = str(request.message.unit), time.monotonic() - began
+    return CodeResult(unit, stdout=output(job.out), error=failure, seconds=seconds), False
 
 
-def tensors_of(lesson: Lesson, step: str, reports: Iterable[TensorReport], blob: bytes) -> tuple[Tensor, ...]:
+def _result(request: CodeRequest, report: CodeReport, job: ChildProcess, seconds: float) -> CodeResult:
+    lesson, step = request.lesson, request.step
+    return CodeResult(
+        str(request.message.unit),
+        stdout=output(job.out, 0, report.printed),
+        error=report.error,
+        tensors=_tensors(lesson, step, report.tensors, report.blob),
+        shapes=line_shapes.of_worker(report.shapes, partial(axis_labels.axes_of, lesson, step)),
+        seconds=seconds,
+        value=report.value,
+        names=report.names,
+    )
+
+
+def _tensors(lesson: Lesson, step: str, reports: Iterable[TensorReport], blob: bytes) -> tuple[Tensor, ...]:
     """Read tensors of learner's code, drawn as the lesson draws those of the same name and rank."""
 
     def read(report: TensorReport) -> Tensor:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 
-from attn_tutor.lessons.engine.children import CodeRequest, Names, gone, tensors_of
-from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
+from attn_tutor.lessons.engine.children import CodeRequest, CodeResult, Names, gone
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.format import axis_labels
 from attn_tutor.lessons.format.lesson import Lesson
-from attn_tutor.lessons.results import line_shapes
 from attn_tutor.lessons.results.code_unit import CodeUnit
-from attn_tutor.lessons.results.result import Failure, StepResult
+from attn_tutor.lessons.results.result import Failure
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes, apply
-from attn_tutor.lessons.worker.messages import InputReport, RunInput
+from attn_tutor.lessons.worker.messages import RunInput
 
 say = Wording("engine/prompt")
 
@@ -26,18 +22,6 @@ INPUT_LIMIT = 10.0
 
 CPU = 600
 LONGEST_INPUT = 64 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class PromptResult(StepResult):
-    """The result of an input, as a step has one; `id` is `input 1`, and so on.
-
-    `value` is the `repr` of the input's last expression, unless that is among the tensors; `names` are the names that
-    the next input can use.
-    """
-
-    value: str = ""
-    names: Names = ()
 
 
 class Prompt:
@@ -72,7 +56,7 @@ class Prompt:
         self._names = self.run.names()
         return self._names
 
-    def enter(self, code: str) -> PromptResult:
+    def enter(self, code: str) -> CodeResult:
         """Run an input. Raises `WorkerError` if the worker cannot run anything."""
         self._last += 1
         if len(code) > LONGEST_INPUT:
@@ -101,10 +85,10 @@ class Prompt:
         if run is not None:
             run.close()
 
-    def _enter(self, number: int, code: str) -> tuple[PromptResult, bool]:
+    def _enter(self, number: int, code: str) -> tuple[CodeResult, bool]:
         run = self.run
-        code_request = request(self._altered, self._step, number, code, self._wall)
-        reply = self._session.run_code(run, code_request) if run is not None else None
+        request = CodeRequest(RunInput(CodeUnit.input(number), code), self._altered, self._step, self._wall)
+        reply = self._session.run_code(run, request) if run is not None else None
         return reply or (_unrun(number, _closed() if self._closed.is_set() else gone()), False)
 
     def _rebuild(self) -> Failure | None:
@@ -143,27 +127,5 @@ def _closed() -> Failure:
     return Failure("stopped", say("closed", "The prompt has been closed."))
 
 
-def _unrun(number: int, why: Failure) -> PromptResult:
-    return PromptResult(str(CodeUnit.input(number)), error=why)
-
-
-def request(lesson: Lesson, step: str, number: int, code: str, wall: float) -> CodeRequest[InputReport, PromptResult]:
-    """Build the request to run an input."""
-    unit = CodeUnit.input(number)
-
-    def read(report: InputReport, job: ChildProcess, seconds: float) -> PromptResult:
-        return PromptResult(
-            str(unit),
-            stdout=output(job.out, 0, report.printed),
-            error=report.error,
-            tensors=tensors_of(lesson, step, report.tensors, report.blob),
-            shapes=line_shapes.of_worker(report.shapes, partial(axis_labels.axes_of, lesson, step)),
-            seconds=seconds,
-            value=report.value,
-            names=report.names,
-        )
-
-    def failed(failure: Failure, job: ChildProcess, seconds: float) -> PromptResult:
-        return PromptResult(str(unit), stdout=output(job.out), error=failure, seconds=seconds)
-
-    return CodeRequest(RunInput(unit, code), InputReport, wall, lesson.limits, read, failed)
+def _unrun(number: int, why: Failure) -> CodeResult:
+    return CodeResult(str(CodeUnit.input(number)), error=why)

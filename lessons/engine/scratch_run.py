@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from functools import partial
 
-from attn_tutor.lessons.engine.children import CodeRequest, gone, tensors_of
-from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
+from attn_tutor.lessons.engine.children import CodeRequest, gone
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.format import axis_labels
 from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson, RunStep
 from attn_tutor.lessons.reading import mistake_edits
 from attn_tutor.lessons.reading.repairs import gives_away
-from attn_tutor.lessons.results import line_shapes
 from attn_tutor.lessons.results.code_unit import CodeUnit
-from attn_tutor.lessons.results.result import Failure, StepResult
+from attn_tutor.lessons.results.result import StepResult
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.lessons.worker.messages import RunScratch, ScratchReport
+from attn_tutor.lessons.worker.messages import RunScratch
 
 say = Wording("engine/scratch-run")
 
@@ -117,37 +113,20 @@ def run(session: Session, lesson: Lesson, exercise: ExerciseStep, source: str) -
     with_code = lesson_with(lesson, exercise, source)
     before = with_code.model_copy(update={"steps": with_code.steps[:-1]})
     held = session.run(before)
-    reply = session.run_code(held, request(with_code, exercise, source)) if held.alive else None
+    code = RunScratch(CodeUnit.step(STEP), code_of(exercise, source))
+    request = CodeRequest(code, with_code, STEP, exercise.limits.wall)
+    reply = session.run_code(held, request) if held.alive else None
     failed = next((step.error for step in held.steps if step.error), None) or gone()
-    held.steps.append(_after_gap(reply[0], source) if reply else StepResult(STEP, error=failed))
+    result = _without_answer(reply[0], exercise, source) if reply else StepResult(STEP, error=failed)
+    held.steps.append(_after_gap(result, source) if reply else result)
     return with_code, held
 
 
-def _without_answer(error: Failure, exercise: ExerciseStep, source: str) -> Failure:
-    """Return an error without a suggestion that the exercise asks for."""
+def _without_answer(result: StepResult, exercise: ExerciseStep, source: str) -> StepResult:
+    """Return a result whose error does not suggest what the exercise asks for."""
+    error = result.error
+    if error is None or not error.suggestions:
+        return result
     models = mistake_edits.right_answers(exercise)
     spoils = any(gives_away(item.code, source, models) for item in error.suggestions)
-    return replace(error, message=error.untried) if spoils else error
-
-
-def request(lesson: Lesson, exercise: ExerciseStep, source: str) -> CodeRequest[ScratchReport, StepResult]:
-    """Build the request to run the code of the step `STEP`."""
-    step = lesson.step(STEP)
-    assert isinstance(step, RunStep)
-
-    def read(report: ScratchReport, job: ChildProcess, seconds: float) -> StepResult:
-        return StepResult(
-            STEP,
-            stdout=output(job.out, 0, report.printed),
-            error=report.error and _without_answer(report.error, exercise, source),
-            tensors=tensors_of(lesson, STEP, report.tensors, report.blob),
-            shapes=line_shapes.of_worker(report.shapes, partial(axis_labels.axes_of, lesson, STEP)),
-            seconds=seconds,
-        )
-
-    def failed(failure: Failure, job: ChildProcess, seconds: float) -> StepResult:
-        return StepResult(STEP, stdout=output(job.out), error=failure, seconds=seconds)
-
-    return CodeRequest(
-        RunScratch(CodeUnit.step(STEP), step.code), ScratchReport, exercise.limits.wall, lesson.limits, read, failed
-    )
+    return replace(result, error=replace(error, message=error.untried)) if spoils else result

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from attn_tutor.lessons.engine import children, judging, replies, running_program, training
-from attn_tutor.lessons.engine.children import CodeRequest, run_in_child
+from attn_tutor.lessons.engine.children import CodeRequest, CodeResult, run_in_child
 from attn_tutor.lessons.engine.judging import Diagnosis, JudgeAnswer
 from attn_tutor.lessons.engine.launching.launchers import (
     ChildProcess,
@@ -53,8 +53,6 @@ say = Wording("engine/session")
 
 QUESTION_CPU = 600.0
 """Processor seconds that a child may spend on questions about what it has run."""
-
-T = TypeVar("T")
 
 
 class Session:
@@ -238,14 +236,14 @@ class Session:
             return replace(ended, error=Failure("error", problem))
         return ended
 
-    def run_code(self, run: Run, request: CodeRequest[Any, T]) -> tuple[T, bool] | None:
+    def run_code(self, run: Run, request: CodeRequest) -> tuple[CodeResult, bool] | None:
         """Run more code in the child of a run, which `cancel` can stop.
 
         Returns the result, and whether the child survived; None if the child was gone already.
         """
         self._cancelled.clear()
 
-        def watched(job: ChildProcess) -> tuple[T, bool]:
+        def watched(job: ChildProcess) -> tuple[CodeResult, bool]:
             with self._current(job):
                 return run_in_child(request, job, self._cancelled.is_set)
 

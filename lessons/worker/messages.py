@@ -255,23 +255,6 @@ class RunInput:
 
 
 @message
-class InputReport:
-    """The result of an input, the number of bytes that it printed, and the names that the next input can use."""
-
-    error: ChildFailure | None
-    tensors: Tensors
-    value: Sentence
-    shapes: Shapes
-    names: Names
-    printed: Bytes
-    blob: bytes
-
-    def check(self) -> None:
-        """Raise `ValueError` if the numbers of the tensors are not there, or a tensor is too large."""
-        check_shown(self.tensors, self.blob)
-
-
-@message
 class RunScratch:
     """Run an answer without judging it, and show the tensors that it computes."""
 
@@ -280,14 +263,21 @@ class RunScratch:
 
 
 @message
-class ScratchReport:
-    """The result of a scratch run, and the number of bytes that it printed."""
+class CodeReport:
+    """The result of an input or a scratch run.
+
+    Attributes:
+        printed: how many bytes it printed.
+        value, names: of an input, what it gave, unless that is shown, and the names that the next one can use.
+    """
 
     error: ChildFailure | None
     tensors: Tensors
     shapes: Shapes
     printed: Bytes
     blob: bytes
+    value: Sentence = ""
+    names: Names = ()
 
     def check(self) -> None:
         """Raise `ValueError` if the numbers of the tensors are not there, or a tensor is too large."""
@@ -401,8 +391,8 @@ REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
             strict=True,
         )
     },
-    RunInput: (InputReport, Refusal),
-    RunScratch: (ScratchReport, Refusal),
+    RunInput: (CodeReport, Refusal),
+    RunScratch: (CodeReport, Refusal),
     BindNamed: (NamesReport, Refusal),
     ListNames: (NamesReport, Refusal),
     Train: (Snapshot, Trained, TrainingFailed),

@@ -10,9 +10,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from attn_tutor.lessons.engine.children import CodeRequest, Names
+from attn_tutor.lessons.engine.children import CodeRequest, CodeResult, Names
 from attn_tutor.lessons.engine.judging import Diagnosis
-from attn_tutor.lessons.engine.prompt import PromptResult
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.scratch_run import STEP
 from attn_tutor.lessons.engine.session import Session
@@ -274,7 +273,7 @@ class FakeSession(Session):
             end = time.monotonic() + PATIENCE
         return Training(tuple(snapshots), stopped=True)
 
-    def run_code(self, run: Run, request: CodeRequest[Any, Any]) -> Any:
+    def run_code(self, run: Run, request: CodeRequest) -> Any:
         """Run an input, which prints itself (`die` ends its child), or a scratch run."""
         assert isinstance(run, FakeRun)
         message = request.message
@@ -283,11 +282,11 @@ class FakeSession(Session):
         unit, code = str(message.unit), message.code
         if not self._work(f"enter {message.unit.number} {code}"):
             run.close()
-            return PromptResult(unit, error=Failure("stopped", "Stopped by you.")), False
+            return CodeResult(unit, error=Failure("stopped", "Stopped by you.")), False
         if code == "die":
             run.close()
-            return PromptResult(unit, error=Failure("crash", "It crashed.")), False
-        return PromptResult(unit, stdout=f"{code}\n", names=(("x", "(2)"),)), True
+            return CodeResult(unit, error=Failure("crash", "It crashed.")), False
+        return CodeResult(unit, stdout=f"{code}\n", names=(("x", "(2)"),)), True
 
     def _scratch_run(self, run: FakeRun) -> tuple[StepResult, bool]:
         if not self._work("scratch run"):

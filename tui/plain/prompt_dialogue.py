@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 
-from attn_tutor.lessons.engine.prompt import Prompt, PromptResult
+from attn_tutor.lessons.engine.children import CodeResult
+from attn_tutor.lessons.engine.prompt import Prompt
 from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.result import Tensor, WorkerError
@@ -89,7 +90,7 @@ class PromptDialogue:
                     yield from self._console.wrapped(str(error))
             yield from self._console.wrapped(say("left", "Back where you were. Nothing there has changed."))
 
-    def _entered(self, prompt: Prompt, code: str) -> PromptResult:
+    def _entered(self, prompt: Prompt, code: str) -> CodeResult:
         """Run an input, and keep what it makes. Raises `WorkerError`."""
         before = prompt.run
         result = self._state.session.call(lambda: prompt.enter(code))
@@ -103,7 +104,7 @@ class PromptDialogue:
             self._made[tensor.name] = tensor, CodeUnit.parse(result.id)
         return result
 
-    def _outcome(self, result: PromptResult) -> Iterator[str]:
+    def _outcome(self, result: CodeResult) -> Iterator[str]:
         """Yield what an input has led to."""
         yield from result.stdout.splitlines()
         if result.error is not None:

@@ -14,8 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from attn_tutor.lessons.engine.children import Names
-from attn_tutor.lessons.engine.prompt import PromptResult
+from attn_tutor.lessons.engine.children import CodeResult, Names
 from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.render.numbers import truncated, visible
@@ -53,7 +52,7 @@ FEW = 6
 DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
-def entry(code: str, result: PromptResult, theme: str, unicode: bool = True) -> Text:
+def entry(code: str, result: CodeResult, theme: str, unicode: bool = True) -> Text:
     """Return an input and its result as text for the transcript."""
     text = Text()
     for index, line in enumerate(rich_code(code, theme, numbered=False).split("\n", allow_blank=True)):
@@ -224,7 +223,7 @@ class PromptView(ExplainingView):
         self._welcome = welcome(names, self.size.width or 80)
         self._show_transcript()
 
-    def show_result(self, result: PromptResult) -> None:
+    def show_result(self, result: CodeResult) -> None:
         """Show the result of the input that was entered last."""
         self._entries.append(entry(self._waiting, result, self._code_theme, self._terminal.unicode))
         self._waiting, self._prompt.held = "", False

@@ -8,9 +8,9 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from attn_tutor.lessons.engine import scratch_run
-from attn_tutor.lessons.engine.children import Names
+from attn_tutor.lessons.engine.children import CodeResult, Names
 from attn_tutor.lessons.engine.launching.host_limits import JobThread
-from attn_tutor.lessons.engine.prompt import Prompt, PromptResult
+from attn_tutor.lessons.engine.prompt import Prompt
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.engine.training import Control
@@ -158,7 +158,7 @@ class AsyncSession:
         self._prompt = Prompt(self._session, lesson, step, changes)
         return await self._run_in_prompt(self._prompt.start)
 
-    async def enter(self, code: str) -> PromptResult:
+    async def enter(self, code: str) -> CodeResult:
         """Run an input of the prompt. Raises `WorkerError`."""
         if self._prompt is None:
             raise WorkerError(say("prompt-closed", "The prompt is closed."))

@@ -23,12 +23,11 @@ from attn_tutor.lessons.worker.jobs.run_state import RunState, as_tensor
 from attn_tutor.lessons.worker.message_parts import TensorReport
 from attn_tutor.lessons.worker.messages import (
     BindNamed,
-    InputReport,
+    CodeReport,
     ListNames,
     NamesReport,
     RunInput,
     RunScratch,
-    ScratchReport,
 )
 from attn_tutor.lessons.worker.recording.element_history import ValueLost
 
@@ -45,7 +44,7 @@ LAST = "_"
 """The variable that holds the last value, as in Python's own prompt."""
 
 
-def run_input(state: RunState, question: RunInput) -> InputReport:
+def run_input(state: RunState, question: RunInput) -> CodeReport:
     """Run an input. Shows the value of the expression at its end, or else the tensors that its last statement bound."""
     code = question.code
     start_output()
@@ -68,7 +67,7 @@ def run_input(state: RunState, question: RunInput) -> InputReport:
         given = [(name, state.namespace.get(name)) for name in bound_names(code)]
     blob = bytearray()
     reports = shown_of(state, question.unit, given, blob)
-    return InputReport(
+    return CodeReport(
         error=failure,
         tensors=reports,
         value="" if value is None or reports else describe_value(value),
@@ -251,7 +250,7 @@ MOST_SCRATCH_TENSORS = 8
 _setprofile = sys.setprofile
 
 
-def run_scratch(state: RunState, question: RunScratch) -> ScratchReport:
+def run_scratch(state: RunState, question: RunScratch) -> CodeReport:
     """Run an answer. Shows the local tensors of its functions as of their return, then the tensors that it binds."""
     unit = question.unit
     start_output()
@@ -270,7 +269,7 @@ def run_scratch(state: RunState, question: RunScratch) -> ScratchReport:
         for name, value in [*inner.items()][-MOST_SCRATCH_TENSORS:]
     )
     shapes = tuple(state.lines[:MOST_LINES])
-    return ScratchReport(failure, tensors, shapes, flushed_output(), bytes(blob))
+    return CodeReport(failure, tensors, shapes, flushed_output(), bytes(blob))
 
 
 @contextmanager

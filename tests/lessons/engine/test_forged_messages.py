@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attn_tutor.lessons.engine import prompt, scratch_run
+from attn_tutor.lessons.engine import scratch_run
 from attn_tutor.lessons.engine.children import CodeRequest
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess
 from attn_tutor.lessons.engine.programs import tensor_file_session
@@ -47,7 +47,7 @@ from attn_tutor.lessons.results.tensor_questions import (
 )
 from attn_tutor.lessons.worker import channel, messages, wire
 from attn_tutor.lessons.worker.judging_messages import AnswerLoaded, DifferenceReport, HiddenInputs
-from attn_tutor.lessons.worker.messages import Exited, LessonDone
+from attn_tutor.lessons.worker.messages import Exited, LessonDone, RunInput
 from attn_tutor.lessons.worker.program_messages import TracePart
 from tests.lessons.engine.test_training import lesson_with, step_of
 from tests.lessons.lesson_builders import DOUBLED, code_step, doubling_exercise, lesson_of
@@ -177,15 +177,21 @@ def lesson_run(lesson: Lesson, *frames: wire.Frame) -> object:
         return run.steps
 
 
-def code_run(request: CodeRequest[Any, Any]) -> Callable[[wire.Frame], object]:
-    def read(reply: wire.Frame) -> object:
-        with session_with() as session:
-            run = Run([], ForgedChild([reply]))
-            result = session.run_code(run, request)
-            run.close()
-            return result
+def code_run(reply: wire.Frame) -> object:
+    request = CodeRequest(RunInput(CodeUnit.input(1), "x"), LESSON, "one", 5.0)
+    with session_with() as session:
+        run = Run([], ForgedChild([reply]))
+        result = session.run_code(run, request)
+        run.close()
+        return result
 
-    return read
+
+def answer_run(reply: wire.Frame) -> object:
+    lesson = LESSON.model_copy(update={"steps": (EXERCISE,)})
+    with session_with([frame(LessonDone()), reply]) as session:
+        _, run = scratch_run.run(session, lesson, EXERCISE, DOUBLED)
+        run.close()
+        return run.steps
 
 
 def asked(*questions: Any) -> Callable[[wire.Frame], object]:
@@ -307,8 +313,7 @@ READERS: dict[str, Callable[[wire.Frame], object]] = {
         asked_program(lambda run: run.ask(FlowQuestion()))(reply),
     ),
     "show_report": asked(BoxQuestion("1", (), UNIT), ShowQuestion("x", UNIT)),
-    "input_report": code_run(prompt.request(LESSON, "one", 1, "x", 5.0)),
-    "scratch_report": code_run(scratch_run.request(lesson_of(code_step(scratch_run.STEP, "x = 1", "x")), EXERCISE, "")),
+    "code_report": lambda reply: (code_run(reply), answer_run(reply)),
     "names_report": asked_program(lambda run: run.names()),
     "refusal": asked(ShowQuestion("x", UNIT)),
     "snapshot": trained,

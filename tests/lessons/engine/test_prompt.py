@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from attn_tutor.lessons.engine.children import CodeResult
 from attn_tutor.lessons.engine.launching.launchers import output
-from attn_tutor.lessons.engine.prompt import Prompt, PromptResult
+from attn_tutor.lessons.engine.prompt import Prompt
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Course, Lesson
 from attn_tutor.lessons.results.explanation import Explanation
@@ -67,7 +68,7 @@ def values(prompt: Prompt, code: str) -> tuple[float, ...] | None:
     return result.tensors[0].values
 
 
-def message(result: PromptResult) -> str:
+def message(result: CodeResult) -> str:
     assert result.error is not None
     return result.error.message
 
@@ -239,7 +240,7 @@ def test_variables_bound_before_an_exception_stay(prompt: Prompt) -> None:
 def test_inputs_are_replayed_after_one_that_ends_the_child(
     open_prompt: OpenPrompt, code: str, expected: str, line: int | None
 ) -> None:
-    def attempt(wall: float) -> tuple[Prompt, tuple[float, ...] | None, PromptResult]:
+    def attempt(wall: float) -> tuple[Prompt, tuple[float, ...] | None, CodeResult]:
         prompt = open_prompt(wall=wall)
         prompt.enter("a = x * 10")
         prompt.enter("b = torch.rand(3)")
@@ -284,7 +285,7 @@ def test_many_names_are_cut_off(prompt: Prompt) -> None:
 
 def test_a_hanging_input_can_be_stopped(prompt: Prompt, worker: Session) -> None:
     prompt.enter("a = 1")
-    found: list[PromptResult] = []
+    found: list[CodeResult] = []
     thread = threading.Thread(target=lambda: found.append(prompt.enter("print('on')\nwhile True: pass")))
     thread.start()
     wait_until(lambda: worker._running is not None and output(worker._running.out).endswith("on\n"))

@@ -11,7 +11,7 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 
 from attn_tutor import tui
-from attn_tutor.lessons.engine.prompt import PromptResult
+from attn_tutor.lessons.engine.children import CodeResult
 from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.results import formula
 from attn_tutor.lessons.results.code_unit import CodeUnit
@@ -45,8 +45,8 @@ def tensor(name: str, rows: int = 2, cols: int = 3) -> Tensor:
     )
 
 
-def prompt_result(number: int = 1, **fields: Any) -> PromptResult:
-    return PromptResult(f"input {number}", **({"names": NAMES} | fields))
+def prompt_result(number: int = 1, **fields: Any) -> CodeResult:
+    return CodeResult(f"input {number}", **({"names": NAMES} | fields))
 
 
 # The transcript ------------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def prompt_result(number: int = 1, **fields: Any) -> PromptResult:
         ("pass", prompt_result(), ">>> pass\n"),
     ],
 )
-def test_an_entry(code: str, result: PromptResult, text: str) -> None:
+def test_an_entry(code: str, result: CodeResult, text: str) -> None:
     assert entry(code, result, "ansi_dark").plain == text
 
 
@@ -156,7 +156,7 @@ class PromptApp(App[None]):
         return "\n".join(self.lines)
 
 
-async def enter(app: PromptApp, pilot: Any, code: str, result: PromptResult) -> None:
+async def enter(app: PromptApp, pilot: Any, code: str, result: CodeResult) -> None:
     await pilot.press(*code, "enter")
     app.view.show_result(result)
     await pilot.pause()

@@ -46,7 +46,6 @@ from attn_tutor.lessons.worker.message_parts import (
     NamedExpression,
     Program,
     StepRequest,
-    TemplateField,
     TensorReport,
 )
 from attn_tutor.lessons.worker.messages import (
@@ -67,10 +66,9 @@ T = TypeVar("T")
 
 def step_request(lesson: Lesson, step: FilledStep) -> StepRequest:
     """Return the request to run a step."""
-    fields = tuple(TemplateField(item.expression, item.conversion, item.spec, item.optional) for item in step.fields)
     if not isinstance(step, RunningStep):
-        return StepRequest(step.id, "", lesson.seed, (), fields)
-    return StepRequest(step.id, step.code, lesson.seed_of(step), _expressions(step.tensors), fields)
+        return StepRequest(step.id, "", lesson.seed, (), step.fields)
+    return StepRequest(step.id, step.code, lesson.seed_of(step), _expressions(step.tensors), step.fields)
 
 
 def _expressions(shown: Iterable[ShownTensor]) -> tuple[NamedExpression, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Annotated, Literal, TypeVar, dataclass_transform
 
+from attn_tutor.lessons.format import template
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.field_bounds import Count, Finite, Index, Name, ReadBy, Sizes, Type
 from attn_tutor.lessons.results.result import LONGEST_AXIS, MOST_AXES, MOST_LABELS, WHOLE, Failure, MemoryLayout
@@ -103,16 +104,6 @@ class NamedExpression:
 
 
 @message
-class TemplateField:
-    """A field of a text that the run fills in: `{expression!conversion:spec}`; an `optional` one only if it can."""
-
-    expression: str
-    conversion: str
-    spec: str
-    optional: bool = False
-
-
-@message
 class CellWrite:
     """A number that the learner has changed, and the statement after which it is written.
 
@@ -141,7 +132,7 @@ class StepRequest:
     code: str
     seed: int
     show: tuple[NamedExpression, ...]
-    fields: tuple[TemplateField, ...]
+    fields: tuple[template.Field, ...]
     trained: tuple[int, int] | None = None
     untrained: str | None = None
 

@@ -18,7 +18,7 @@ from attn_tutor.lessons.worker.explaining.explainer import Explainer
 from attn_tutor.lessons.worker.jobs import tensor_entries
 from attn_tutor.lessons.worker.jobs.cell_changes import CellWriter
 from attn_tutor.lessons.worker.jobs.execute import Described, describe, execute, new_namespace
-from attn_tutor.lessons.worker.message_parts import CellWrite, NamedExpression, TemplateField, TensorReport
+from attn_tutor.lessons.worker.message_parts import CellWrite, NamedExpression, TensorReport
 from attn_tutor.lessons.worker.recording.line_shapes import ShapeCollector
 from attn_tutor.lessons.worker.recording.recorder import Recorder
 from attn_tutor.lessons.worker.recording.regions import Region
@@ -128,15 +128,14 @@ class RunState:
         self.shown[unit, name] = tensor
         return report
 
-    def fill(self, fields: Sequence[TemplateField]) -> tuple[dict[str, str], Failure | None]:
+    def fill(self, fields: Sequence[Field]) -> tuple[dict[str, str], Failure | None]:
         """Return the values for the fields of a text, up to the first that cannot be computed, and its failure."""
         text: dict[str, str] = {}
-        for item in fields:
-            field = Field(item.expression, item.conversion, item.spec)
+        for field in fields:
             try:
                 text[field.key] = field.format(eval(field.expression, self.namespace))
             except BaseException as error:
-                if item.optional and isinstance(error, Exception):
+                if field.optional and isinstance(error, Exception):
                     continue
                 failure = describe(error, PROSE.filename)
                 message = (

@@ -29,10 +29,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from attn_tutor.lessons.format.template import Field
 from attn_tutor.lessons.worker import channel, messages, wire
 from attn_tutor.lessons.worker.fence import layers, limits, processes, scratch_folders
 from attn_tutor.lessons.worker.fence.linux import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
-from attn_tutor.lessons.worker.message_parts import NamedExpression, TemplateField
+from attn_tutor.lessons.worker.message_parts import NamedExpression
 from attn_tutor.lessons.worker.messages import (
     Exited,
     Interrupt,
@@ -103,7 +104,7 @@ total = (weights * (weights > 0.2)).sum(dim=-1, keepdim=True) - row.exp().mean()
 largest, change = total.argmax().item(), (total - row).abs().max()
 """
 WARM_UP_SHOWN = "weights", "context", "x.T"
-WARM_UP_TOLD = TemplateField("change", "", ".4f"), TemplateField("tuple(x.shape)", "", "")
+WARM_UP_TOLD = Field("change", "", ".4f"), Field("tuple(x.shape)", "", "")
 JOB_FDS = 3
 DOOR_AHEAD, MOST_DESCRIPTORS = 200, 4096
 """A descriptor that only a child ahead has open, above those that a program may have; and the limit of descriptors."""

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
 from attn_tutor.lessons.format import axis_labels
+from attn_tutor.lessons.format.axis_labels import NamesAndLabels
 from attn_tutor.lessons.format.lesson import FilledStep, Lesson, RunningStep, ShownTensor, TrainStep
 from attn_tutor.lessons.learner import trained_models
 from attn_tutor.lessons.learner.trained_models import TrainedModel
@@ -170,37 +171,22 @@ def tensor_of(
     filled: Mapping[str, str] = axis_labels.NOTHING,
 ) -> Tensor:
     """Return a tensor from the worker's report and its blob; `filled` is what the run has filled in."""
-    return _tensor(shown, report, blob, *axis_labels.names_and_labels(lesson, shown, report.shape, filled))
+    return _tensor(shown, report, blob, axis_labels.names_and_labels(lesson, shown, report.shape, filled))
 
 
-def _tensor(
-    shown: ShownTensor, report: TensorReport, blob: bytes, names: tuple[str, ...], texts: tuple[tuple[str, ...], ...]
-) -> Tensor:
-    shape, whole = report.shape, report.whole
+def _tensor(shown: ShownTensor, report: TensorReport, blob: bytes, names_and_labels: NamesAndLabels) -> Tensor:
+    shape, bounds = report.shape, (report.low, report.high)
     numbers = _cast(report.code, blob[report.offset : report.offset + report.size])
-    window = None if whole else Window((0,) * max(0, len(shape) - 2), 0, 0, _rows(numbers, report.rows))
-    return Tensor(
-        name=shown.name,
-        kind=shown.kind,
-        dtype=report.dtype,
-        shape=shape,
-        axes=names,
-        labels=texts,
-        low=report.low,
-        high=report.high,
-        values=tuple(numbers) if whole else None,
-        window=window,
-        draw=shown.draw,
-        layout=report.layout if shown.draw == "memory" else None,
-    )
+    window = None if report.whole else Window((0,) * max(0, len(shape) - 2), 0, 0, _rows(numbers, report.rows))
+    values = tuple(numbers) if report.whole else None
+    return Tensor.of(shown, report.dtype, shape, names_and_labels, bounds, values, window, report.layout)
 
 
 def corner_of(name: str, report: TensorReport, blob: bytes) -> Tensor:
     """Return a tensor of any size of which only what was sent can be seen, with labels for its corner alone."""
     seen = tuple(min(size, WHOLE) for size in report.shape)
     plain = ShownTensor(name="_", kind="mask" if report.dtype == "bool" else "vector")
-    labels = tuple(map(axis_labels.numbers, seen))
-    tensor = _tensor(plain, replace(report, shape=seen), blob, ("index",) * len(seen), labels)
+    tensor = _tensor(plain, replace(report, shape=seen), blob, axis_labels.numbered(seen))
     return replace(tensor, name=clean(name, keep=""), shape=report.shape)
 
 
@@ -281,8 +267,7 @@ def _flow(question: FlowQuestion, report: FlowReport) -> Flow:
 def _show(question: BoxQuestion | ShowQuestion, report: ShowReport) -> Tensor:
     tensor = report.tensor
     plain = ShownTensor(name=clean(tensor.name, keep="") or "_", kind="mask" if tensor.dtype == "bool" else "vector")
-    labels = tuple(map(axis_labels.numbers, tensor.shape))
-    return _tensor(plain, tensor, report.blob, ("index",) * len(tensor.shape), labels)
+    return _tensor(plain, tensor, report.blob, axis_labels.numbered(tensor.shape))
 
 
 _READERS: dict[type[Any], Callable[[Any, Any], object]] = {

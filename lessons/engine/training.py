@@ -268,16 +268,7 @@ def _tensor(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any]) -> Tensor:
     values = tuple(map(float, entry["values"]))
     if len(values) != prod(shape) or len(values) > WHOLE:
         raise ValueError("a tensor of another size")
-    names, texts = axis_labels.names_and_labels(lesson, spec, shape)
-    return Tensor(
-        name=spec.name,
-        kind=spec.kind,
-        dtype=str(entry["dtype"]),
-        shape=shape,
-        axes=names,
-        labels=texts,
-        low=min(filter(isfinite, values), default=None),
-        high=max(filter(isfinite, values), default=None),
-        values=values,
-        draw=spec.draw,
-    )
+    names_and_labels = axis_labels.names_and_labels(lesson, spec, shape)
+    finite = [value for value in values if isfinite(value)]
+    bounds = min(finite, default=None), max(finite, default=None)
+    return Tensor.of(spec, str(entry["dtype"]), shape, names_and_labels, bounds, values)

@@ -20,9 +20,13 @@ NUMBERED = frozenset(KNOWN_AXES) - {*FEATURES, "head", "batch"}
 NOTHING: Mapping[str, str] = {}
 
 
+NamesAndLabels = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
+"""A name and the labels for every axis, outermost first."""
+
+
 def names_and_labels(
     lesson: Lesson, shown: ShownTensor, shape: tuple[int, ...], filled: Mapping[str, str] = NOTHING
-) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+) -> NamesAndLabels:
     """Return the axis names of a shown tensor and the labels along each axis; an unnamed axis is called `index`.
 
     `filled` is what the run has filled in; it gives the number of heads whose features stand side by side.
@@ -33,6 +37,11 @@ def names_and_labels(
     if len(heads) < 10 and heads.isdecimal() and int(heads) and shape and shape[-1] % int(heads) == 0:
         labels[-1] = _labels_of_heads(int(heads), shape[-1] // int(heads))
     return names, tuple(labels)
+
+
+def numbered(shape: tuple[int, ...]) -> NamesAndLabels:
+    """Return axes without names, whose positions are counted."""
+    return ("index",) * len(shape), tuple(map(numbers, shape))
 
 
 def declaration_of(lesson: Lesson, step_id: str, name: str, dims: int) -> ShownTensor | None:

@@ -48,7 +48,7 @@ def _tensor_from_json(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any], 
     shape = tuple(map(int, entry["shape"]))
     if any(not 0 <= size <= LONGEST_AXIS for size in shape):
         raise ValueError("an axis that is too long")
-    names, texts = axis_labels.names_and_labels(lesson, spec, shape, text)
+    names_and_labels = axis_labels.names_and_labels(lesson, spec, shape, text)
 
     def exact(values: list[float | str]) -> tuple[float, ...]:
         if entry["dtype"] in SINGLE_PRECISION:
@@ -60,20 +60,9 @@ def _tensor_from_json(lesson: Lesson, spec: ShownTensor, entry: dict[str, Any], 
         window = Window((0,) * (len(shape) - 2), 0, 0, tuple(exact(row) for row in entry["window"]))
     values = exact(entry["values"]) if "values" in entry else None
     _check_sizes(shape, values, window)
-    return Tensor(
-        name=spec.name,
-        kind=spec.kind,
-        dtype=str(entry["dtype"]),
-        shape=shape,
-        axes=names,
-        labels=texts,
-        low=_number(entry["low"]),
-        high=_number(entry["high"]),
-        values=values,
-        window=window,
-        draw=spec.draw,
-        layout=_layout_from_json(entry["layout"]) if "layout" in entry and spec.draw == "memory" else None,
-    )
+    layout = _layout_from_json(entry["layout"]) if "layout" in entry else None
+    bounds = _number(entry["low"]), _number(entry["high"])
+    return Tensor.of(spec, str(entry["dtype"]), shape, names_and_labels, bounds, values, window, layout)
 
 
 def _check_sizes(shape: tuple[int, ...], values: tuple[float, ...] | None, window: Window | None) -> None:

@@ -15,7 +15,8 @@ from attn_tutor.lessons.results.line_shapes import LineShapes, line_of
 from attn_tutor.lessons.results.verdict import Verdict
 
 if TYPE_CHECKING:  # it brings pydantic along
-    from attn_tutor.lessons.format.base_steps import Drawing
+    from attn_tutor.lessons.format.axis_labels import NamesAndLabels
+    from attn_tutor.lessons.format.base_steps import Drawing, ShownTensor
 
 WHOLE = 4096
 """Elements of a tensor up to which it travels whole; only windows of a larger one do."""
@@ -176,6 +177,22 @@ class Tensor:
     window: Window | None = None
     draw: Drawing = "matrix"
     layout: MemoryLayout | None = None
+
+    @classmethod
+    def of(
+        cls,
+        shown: ShownTensor,
+        dtype: str,
+        shape: tuple[int, ...],
+        names_and_labels: NamesAndLabels,
+        bounds: tuple[float | None, float | None],
+        values: tuple[float, ...] | None,
+        window: Window | None = None,
+        layout: MemoryLayout | None = None,
+    ) -> Tensor:
+        """Return a tensor that a lesson shows in its own way, with its least and greatest value and its numbers."""
+        layout = layout if shown.draw == "memory" else None
+        return cls(shown.name, shown.kind, dtype, shape, *names_and_labels, *bounds, values, window, shown.draw, layout)
 
     @property
     def size(self) -> int:

@@ -97,13 +97,13 @@ def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResul
         shapes=line_shapes.of_worker(report.shapes, lambda name, axes: ()),
         named=report.named,
         inner=report.inner,
-        stopped=clean(report.stopped),
+        stopped=report.stopped,
         sources={clean(file): source for file, source in _sources(report.blob).items()},
         imported=report.imported,
         operations=report.operations,
         failed_at=report.failed_at,
-        written=tuple(map(clean, report.written)),
-        unlisted=tuple(map(clean, report.unlisted)),
+        written=report.written,
+        unlisted=report.unlisted,
     )
 
 
@@ -115,7 +115,7 @@ def _failure(report: ProgramReport) -> Failure | None:
     if report.missing == "attention":
         said = say("course-layers", "In a program of your own, the layers of the course are in `attn_tutor.attention`.")
     else:
-        command = install_command(clean(report.missing))
+        command = install_command(report.missing)
         said = say("install", "To add it to the tutor's environment: {command}", command=command)
     return replace(failure, message=f"{failure.message.rstrip('.')}. {said}")
 

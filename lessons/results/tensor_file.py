@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from attn_tutor.lessons.results.field_bounds import Count, Finite, Longest, Name, Sizes, Text
+from attn_tutor.lessons.results import clean_text
+from attn_tutor.lessons.results.field_bounds import Count, Finite, Longest, Name, ReadBy, Sizes, Text
+
+PrintedText = Annotated[Text, ReadBy(clean_text.in_one_line)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,6 @@ class TensorList:
     kind: Name
     size: Count
     tensors: Annotated[tuple[ListedTensor, ...], Longest(10_000)]
-    others: Annotated[tuple[tuple[Text, Text], ...], Longest(10_000)]
+    others: Annotated[tuple[tuple[PrintedText, PrintedText], ...], Longest(10_000)]
     more_tensors: Count = 0
     more_others: Count = 0

@@ -35,9 +35,7 @@ MOST_NAMED = 2000
 Inner = tuple[PrintedLines, Line, PrintedLines, Sizes]
 """What an assignment in a function has bound: file, line, name, and the shape of the tensor."""
 
-Paths = Annotated[tuple[Name, ...], Longest(MOST_NAMED)]
-
-
+PrintedTexts = Annotated[tuple[PrintedLines, ...], Longest(MOST_NAMED)]
 NamedTensors = Annotated[tuple[Named, ...], Longest(MOST_NAMED)]
 Inners = Annotated[tuple[Inner, ...], Longest(MOST_NAMED)]
 
@@ -132,16 +130,16 @@ class ProgramReport:
     named: NamedTensors
     shapes: Annotated[tuple[LineReport, ...], Longest(MOST_NAMED)]
     notes: Annotated[tuple[Sentence, ...], Longest(10_000)]
-    stopped: Sentence
+    stopped: PrintedLines
     seconds: Seconds
     blob: bytes
-    imported: Paths
+    imported: Annotated[tuple[Name, ...], Longest(MOST_NAMED)]
     inner: Inners = ()
     operations: Count = 0
     failed_at: FailedAt | None = None
-    written: Paths = ()
-    unlisted: Paths = ()
-    missing: Name = ""
+    written: PrintedTexts = ()
+    unlisted: PrintedTexts = ()
+    missing: PrintedLines = ""
 
     def check(self) -> None:
         """Raise `ValueError` if it printed less than nothing."""

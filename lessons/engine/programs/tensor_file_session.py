@@ -81,11 +81,7 @@ def opened_tensors(session: Session, path: Path) -> Iterator[StoredTensors]:
     path = path.absolute()
     with session.start_child(with_room_for(path, LIMITS)) as job:
         report = _asked(job, path, ReadTensorFile(str(path)), TensorFileReport, LISTING_SECONDS)
-        yield StoredTensors(path, job, _cleaned(report.found))
-
-
-def _cleaned(found: TensorList) -> TensorList:
-    return replace(found, others=tuple((clean(name, keep=""), clean(text, keep="")) for name, text in found.others))
+        yield StoredTensors(path, job, report.found)
 
 
 def _asked(job: ChildProcess, path: Path, question: object, kind: type[Report], seconds: float) -> Report:

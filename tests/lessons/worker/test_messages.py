@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import json
 import socket
 from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
@@ -14,7 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attn_tutor.lessons.results.field_bounds import Plain, ReadBy
+from attn_tutor.lessons.results.flow import Flow, FlowBox, OpenBox
+from attn_tutor.lessons.results.program_result import FailedAt, Named
 from attn_tutor.lessons.results.result import Failure
+from attn_tutor.lessons.results.run_comparison import ComparedResult, Gaps, RunComparison, RunDifference
+from attn_tutor.lessons.results.tensor_file import TensorList
 from attn_tutor.lessons.results.tensor_questions import QUESTIONS
 from attn_tutor.lessons.worker import channel, judging_messages, messages, wire
 from attn_tutor.lessons.worker.jobs import judge, tensor_questions
@@ -22,13 +27,20 @@ from attn_tutor.lessons.worker.messages import (
     MESSAGES,
     REPLIES,
     UNASKED,
+    FlowReport,
     ListNames,
     RunInput,
     StepReport,
     TrainingFailed,
 )
 from attn_tutor.lessons.worker.process import child
-from attn_tutor.lessons.worker.program_messages import ShowStoredTensor
+from attn_tutor.lessons.worker.program_messages import (
+    CallReport,
+    ProgramReport,
+    ShowStoredTensor,
+    TensorFileReport,
+    TraceComparison,
+)
 from attn_tutor.lessons.worker.programs import program_run
 from tests.lessons.worker.message_strategies import bytes_on_the_way, message_of
 
@@ -121,6 +133,48 @@ def test_a_failure_that_a_child_may_report_is_read() -> None:
 def test_nonsense_is_refused(header: dict[str, Any]) -> None:
     with pytest.raises(wire.WireError):
         channel.message_of(wire.Frame(header))
+
+
+def with_commands(value: Any) -> Any:
+    """Return plain data with an escape sequence in each text that is printed."""
+    if isinstance(value, dict):
+        return {key: item if key in UNPRINTED else with_commands(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [with_commands(item) for item in value]
+    return f"{value}\x1b[2J" if isinstance(value, str) else value
+
+
+UNPRINTED = {"op", "id", "parent", "kind", "dtype", "imported"}
+"""Fields whose texts are keys, or are compared."""
+
+NAMED = Named("x", "x", "local", "f", "a.py", 1, 1, (2,), "float32", module="m")
+COMPARED = ComparedResult("x", True, "a.py", 1, "x = y", "add", (2,), "float32", (("b.py", 1),))
+GAPS = Gaps(stopped="why")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        CallReport((NAMED,), (("a.py", 1, "x", (2,)),), 1, 1, 0),
+        FlowReport(Flow((FlowBox("1", "x", "y", "z", shown=("a",)),), (), (OpenBox("2", "x", "y"),))),
+        TraceComparison(RunComparison((), 1, 1, 1, RunDifference(COMPARED, None), GAPS)),
+        TensorFileReport(TensorList("npz", 1, (), (("a", "b"),))),
+        ProgramReport(
+            *(None, (0, 0), (), (), (), "why", 1.0, b"{}", ("a.py",)),
+            failed_at=FailedAt("a.py", 1, "f"),
+            written=("w",),
+            unlisted=("u",),
+            missing="m",
+        ),
+    ],
+    ids=lambda message: type(message).__name__,
+)
+def test_what_a_terminal_would_obey_is_taken_from_texts(message: object) -> None:
+    frame = bytes_on_the_way(message)
+    sent = with_commands(frame.header)
+    arrived = bytes_on_the_way(channel.message_of(wire.Frame(sent, frame.blob))).header
+    assert arrived == json.loads(json.dumps(sent).replace("\\u001b", "\\ufffd"))
+    assert arrived != frame.header
 
 
 def test_an_unexpected_message_is_refused() -> None:

@@ -52,8 +52,6 @@ from attn_tutor.lessons.worker.message_parts import (
 from attn_tutor.lessons.worker.messages import (
     BlocksReport,
     ExplanationReport,
-    FlowReport,
-    RowReport,
     ShowReport,
     Snapshot,
     StepReport,
@@ -247,9 +245,8 @@ def _blocks(question: BlocksQuestion, report: BlocksReport) -> Blocks:
     )
 
 
-def _row(question: RowQuestion, report: RowReport) -> RowStats:
+def _row(question: RowQuestion, stats: RowStats) -> RowStats:
     cols = LONGEST_AXIS if question.matrix is None else question.matrix[1]
-    stats = report.stats
     is_other = (stats.lead, stats.row) != (question.lead, question.row) or len(stats.top) > question.top
     if is_other or stats.support > cols or any(col >= cols for col, _ in stats.top):
         raise wire.WireError("the values of another row")
@@ -260,8 +257,8 @@ def _explanation(question: ExplainQuestion | FollowQuestion, report: Explanation
     return cast(Explanation, report.explanation)
 
 
-def _flow(question: FlowQuestion, report: FlowReport) -> Flow:
-    return report.flow
+def _flow(question: FlowQuestion, flow: Flow) -> Flow:
+    return flow
 
 
 def _show(question: BoxQuestion | ShowQuestion, report: ShowReport) -> Tensor:

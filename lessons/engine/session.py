@@ -47,7 +47,7 @@ from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes, apply
 from attn_tutor.lessons.worker import channel, wire
 from attn_tutor.lessons.worker.message_parts import CellWrite
 from attn_tutor.lessons.worker.messages import LessonDone, RunLesson, StepReport
-from attn_tutor.lessons.worker.program_messages import CompareTraces, Purpose, TraceComparison, TracePart
+from attn_tutor.lessons.worker.program_messages import CompareTraces, Purpose, TracePart
 
 say = Wording("engine/session")
 
@@ -291,13 +291,13 @@ class Session:
                 for message in (CompareTraces(rtol, atol), *one, *other):
                     channel.send(job.talk, message)
                 deadline = time.monotonic() + running_program.LIMITS.wall
-                reply = channel.receive(job.talk, TraceComparison, Refusal, deadline=deadline)
+                reply = channel.receive(job.talk, RunComparison, Refusal, deadline=deadline)
             except (wire.WireError, TimeoutError) as error:
                 why = say("not-compared", "The process that compared the two programs ended before it had answered.")
                 raise WorkerError(why) from error
         if isinstance(reply, Refusal):
             raise WorkerError(reply.reason)
-        return reply.comparison
+        return reply
 
     def _launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         self._refuse_if_closed()

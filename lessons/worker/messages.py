@@ -95,24 +95,10 @@ class BlocksReport:
 
 
 @message
-class RowReport:
-    """The statistics of a row."""
-
-    stats: RowStats
-
-
-@message
 class ExplanationReport:
     """The explanation of a number: plain data, of which the receiver makes an `Explanation`."""
 
     explanation: Annotated[Any, ReadBy(explanation.of_json)]
-
-
-@message
-class FlowReport:
-    """The flow of a run."""
-
-    flow: Flow
 
 
 @message
@@ -242,8 +228,7 @@ class LessonDone:
     """All steps of a lesson have run, or one has failed; from now on the child answers questions."""
 
 
-# Questions to a child that has run a lesson. Those about tensors are in `lessons.results.tensor_questions`; the replies
-# to them in `tensor_reports`
+# Questions to a child that has run a lesson. Those about tensors are in `lessons.results.tensor_questions`.
 
 
 @message
@@ -385,8 +370,8 @@ REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
         for kind, report in zip(
             QUESTIONS,
             (
-                *(WindowReport, BlocksReport, RowReport, ExplanationReport, ExplanationReport),
-                *(FlowReport, ShowReport, ShowReport),
+                *(WindowReport, BlocksReport, RowStats, ExplanationReport, ExplanationReport),
+                *(Flow, ShowReport, ShowReport),
             ),
             strict=True,
         )

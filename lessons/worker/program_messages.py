@@ -102,13 +102,6 @@ class CompareTraces:
 
 
 @message
-class TraceComparison:
-    """How two traces compare."""
-
-    comparison: RunComparison
-
-
-@message
 class ProgramReport:
     """The result of a program. `stdout` is the range of the output file that it printed, in bytes.
 
@@ -209,13 +202,6 @@ class ReadTensorFile:
 
 
 @message
-class TensorFileReport:
-    """The tensors of a file."""
-
-    found: TensorList
-
-
-@message
 class ShowStoredTensor:
     """Show a tensor of the file; its statistics may take so many seconds."""
 
@@ -242,8 +228,8 @@ PROGRAM_REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
     TraceProgram: (TracePart, Refusal),
     ChooseCall: (CallReport, Refusal),
     DigestValues: (DigestReport, Refusal),
-    CompareTraces: (TraceComparison, Refusal),
-    ReadTensorFile: (TensorFileReport, Refusal),
+    CompareTraces: (RunComparison, Refusal),
+    ReadTensorFile: (TensorList, Refusal),
     ShowStoredTensor: (StoredTensorReport, Refusal),
 }
 """The possible replies to each of these messages."""

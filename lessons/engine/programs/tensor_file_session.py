@@ -41,7 +41,6 @@ from attn_tutor.lessons.worker.program_messages import (
     ReadTensorFile,
     ShowStoredTensor,
     StoredTensorReport,
-    TensorFileReport,
 )
 
 say = Wording("engine/stored-tensors")
@@ -80,8 +79,7 @@ def opened_tensors(session: Session, path: Path) -> Iterator[StoredTensors]:
     """Provide the tensors of a file. Raises `UnreadableTensors`; `WorkerError` if the worker cannot run anything."""
     path = path.absolute()
     with session.start_child(with_room_for(path, LIMITS)) as job:
-        report = _asked(job, path, ReadTensorFile(str(path)), TensorFileReport, LISTING_SECONDS)
-        yield StoredTensors(path, job, report.found)
+        yield StoredTensors(path, job, _asked(job, path, ReadTensorFile(str(path)), TensorList, LISTING_SECONDS))
 
 
 def _asked(job: ChildProcess, path: Path, question: object, kind: type[Report], seconds: float) -> Report:

@@ -10,7 +10,7 @@ from attn_tutor.lessons.worker import channel
 from attn_tutor.lessons.worker.comparing import program_comparison, traced_result
 from attn_tutor.lessons.worker.comparing.traced_result import ResultTrace
 from attn_tutor.lessons.worker.jobs import values
-from attn_tutor.lessons.worker.program_messages import CompareTraces, TraceComparison, TracePart
+from attn_tutor.lessons.worker.program_messages import CompareTraces, TracePart
 
 say = Wording("worker/trace-comparison")
 
@@ -22,7 +22,7 @@ def compare_traces(job: CompareTraces, talk: socket.socket) -> None:
     except (ValueError, KeyError, TypeError):
         channel.send(talk, Refusal(say("unreadable", "The results of one of the programs cannot be read.")))
         return
-    channel.send(talk, TraceComparison(program_comparison.compare(one, other, job.rtol, job.atol)))
+    channel.send(talk, program_comparison.compare(one, other, job.rtol, job.atol))
 
 
 def _received(talk: socket.socket) -> ResultTrace:

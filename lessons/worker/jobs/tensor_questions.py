@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from attn_tutor.lessons.results.summaries import LARGEST_WINDOW, row_stats
+from attn_tutor.lessons.results.flow import Flow
+from attn_tutor.lessons.results.summaries import LARGEST_WINDOW, RowStats, row_stats
 from attn_tutor.lessons.results.tensor_questions import (
     BlocksQuestion,
     BoxQuestion,
@@ -32,8 +33,6 @@ from attn_tutor.lessons.worker.messages import (
     MOST_BLOCKS,
     BlocksReport,
     ExplanationReport,
-    FlowReport,
-    RowReport,
     ShowReport,
     WindowReport,
 )
@@ -101,13 +100,13 @@ def _too_slow() -> str:
     return say("too-slow", "This would take longer than {seconds:g} seconds to find out.", seconds=PATIENCE)
 
 
-def flow(run: RunState, question: FlowQuestion) -> FlowReport:
+def flow(run: RunState, question: FlowQuestion) -> Flow:
     """Return the boxes and arrows that lead to what a unit shows."""
     try:
         with run.explainer.history.no_longer_than(PATIENCE):
             path = run.explainer.path_of(question.references)
             diagram = Diagram(run.explainer, question.unit, question.opened, run.end_of(question.unit))
-            return FlowReport(diagram.flow(path))
+            return diagram.flow(path)
     except TookTooLong:
         raise QuestionRefused(_too_slow()) from None
     except Exception as error:
@@ -172,12 +171,12 @@ def blocks(run: RunState, question: BlocksQuestion) -> BlocksReport:
     return tensor_entries.blocks_report(matrix, rows, cols, question.how)
 
 
-def row(run: RunState, question: RowQuestion) -> RowReport:
+def row(run: RunState, question: RowQuestion) -> RowStats:
     """Return the statistics of a row of the matrix at some leading indices."""
     matrix = matrix_at(run, question)
     if not 0 <= question.row < matrix.shape[0]:
         raise QuestionRefused(say("no-row", "no such row"))
-    return RowReport(row_stats(question.lead, question.row, matrix[question.row].tolist(), question.top))
+    return row_stats(question.lead, question.row, matrix[question.row].tolist(), question.top)
 
 
 def matrix_at(run: RunState, question: WindowQuestion | BlocksQuestion | RowQuestion) -> torch.Tensor:

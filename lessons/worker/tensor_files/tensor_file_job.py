@@ -22,7 +22,6 @@ from attn_tutor.lessons.worker.program_messages import (
     ReadTensorFile,
     ShowStoredTensor,
     StoredTensorReport,
-    TensorFileReport,
 )
 from attn_tutor.lessons.worker.recording.tensor_parts import parts
 from attn_tutor.lessons.worker.tensor_files.stored_tensor import StoredTensor, UnreadableFile
@@ -88,7 +87,7 @@ def read_tensor_file(job: ReadTensorFile, talk: socket.socket) -> None:
     except UnreadableFile as error:
         channel.send(talk, Refusal(str(error)))
         return
-    channel.send(talk, TensorFileReport(listed(file)))
+    channel.send(talk, listed(file))
     limits.allow_questions()
     while True:
         channel.send(talk, show(file, channel.receive(talk, ShowStoredTensor)))

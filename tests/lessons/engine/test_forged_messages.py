@@ -295,20 +295,20 @@ READERS: dict[str, Callable[[wire.Frame], object]] = {
     "trace_part": lambda reply: asked_program(lambda run: run.trace())(reply),
     "call_report": asked_program(lambda run: run.choose_call(("f", "<program>"), 1)),
     "digest_report": asked_program(lambda run: list(run.digests(5.0))),
-    "trace_comparison": compared,
-    "tensor_file_report": tensor_file,
+    "run_comparison": compared,
+    "tensor_list": tensor_file,
     "stored_tensor_report": lambda reply: tensor_file(
         wire.Frame(
-            {"op": "tensor_file_report"}
-            | {"found": {"kind": "npy", "size": 1, "tensors": [], "others": [], "more_tensors": 0, "more_others": 0}}
+            {"op": "tensor_list", "kind": "npy", "size": 1, "tensors": [], "others": []}
+            | {"more_tensors": 0, "more_others": 0}
         ),
         reply,
     ),
     "window_report": asked(WindowQuestion("x", (), 0, 0, 3, 3, UNIT, MATRIX), WindowQuestion("x", (), 0, 0, 3, 3)),
     "blocks_report": asked(BlocksQuestion("x", (), 1, 1, "max", UNIT, MATRIX), BlocksQuestion("x", (), 1, 1, "max")),
-    "row_report": asked(RowQuestion("x", (), 0, 3, UNIT, MATRIX), RowQuestion("x", (), 0, 3)),
+    "row_stats": asked(RowQuestion("x", (), 0, 3, UNIT, MATRIX), RowQuestion("x", (), 0, 3)),
     "explanation_report": asked(ExplainQuestion("x", (0,), UNIT), FollowQuestion(1)),
-    "flow_report": lambda reply: (
+    "flow": lambda reply: (
         asked(FlowQuestion())(reply),
         asked_program(lambda run: run.ask(FlowQuestion()))(reply),
     ),
@@ -520,7 +520,7 @@ FLOWS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("changed", FLOWS.values(), ids=FLOWS)
 def test_forged_flow_ends_the_child(changed: dict[str, Any]) -> None:
-    child = ForgedChild([wire.Frame({"op": "flow_report", "flow": FLOW | changed})])
+    child = ForgedChild([wire.Frame({"op": "flow"} | FLOW | changed)])
     assert Run([], child).ask(FlowQuestion()) is None
     assert child.has_ended
     child.close()
@@ -528,16 +528,16 @@ def test_forged_flow_ends_the_child(changed: dict[str, Any]) -> None:
 
 def test_flow_of_a_program_that_opens_again_and_again_is_asked_for_a_few_times() -> None:
     """There are more replies than are asked for, each with one box that opens."""
-    reply = wire.Frame({"op": "flow_report", "flow": FLOW | {"boxes": [BOX | {"opens": True}]}})
+    reply = wire.Frame({"op": "flow"} | FLOW | {"boxes": [BOX | {"opens": True}]})
     run = program_run(*[reply] * 50)
     assert isinstance(run.ask(FlowQuestion()), Flow)
     assert run.alive
     run.close()
 
 
-def row_report(**changed: Any) -> wire.Frame:
+def row_stats(**changed: Any) -> wire.Frame:
     stats = {"lead": [], "row": 0, "total": 1.0, "low": 0.0, "high": 1.0, "support": 1, "bits": None, "top": [[0, 1.0]]}
-    return wire.Frame({"op": "row_report", "stats": stats | changed})
+    return wire.Frame({"op": "row_stats"} | stats | changed)
 
 
 PARTS: dict[str, tuple[Any, wire.Frame]] = {
@@ -567,19 +567,19 @@ PARTS: dict[str, tuple[Any, wire.Frame]] = {
     ),
     "bits of a number that cannot be counted": (
         RowQuestion("x", (), 0, 1, UNIT, MATRIX),
-        row_report(bits=1e308),
+        row_stats(bits=1e308),
     ),
     "a column that is not there": (
         RowQuestion("x", (), 0, 1, UNIT, MATRIX),
-        row_report(top=[[3, 1.0]]),
+        row_stats(top=[[3, 1.0]]),
     ),
     "more values than were asked for": (
         RowQuestion("x", (), 0, 1, UNIT, MATRIX),
-        row_report(top=[[0, 1.0], [1, 0.0]]),
+        row_stats(top=[[0, 1.0], [1, 0.0]]),
     ),
-    "more values above 0 than there are": (RowQuestion("x", (), 0, 1, UNIT, MATRIX), row_report(support=4)),
-    "the sums of another row": (RowQuestion("x", (), 0, 1, UNIT, MATRIX), row_report(row=1)),
-    "the sums of another matrix": (RowQuestion("x", (), 0, 1, UNIT, MATRIX), row_report(lead=[0])),
+    "more values above 0 than there are": (RowQuestion("x", (), 0, 1, UNIT, MATRIX), row_stats(support=4)),
+    "the sums of another row": (RowQuestion("x", (), 0, 1, UNIT, MATRIX), row_stats(row=1)),
+    "the sums of another matrix": (RowQuestion("x", (), 0, 1, UNIT, MATRIX), row_stats(lead=[0])),
     "a tensor that is not whole and has nothing": (
         ShowQuestion("x", UNIT),
         wire.Frame(
@@ -606,7 +606,7 @@ def test_mistake_that_the_exercise_does_not_have_is_not_named() -> None:
 
 
 def test_row_that_is_not_forged_is_read() -> None:
-    found = asked(RowQuestion("x", (), 0, 1, UNIT, MATRIX))(row_report(total=float("nan")))
+    found = asked(RowQuestion("x", (), 0, 1, UNIT, MATRIX))(row_stats(total=float("nan")))
     assert isinstance(found, list)
     assert repr(found[0].total) == "nan"
 

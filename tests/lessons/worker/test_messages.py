@@ -27,7 +27,6 @@ from attn_tutor.lessons.worker.messages import (
     MESSAGES,
     REPLIES,
     UNASKED,
-    FlowReport,
     ListNames,
     RunInput,
     StepReport,
@@ -38,8 +37,6 @@ from attn_tutor.lessons.worker.program_messages import (
     CallReport,
     ProgramReport,
     ShowStoredTensor,
-    TensorFileReport,
-    TraceComparison,
 )
 from attn_tutor.lessons.worker.programs import program_run
 from tests.lessons.worker.message_strategies import bytes_on_the_way, message_of
@@ -156,9 +153,9 @@ GAPS = Gaps(stopped="why")
     "message",
     [
         CallReport((NAMED,), (("a.py", 1, "x", (2,)),), 1, 1, 0),
-        FlowReport(Flow((FlowBox("1", "x", "y", "z", shown=("a",)),), (), (OpenBox("2", "x", "y"),))),
-        TraceComparison(RunComparison((), 1, 1, 1, RunDifference(COMPARED, None), GAPS)),
-        TensorFileReport(TensorList("npz", 1, (), (("a", "b"),))),
+        Flow((FlowBox("1", "x", "y", "z", shown=("a",)),), (), (OpenBox("2", "x", "y"),)),
+        RunComparison((), 1, 1, 1, RunDifference(COMPARED, None), GAPS),
+        TensorList("npz", 1, (), (("a", "b"),)),
         ProgramReport(
             *(None, (0, 0), (), (), (), "why", 1.0, b"{}", ("a.py",)),
             failed_at=FailedAt("a.py", 1, "f"),

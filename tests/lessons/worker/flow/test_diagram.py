@@ -12,7 +12,6 @@ import torch
 from attn_tutor.lessons.results.flow import Flow, longest_path
 from attn_tutor.lessons.worker import plain_codec
 from attn_tutor.lessons.worker.flow.diagram import Diagram, NoBox
-from attn_tutor.lessons.worker.messages import FlowReport
 from tests.lessons.recorded_code import CODE, Traced
 
 Drawn = dict[str, list[str]]
@@ -274,5 +273,5 @@ def test_only_so_many_boxes() -> None:
 
 def test_it_travels_as_a_message() -> None:
     flow = flow_of(CLASS, "weights")
-    text = json.dumps(plain_codec.encode(FlowReport(flow)))
-    assert plain_codec.decode(FlowReport, json.loads(text)).flow == flow
+    text = json.dumps(plain_codec.encode(flow))
+    assert plain_codec.decode(Flow, json.loads(text)) == flow

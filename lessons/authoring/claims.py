@@ -11,12 +11,8 @@ from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.base_steps import Complaint, Path
 from attn_tutor.lessons.format.lesson import (
     SETUP,
-    FindStep,
     Lesson,
-    PointStep,
-    PredictStep,
     ReadStep,
-    RunningStep,
     Step,
 )
 from attn_tutor.lessons.reading import loader
@@ -53,8 +49,8 @@ def complaints(lesson: Lesson, run: Run) -> Iterator[Complaint]:
     yield from _failures(lesson, run)
     for position, step in enumerate(lesson.steps):
         result = run.result(step.id)
-        if result is not None and result.error is None and isinstance(step, RunningStep):
-            for number, claim in enumerate(step.claims):
+        if result is not None and result.error is None:
+            for number, claim in enumerate(step.claimed):
                 if json.loads(result.text[template.fact(_truth(claim)).key]) is not True:
                     yield ("steps", position, "claims", number), f"this is not true: {claim}", "Mend it, or the prose."
 
@@ -78,34 +74,23 @@ def _failed(path: Path, step: Step, failure: Failure) -> Complaint:
         if found and not beginning:
             why = why.partition(": ")[2] or why
             return (*path, *inside), f"this cannot be computed: {source}: {why}", "Mend it, or the code of the step."
-    for inside, name in _tensors_to_show(step):
-        if message.startswith(f"{name} "):
+    for inside, shown in step.tensors_with_paths:
+        if message.startswith(f"{shown.name} "):
             return (*path, *inside), message, "Show what the code has made, by its name there."
-    at = (*path, "code", failure.line) if isinstance(step, RunningStep) and failure.line else path
+    at = (*path, "code", failure.line) if step.runs and failure.line else path
     return at, f"the step does not run: {message}", "Mend its code."
-
-
-def _tensors_to_show(step: Step) -> Iterator[tuple[Path, str]]:
-    """Yield the tensors that a step shows: path in the step, and name."""
-    for key in ("show", "reveal"):
-        for number, spec in enumerate(getattr(step, key, ())):
-            yield (key, number), spec.name
 
 
 def _expressions(step: Step) -> Iterator[tuple[Path, template.Field, str]]:
     """Yield the expressions of a step that its run computes: path in the step, field, and the text in the file."""
-    if isinstance(step, RunningStep):
-        for number, claim in enumerate(step.claims):
-            yield ("claims", number), template.fact(_truth(claim)), claim
+    for number, claim in enumerate(step.claimed):
+        yield ("claims", number), template.fact(_truth(claim)), claim
     for text in step.learner_texts:
         for field in template.fields(text.text) if text.text in step.templates else ():
             source = f"{{{field.key}}}"
             yield (*text.path, text.text.partition(source)[0].count("\n") + 1), field, source
-    if isinstance(step, PredictStep | FindStep):
-        yield ("answer",), template.fact(step.answer), step.answer
-    if isinstance(step, PredictStep | FindStep | PointStep):
-        for number, wrong in enumerate(step.wrong):
-            yield ("wrong", number, "is"), template.fact(wrong.answer), wrong.answer
+    for path, expression in step.facts_with_paths:
+        yield path, template.fact(expression), expression
 
 
 def _truth(claim: str) -> str:
@@ -114,8 +99,8 @@ def _truth(claim: str) -> str:
 
 def _with_claims(step: Step) -> Step:
     """Return a copy of a step whose run also evaluates its claims."""
-    if not isinstance(step, RunningStep) or not step.claims:
+    if not step.claimed:
         return step
-    facts = (*step.facts, *map(_truth, step.claims))
+    facts = (*step.facts, *map(_truth, step.claimed))
     claiming = type("Claiming", (type(step),), {"facts": property(lambda _: facts)})
     return claiming.model_construct(**dict(step))  # type: ignore[attr-defined, no-any-return]

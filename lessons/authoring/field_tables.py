@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from attn_tutor.lessons.authoring.format_schema import help_of, summary_of
 from attn_tutor.lessons.files import rewrite
 from attn_tutor.lessons.format import fields
-from attn_tutor.lessons.format.base_steps import BaseStep, Limits, RunningStep, ShownTensor
+from attn_tutor.lessons.format.base_steps import BaseStep, Limits, Option, RunningStep, ShownTensor
 from attn_tutor.lessons.format.exercises import (
     BaseExercise,
     Check,
@@ -30,15 +30,7 @@ from attn_tutor.lessons.format.exercises import (
 from attn_tutor.lessons.format.fields import IS_TEMPLATE, Model
 from attn_tutor.lessons.format.knobs import ChoiceKnob, Knob, NumberKnob, SeedKnob, WordsKnob
 from attn_tutor.lessons.format.lesson import CourseFile, LessonFile
-from attn_tutor.lessons.format.questions import (
-    BaseQuestion,
-    ChoiceStep,
-    FindStep,
-    Option,
-    PointStep,
-    PredictStep,
-    Wrong,
-)
+from attn_tutor.lessons.format.questions import BaseQuestion, ChoiceStep, FindStep, PointStep, PredictStep, Wrong
 from attn_tutor.lessons.format.steps import Curve, Level, ReadStep, RunStep, TrainStep
 from attn_tutor.lessons.reading.folders import LESSONS
 from attn_tutor.lessons.reading.glossary import Reference, Term

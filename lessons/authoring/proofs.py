@@ -8,129 +8,25 @@ results of a run.
 from __future__ import annotations
 
 import ast
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
 
 from attn_tutor.lessons.authoring import claims
 from attn_tutor.lessons.engine import explanation_tree, scratch_run
 from attn_tutor.lessons.engine.judging import JudgeAnswer
 from attn_tutor.lessons.engine.questions import answering, experiment_judging, question_facts
-from attn_tutor.lessons.engine.questions.question_facts import (
-    Index,
-    Pointing,
-    as_number,
-    as_whole_numbers,
-    cells_of,
-    check_ready,
-    is_same_number,
-    names_of,
-    normalize_text,
-    pointed_shape,
-    read_facts,
-)
-from attn_tutor.lessons.engine.questions.question_judging import judge
-from attn_tutor.lessons.engine.questions.question_words import choices, right_answer
+from attn_tutor.lessons.engine.questions.answer_forms import judge, problems_of, right_answer
+from attn_tutor.lessons.engine.questions.question_facts import Index, names_of
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.format.base_steps import Path
-from attn_tutor.lessons.format.lesson import (
-    ChoiceStep,
-    Exercise,
-    ExerciseStep,
-    ExperimentStep,
-    FindStep,
-    Lesson,
-    PointStep,
-    Question,
-)
+from attn_tutor.lessons.format.lesson import Exercise, ExerciseStep, ExperimentStep, Lesson, Question
 from attn_tutor.lessons.reading import line_exercises, loader, mistake_edits, yaml_nodes
 from attn_tutor.lessons.reading.findings import Finding
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.flow import Flow
-from attn_tutor.lessons.results.result import WHOLE, Judgement, StepResult, WorkerError
+from attn_tutor.lessons.results.result import Judgement, StepResult, WorkerError
 from attn_tutor.lessons.results.tensor_questions import FlowQuestion
-
-ASKED = {
-    "number": "a single number",
-    "shape": "a shape, such as 'table.shape' or '(2, 3)'",
-    "order": "an order: the places of the items, best first, such as 'chances.argsort(descending=True) + 1'",
-}
-"""What the expressions of a prediction have to give, by what it asks."""
-
-
-def question_complaints(step: Question, result: StepResult) -> list[tuple[Path, str]]:
-    """Find what an author should mend, such as a wrong answer that is right, or two options that are the same.
-
-    Each is the path in the step at which it is to be mended, and the problem.
-    """
-    try:
-        check_ready(step, result)
-        if isinstance(step, ChoiceStep):
-            texts = [normalize_text(choice.text) for choice in choices(step, result)]
-            return [(("options",), "two options say the same")] if len(set(texts)) < len(texts) else []
-        facts = read_facts(step, result)
-        if isinstance(step, FindStep) and step.target == "box":
-            return _complaints_of_boxes(facts)
-        if isinstance(step, Pointing):
-            return _complaints_of_cells(step, result, facts)
-    except WorkerError as error:
-        return [(_right(step), str(error))]
-    read: Callable[[Any], Any] = as_number if step.asks == "number" else as_whole_numbers
-    answers: list[Any] = []
-    for position, fact in enumerate(facts):
-        try:
-            answers.append(read(fact))
-        except WorkerError:
-            return [(_wrong(position - 1) if position else _right(step), f"this does not give {ASKED[step.asks]}")]
-    right, *wrong = answers
-    found: list[tuple[Path, str]] = []
-    if step.asks == "order" and len(set(right)) < len(right):
-        found.append((("answer",), "the right order holds a number twice"))
-    for position, answer in enumerate(wrong):
-        if is_same_number(answer, right, step.within) if step.asks == "number" else answer == right:
-            found.append((_wrong(position), f"wrong answer {position + 1} is right"))
-        if any(_is_same(answer, earlier) for earlier in wrong[:position]):
-            found.append((_wrong(position), f"wrong answer {position + 1} is one of those before it"))
-    return found
-
-
-def _right(step: Question) -> Path:
-    return ("cells",) if isinstance(step, PointStep) else ("answer",)
-
-
-def _wrong(position: int) -> Path:
-    return ("wrong", position, "is")
-
-
-def _complaints_of_cells(step: Pointing, result: StepResult, facts: Sequence[Any]) -> list[tuple[Path, str]]:
-    shape = pointed_shape(step, result)
-    right, *wrong = (set(cells_of(step, fact, shape)) for fact in facts)
-    found: list[tuple[Path, str]] = []
-    if math.prod(shape) > WHOLE:
-        found.append((("on",), f"{step.on} has more than {WHOLE} cells"))
-    if not right or len(right) == math.prod(shape):
-        found.append((_right(step), "no cell is right" if not right else "every cell is right"))
-    for position, cells in enumerate(wrong):
-        if not cells - right:
-            found.append((_wrong(position), f"wrong answer {position + 1} is no wrong cell"))
-    return found
-
-
-def _complaints_of_boxes(facts: Sequence[Any]) -> list[tuple[Path, str]]:
-    right, *wrong = (set(names_of(fact)) for fact in facts)
-    return [
-        (_wrong(position), f"wrong answer {position + 1} is right")
-        for position, names in enumerate(wrong)
-        if names & right
-    ]
-
-
-def _is_same(left: Any, right: Any) -> bool:
-    return bool(left == right) or (isinstance(left, float) and math.isnan(left) and math.isnan(right))
-
 
 SEED, ROUNDS = 1, 10
 """The first seed of the hidden inputs, which is fixed so that failures can be reproduced, and the number of seeds."""
@@ -224,7 +120,7 @@ def prove_question(lesson: Lesson, step: Question, run: Run) -> Proof:
             error = next((item.error for item in run.steps if item.error), None)
             report((), f"the lesson does not run so far: {error.message if error else 'it ended'}", "Mend its code.")
         return proof
-    for path, problem in question_complaints(step, result):
+    for path, problem in problems_of(step, result):
         report(path, problem, "Mend the question.")
     proof.seeds = 1
     try:
@@ -235,8 +131,8 @@ def prove_question(lesson: Lesson, step: Question, run: Run) -> Proof:
         return proof
     if not proof.solution:
         report((), "its own right answer does not pass", "Mend the question.")
-    elif isinstance(step, FindStep):
-        (_prove_box if step.target == "box" else _prove_start)(step, result, run, report)
+    elif step.entry == "search":
+        (_prove_box if step.answer_form == "box" else _prove_start)(step, result, run, report)
     return proof
 
 
@@ -244,26 +140,26 @@ MOST_EXPLAINED = 2000
 """Numbers behind the start of a find that are looked through."""
 
 
-def _prove_start(step: FindStep, result: StepResult, run: Run, report: Report) -> None:
+def _prove_start(step: Question, result: StepResult, run: Run, report: Report) -> None:
     """Report a find whose answer is not met on the way down from the number at which it starts."""
-    start = step.starting_cell
-    if start is None:
+    cell, start = step.starting_cell, step.explained_from
+    if cell is None:
         return
-    tree = explanation_tree.grow(run, CodeUnit.step(step.id), *start, most=MOST_EXPLAINED, once=True)
+    tree = explanation_tree.grow(run, CodeUnit.step(step.id), *cell, most=MOST_EXPLAINED, once=True)
     if not isinstance(tree, explanation_tree.Node):
-        report(("start",), f"{step.start} cannot be explained: {tree or 'the worker is gone'}", "Start elsewhere.")
+        report(("start",), f"{start} cannot be explained: {tree or 'the worker is gone'}", "Start elsewhere.")
         return
     right = set(question_facts.right_cells(step, result))
     met: set[Index] = set()
     for node, _ in explanation_tree.walk(tree):
-        met |= set((node.explanation.lit or {}).get(step.on, ()))
-        if node.explanation.name == step.on:
+        met |= set((node.explanation.lit or {}).get(step.pointed_at, ()))
+        if node.explanation.name == step.pointed_at:
             met.add(node.explanation.index)
     if not met & right:
-        report(("start",), f"explaining {step.start} never leads to the right {step.target}", "Start elsewhere.")
+        report(("start",), f"explaining {start} never leads to the right {step.answer_form}", "Start elsewhere.")
 
 
-def _prove_box(step: FindStep, result: StepResult, run: Run, report: Report) -> None:
+def _prove_box(step: Question, result: StepResult, run: Run, report: Report) -> None:
     """Report boxes that the flow does not have, among the right and the wrong ones."""
     flow = run.ask(FlowQuestion(unit=CodeUnit.step(step.id)))
     known = {box.name for box in flow.boxes} if isinstance(flow, Flow) else set()

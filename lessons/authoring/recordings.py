@@ -92,14 +92,10 @@ def train(session: Session, lesson: Lesson) -> Iterator[str]:
     assert folder is not None
     current: set[str] = set()
     shown: list[tuple[TrainStep, Training]] = []
-    for step in lesson.steps:
-        if not isinstance(step, TrainStep):
-            continue
+    for step in lesson.trainings.values():
         for changes in (UNCHANGED, *_settings(lesson, step)):
             altered = apply(lesson, changes)
-            again = altered.step(step.id)
-            assert isinstance(again, TrainStep)
-            name = f"{trained_models.key(altered, again)}.pt"
+            name = f"{trained_models.key(altered, altered.trainings[step.id])}.pt"
             if name in current:
                 continue
             outcome = session.train_into(folder, lesson, step.id, lambda snapshot: None, changes=changes)

@@ -17,22 +17,15 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Set
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.base_steps import TEMPLATE_FIELDS, LearnerText, Path, count_words
-from attn_tutor.lessons.format.exercises import ExerciseStep
 from attn_tutor.lessons.format.lesson import (
-    ExperimentStep,
-    FilledStep,
-    FindStep,
     Lesson,
-    Question,
-    RunningStep,
     Step,
-    TrainStep,
 )
 from attn_tutor.lessons.reading import loader
 from attn_tutor.lessons.reading.findings import Finding
@@ -135,17 +128,8 @@ def english_complaints(step: Step) -> Iterator[tuple[Path, str, str]]:
     """Yield each English string in the code of a step that reaches learners, as path, problem and remedy."""
     for text in step.learner_texts:
         yield from _in_template(text.path, text.text)
-    if not isinstance(step, ExerciseStep):
-        return
-    for number, check in enumerate(step.checks):
-        for case, message in enumerate(check.fail):
-            yield from _in_template(("checks", number, "fail", case, "say"), message.say)
-            yield from _in_code(("checks", number, "fail", case, "if"), message.when)
-        yield from _in_code(("checks", number, "test"), check.test)
-    for number, mistake in enumerate(step.mistakes):
-        yield from _in_template(("mistakes", number, "seen"), mistake.seen)
-    for field, code in (("context", step.context), ("probe", step.probe)):
-        yield from _in_code((field,), code)
+    for path, part, is_template in step.message_parts:
+        yield from (_in_template if is_template else _in_code)(path, part)
 
 
 def _in_template(path: Path, text: str) -> Iterator[tuple[Path, str, str]]:
@@ -243,38 +227,13 @@ def side_variable_complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
 
 def _uses(step: Step, modules: Set[str]) -> Iterator[tuple[Path, NameUse]]:
     """Yield how each piece of code of a step uses the variables of the lesson, with its path in the step."""
-    if isinstance(step, ExerciseStep):
-        use = name_use.of_program(step.attempt, modules)
-        # It runs apart from the lesson, after the answer.
-        yield ("attempt",), NameUse(reads=use.reads - set(step.defines))
+    # It runs apart from the lesson, after the answer.
+    attempt, defined = step.scratch
+    yield ("attempt",), NameUse(reads=name_use.of_program(attempt, modules).reads - set(defined))
     for field, code in step.programs:
         yield (field,), name_use.of_program(code, modules)
-    for path, expression in _expressions(step):
+    for path, expression in step.expressions:
         yield path, NameUse(reads=name_use.of_expression(expression).reads)
-
-
-def _expressions(step: Step) -> Iterator[tuple[Path, str]]:
-    """Yield the expressions that a run evaluates for a step, with their paths in it."""
-    if isinstance(step, RunningStep):
-        yield from ((path, shown.expression) for path, shown in step.tensors_with_paths)
-        yield from ((("claims", number), claim) for number, claim in enumerate(step.claims))
-    if isinstance(step, TrainStep):
-        for number, curve in enumerate(step.curves):
-            yield ("curves", number, "expr"), curve.expr
-            if curve.level is not None:
-                yield ("curves", number, "level", "expr"), curve.level.expr
-        yield from ((("watch", number), shown.expression) for number, shown in enumerate(step.watch))
-        yield ("keep",), step.keep
-    if isinstance(step, FilledStep):
-        texts = {field: text.path for text in reversed(step.learner_texts) for field in _fields(text.text)}
-        yield from ((texts.get(replace(field, optional=False), ()), field.expression) for field in step.fields)
-
-
-def _fields(text: str) -> list[template.Field]:
-    """Return the fields of a text; none if it is not a template."""
-    with suppress(template.TemplateError):
-        return template.fields(text)
-    return []
 
 
 FEWEST_STEPS, MOST_STEPS = 15, 20
@@ -294,12 +253,12 @@ def rhythm_complaints(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
     if not fewest <= len(path) <= most:
         problem = f"the main path has {len(path)} steps, not {fewest} to {most}"
         yield ("steps",), problem, "Cut or merge steps, or make side steps of them."
-    for kind, what in ((ExperimentStep, "experiment"), (FindStep, "find")):
-        if not any(isinstance(step, kind) for step in path):
+    for what in ("experiment", "find"):
+        if not any(step.noun == what for step in path):
             yield ("steps",), f"the main path has no step of the kind '{what}'", "Give the learner one."
     without = 0
     for step in path:
-        without = 0 if isinstance(step, ExerciseStep) else without + 1
+        without = 0 if step.answered_in_code else without + 1
         if without == CODE_EVERY and step is not path[-1]:
             problem = f"{CODE_EVERY} steps of the main path without code by the learner"
             yield ("steps", lesson.index(step.id)), problem, "Let the learner write a line before."
@@ -335,33 +294,29 @@ class Rhythm:
 def measure_rhythm(lesson: Lesson) -> Rhythm:
     """Return how a lesson moves."""
     path = lesson.main_steps
-
-    def count(kind: type) -> int:
-        return sum(isinstance(step, kind) for step in path)
-
-    asked = sum(isinstance(step, Question) and not isinstance(step, FindStep) for step in path)
+    count = Counter(step.noun for step in path)
     words = sum(count_words(step.prose) for step in lesson.steps) / len(lesson.steps)
     return Rhythm(
         lesson.id,
         len(path),
         len(lesson.steps) - len(path),
         first_code(lesson),
-        count(ExerciseStep),
-        count(ExperimentStep),
-        count(FindStep),
-        asked,
+        count["exercise"],
+        count["experiment"],
+        count["find"],
+        count["question"],
         round(words, 1),
     )
 
 
 def first_code(lesson: Lesson) -> int | None:
     """Return the number, from 1, of the step of the main path in which the learner first writes code."""
-    numbers = (number for number, step in enumerate(lesson.main_steps, 1) if isinstance(step, ExerciseStep))
+    numbers = (number for number, step in enumerate(lesson.main_steps, 1) if step.answered_in_code)
     return next(numbers, None)
 
 
 def _has_something_to_see(step: Step) -> bool:
-    return isinstance(step, ExerciseStep) or (isinstance(step, RunningStep) and bool(step.code or step.show))
+    return step.answered_in_code or bool(step.run_code or step.shown_at_first)
 
 
 MOST_WORDS = 95
@@ -433,19 +388,19 @@ def _complaints_of_lesson(lesson: Lesson) -> Iterator[tuple[Path, str, str]]:
         yield where, "the lesson does not end with what to remember", f"End it with a step 'id: {LAST_STEP}'."
     reading = 0
     for step in lesson.main_steps:
-        reading = reading + 1 if step.kind == "read" else 0
+        reading = reading + 1 if step.is_text else 0
         if reading > MOST_READING:
             problem = f"{reading} steps in a row have nothing but text"
             yield ("steps", lesson.index(step.id)), problem, "Let something run, or ask something, in between."
     challenges = [step for step in lesson.exercises if step.challenge]
-    if len(challenges) != 1 or not isinstance(challenges[0], ExerciseStep):
+    if len(challenges) != 1 or not challenges[0].answered_in_code:
         problem = f"the lesson has {len(challenges)} challenges" if challenges else "the lesson has no challenge"
         if len(challenges) == 1:
             problem = "the challenge is a question"
         yield ("steps",), problem, "Give one exercise in code 'challenge: true': who passes it may skip the lesson."
     if is_rewritten(lesson):
         yield from rhythm_complaints(lesson)
-    if not any(isinstance(step, Question) for step in lesson.main_steps):
+    if not any(step.is_question for step in lesson.main_steps):
         yield ("steps",), "the lesson asks nothing", "Add a question: 'kind: choice', 'predict' or 'point'."
 
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 
 from attn_tutor.lessons.format import template, text_walk
 from attn_tutor.lessons.format.fields import Model, python_code
-from attn_tutor.lessons.format.lesson import Course, ExerciseStep, Lesson, Limits, TrainStep
+from attn_tutor.lessons.format.lesson import Course, Lesson, Limits
 from attn_tutor.lessons.format.template import Field
 
 PROSE = "prose"
@@ -44,8 +44,8 @@ def _of_lesson(lesson: Lesson) -> Iterator[CodePiece]:
     yield from _of_part(without_steps, lesson.id)
     for step in lesson.steps:
         yield from _of_part(step, f"{lesson.id}/{step.id}")
-        if isinstance(step, ExerciseStep):
-            edits = [edit for mistake in step.mistakes for edits in mistake.edits for edit in edits]
+        if (exercise := lesson.code_exercises.get(step.id)) is not None:
+            edits = [edit for mistake in exercise.mistakes for edits in mistake.edits for edit in edits]
             if edits:
                 lines = (f"{edit.find!r} -> {edit.replace!r}" for edit in edits)
                 yield CodePiece(f"{lesson.id}/{step.id}", EDITS, "\n".join(lines))
@@ -142,8 +142,8 @@ def what_runs(course: Course) -> WhatRuns:
         lessons=len(course.lessons),
         steps=len(steps),
         running=sum(any(code.strip() for _, code in step.programs) for step in steps),
-        exercises=sum(isinstance(step, ExerciseStep) for step in steps),
-        trainings=sum(isinstance(step, TrainStep) for step in steps),
+        exercises=sum(len(lesson.code_exercises) for lesson in course.lessons),
+        trainings=sum(len(lesson.trainings) for lesson in course.lessons),
         lines=sum(bool(line.strip()) for text in code for line in text.splitlines()),
         limits=Limits(
             cpu=max(each.cpu for each in limits),
@@ -155,14 +155,11 @@ def what_runs(course: Course) -> WhatRuns:
 
 def _limits(lesson: Lesson) -> Iterator[Limits]:
     yield lesson.limits
-    for step in lesson.steps:
-        if isinstance(step, ExerciseStep | TrainStep):
-            yield step.limits
+    yield from (step.own_limits for step in lesson.steps if step.own_limits is not None)
 
 
 def _code(lesson: Lesson) -> Iterator[str]:
     yield lesson.setup
-    for step in lesson.steps:
-        yield from (code for _, code in step.programs)
-        if isinstance(step, ExerciseStep):
-            yield from (step.context, step.probe, step.solution, step.attempt)
+    yield from (code for step in lesson.steps for _, code in step.programs)
+    for exercise in lesson.code_exercises.values():
+        yield from (exercise.context, exercise.probe, exercise.solution, exercise.attempt)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from attn_tutor.lessons.format.lesson import Lesson, RunningStep, ShownTensor
+from attn_tutor.lessons.format.lesson import Lesson, ShownTensor
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion, Refusal, TensorQuestion
@@ -150,19 +150,12 @@ def with_shown_tensor(lesson: Lesson, step_id: str, name: str) -> Lesson:
     A lesson whose step already shows the tensor is returned as it is. Raises `KeyError` if the step does not run code,
     `pydantic.ValidationError` if the name is not an expression.
     """
-    step = lesson.step(step_id)
-    if not isinstance(step, RunningStep):
-        raise KeyError(step_id)
+    step = {step.id: step for step in lesson.running}[step_id]
     if any(shown.name == name for shown in step.show):
         return lesson
     shown = ShownTensor(name=name, kind="vector", expr=name)
-    steps = tuple(
-        item.model_copy(update={"show": (*item.show, shown)})
-        if item is step and isinstance(item, RunningStep)
-        else item
-        for item in lesson.steps
-    )
-    return lesson.model_copy(update={"steps": steps})
+    changed = step.model_copy(update={"show": (*step.show, shown)})
+    return lesson.model_copy(update={"steps": tuple(changed if item is step else item for item in lesson.steps)})
 
 
 def program(code: str, name: str) -> Lesson:

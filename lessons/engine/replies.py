@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
 from attn_tutor.lessons.format import axis_labels
 from attn_tutor.lessons.format.axis_labels import NamesAndLabels
-from attn_tutor.lessons.format.lesson import FilledStep, Lesson, RunningStep, ShownTensor, TrainStep
+from attn_tutor.lessons.format.lesson import FilledStep, Lesson, ShownTensor, TrainStep
 from attn_tutor.lessons.learner import trained_models
 from attn_tutor.lessons.learner.trained_models import TrainedModel
 from attn_tutor.lessons.results import line_shapes
@@ -65,9 +65,7 @@ T = TypeVar("T")
 
 def step_request(lesson: Lesson, step: FilledStep) -> StepRequest:
     """Return the request to run a step."""
-    if not isinstance(step, RunningStep):
-        return StepRequest(step.id, "", lesson.seed, (), step.fields)
-    return StepRequest(step.id, step.code, lesson.seed_of(step), _expressions(step.tensors), step.fields)
+    return StepRequest(step.id, step.run_code, lesson.seed_of(step), _expressions(step.tensors), step.fields)
 
 
 def _expressions(shown: Iterable[ShownTensor]) -> tuple[NamedExpression, ...]:
@@ -84,12 +82,13 @@ def program_of(
     blob = bytearray()
     requests: list[StepRequest] = []
     found: dict[str, TrainedModel] = {}
+    trainings = lesson.trainings
     for step in steps:
         request = step_request(lesson, step)
-        if isinstance(step, TrainStep):
-            model = found[step.id] = trained_models.find(lesson, step, cells)
+        if (training := trainings.get(step.id)) is not None:
+            model = found[step.id] = trained_models.find(lesson, training, cells)
             if model.origin == "missing":
-                request = replace(request, untrained=trained_models.untrained_message(step, changed=changed))
+                request = replace(request, untrained=trained_models.untrained_message(training, changed=changed))
             else:
                 request = replace(request, trained=(len(blob), len(blob) + len(model.data)))
                 blob += model.data
@@ -104,8 +103,7 @@ def _cell_write(cell: dict[str, Any]) -> CellWrite:
 
 def training_request(lesson: Lesson, step: TrainStep, cells: list[dict[str, Any]], *, changed: bool) -> Train:
     """Return the message that starts the training of a step."""
-    before = [other for other in lesson.steps[: lesson.index(step.id)] if isinstance(other, RunningStep)]
-    program, _, blob = program_of(lesson, before, cells, changed=changed)
+    program, _, blob = program_of(lesson, lesson.running_before(step.id), cells, changed=changed)
     training = TrainingRequest(
         id=step.id,
         code=step.training,
@@ -143,7 +141,7 @@ def cell_writes(lesson: Lesson, changes: Changes) -> tuple[CellWrite, ...]:
 
 def step_result(lesson: Lesson, step: FilledStep, report: StepReport, job: ChildProcess) -> StepResult:
     """Return the result of a step from the worker's report. Raises `WireError` for the report of another step."""
-    shown = step.tensors if isinstance(step, RunningStep) else ()
+    shown = step.tensors
     if report.id != step.id or len(report.tensors) > len(shown):
         raise wire.WireError("the report of another step")
     return StepResult(

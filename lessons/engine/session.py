@@ -28,7 +28,7 @@ from attn_tutor.lessons.engine.launching.launchers import (
 )
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.training import Control
-from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits, TrainStep
+from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits
 from attn_tutor.lessons.learner import trained_models
 from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.lessons.results.result import (
@@ -120,7 +120,7 @@ class Session:
         cells = replies.cells_of(lesson, changes)
         lesson = apply(lesson, changes)
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
-        steps: list[FilledStep] = [step for step in lesson.steps[:last] if isinstance(step, FilledStep)]
+        steps = [step for step in lesson.filled if lesson.index(step.id) < last]
         results: list[StepResult] = []
         job = self._launch(lesson.limits, QUESTION_CPU)
         try:
@@ -220,9 +220,7 @@ class Session:
         self._cancelled.clear()
         cells = replies.cells_of(lesson, changes)
         lesson = apply(lesson, changes)
-        step = lesson.step(step_id)
-        if not isinstance(step, TrainStep):
-            raise KeyError(step_id)
+        step = lesson.trainings[step_id]
         request = replies.training_request(lesson, step, cells, changed=bool(changes))
         with self._child(step.limits) as job:
             cancelled = self._cancelled.is_set

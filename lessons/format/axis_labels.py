@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.base_steps import KNOWN_AXES
-from attn_tutor.lessons.format.lesson import Lesson, RunningStep, ShownTensor
+from attn_tutor.lessons.format.lesson import Lesson, ShownTensor
 from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("tensor/axis-labels")
@@ -54,8 +54,7 @@ def declaration_of(lesson: Lesson, step_id: str, name: str, dims: int) -> ShownT
     shown = [
         (position, spec)
         for position, step in by_nearness
-        if isinstance(step, RunningStep)
-        for spec in step.show
+        for spec in step.shown_at_first
         if spec.expression == name and len(spec.axes) == dims
     ]
     own = next((spec for position, spec in shown if position == here), None)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo
@@ -87,6 +88,17 @@ Drawing = Literal["matrix", "bars", "memory"]
 """The drawing of a tensor: a matrix; bars, one for each number, in groups if there are two axes; or its memory."""
 
 
+class Option(Model):
+    """One of the answers to choose from, and why it is right or wrong."""
+
+    text: Template
+    """The answer that a learner may choose."""
+    why: Template
+    """What learners read once they have chosen it: why it is right, or how one comes to choose it."""
+    right: bool = False
+    """Whether it is the right one, which exactly one option is."""
+
+
 class ShownTensor(Model):
     """One tensor that a step shows, as a matrix with labeled rows and columns unless `draw` says otherwise."""
 
@@ -124,6 +136,10 @@ class Limits(Model):
     """The most that one file may hold that it writes, in MiB."""
 
 
+CodeRole = Literal["step", "training", "trained", "starter"]
+"""What a piece of code of a step is: what runs, a training, what runs in its place once it is trained, or the code that
+an answer starts from."""
+
 Complaint = tuple[Path, str, str]
 """What is wrong in a step: the path in it, the problem, and the remedy."""
 
@@ -147,12 +163,22 @@ def with_paths(field: str, shown: Sequence[ShownTensor]) -> list[tuple[Path, Sho
 class BaseStep(Model):
     """The fields that every step has.
 
+    Other code does not tell the kinds of steps apart: it asks the step, here and in the classes below.
+
     Attributes:
         is_exercise: whether the learner has something to do in steps of this kind.
-        noun: what a step of this kind is called in front of learners.
+        is_question: whether they answer a question about the run.
+        is_text: whether there is nothing but text.
+        answered_in_code: whether they write code.
+        runs: whether code of the step runs, whose tensors can be shown, explained and changed.
+        noun: what a step of this kind is called in front of learners; `nouns.py` has the words.
     """
 
     is_exercise: ClassVar[bool] = False
+    is_question: ClassVar[bool] = False
+    is_text: ClassVar[bool] = False
+    answered_in_code: ClassVar[bool] = False
+    runs: ClassVar[bool] = False
     noun: ClassVar[str] = "step"
 
     id: Slug
@@ -181,9 +207,117 @@ class BaseStep(Model):
         yield from ()
 
     @property
+    def exercise_id(self) -> str:
+        """The id of the exercise in the course, "" if the step is none."""
+        return ""
+
+    @property
+    def exercise_number(self) -> str:
+        """The number of the exercise in a book, "" if it has none."""
+        return ""
+
+    @property
+    def is_challenge(self) -> bool:
+        """Whether a learner who solves it may skip the rest of the lesson."""
+        return False
+
+    @property
+    def starts_with_bug(self) -> bool:
+        """Whether the learner is given code with a bug, and hunts for it."""
+        return False
+
+    @property
+    def facts_with_paths(self) -> list[tuple[Path, str]]:
+        """Expressions whose values the run computes in addition to the fields of the templates, and their paths."""
+        return []
+
+    @property
     def facts(self) -> tuple[str, ...]:
         """Expressions whose values the run computes in addition to the fields of the templates."""
+        return tuple(expression for _, expression in self.facts_with_paths)
+
+    @property
+    def claimed(self) -> tuple[str, ...]:
+        """Expressions that have to be true for the prose to be true."""
         return ()
+
+    @property
+    def expressions(self) -> list[tuple[Path, str]]:
+        """All expressions that the run evaluates for the step, each with its path in it."""
+        return []
+
+    @property
+    def own_code(self) -> tuple[tuple[CodeRole, str], ...]:
+        """The code that a reader sees before doing anything, in order: what each piece is, and its text."""
+        return ()
+
+    @property
+    def source_name(self) -> str:
+        """The code of the `attention` package that is shown, as `module:Class`, "" if none is."""
+        return ""
+
+    @property
+    def run_code(self) -> str:
+        """The code of the step that runs with the lesson, "" if none does."""
+        return ""
+
+    @property
+    def own_seed(self) -> int | None:
+        """The seed of random numbers right before the step; None if it is the lesson's."""
+        return None
+
+    @property
+    def scratch(self) -> tuple[str, tuple[str, ...]]:
+        """Code that tries the learner's answer on the lesson's own values, and the names that an answer defines."""
+        return "", ()
+
+    @property
+    def message_parts(self) -> list[tuple[Path, str, bool]]:
+        """What messages about an answer are made of: path, text, and whether that is a template or else code."""
+        return []
+
+    @property
+    def own_limits(self) -> Limits | None:
+        """Limits for a program of this step alone, None if it has none."""
+        return None
+
+    @property
+    def tensor_fields(self) -> dict[str, tuple[ShownTensor, ...]]:
+        """All tensors that the step shows at any time, by the name of the field in the file."""
+        return {}
+
+    @property
+    def shown_at_first(self) -> tuple[ShownTensor, ...]:
+        """The tensors that the run shows before the learner has done anything."""
+        return ()
+
+    @property
+    def offered_options(self) -> tuple[Option, ...]:
+        """The answers to choose from; none if there is nothing to choose, or the learner has to find their own."""
+        return ()
+
+    @property
+    def pointed_at(self) -> str:
+        """The name of the shown tensor in which the learner is to point at something, "" if there is none."""
+        return ""
+
+    @property
+    def explained_from(self) -> str:
+        """The number at which the learner begins to explain, such as `context[1, 0]`, "" if the step names none."""
+        return ""
+
+    @property
+    def blank_tensor(self) -> str:
+        """The name of the shown tensor whose numbers are hidden until the learner has answered, "" if there is none."""
+        return ""
+
+    def is_visible(self, tensor: str, *, answered: bool) -> bool:
+        """Return whether a learner may see a tensor of the run, if they have answered what the step asks or not."""
+        return True
+
+    def own_data(self, trained: str | None) -> dict[str, object]:
+        """Return what a document has of this kind of step alone; `trained` is whose training was used."""
+        return {}
 
     @property
     def programs(self) -> tuple[tuple[str, str], ...]:
@@ -213,9 +347,29 @@ class FilledStep(BaseStep):
     source: OptionalName = ""
     """Code of the `attention` package to show, as `module:Class`: `attention.causal:CausalAttention`."""
 
+    @property
+    def source_name(self) -> str:
+        """The code of the `attention` package that is shown, as `module:Class`, "" if none is."""
+        return self.source
+
+    @property
+    def expressions(self) -> list[tuple[Path, str]]:
+        """All expressions that the run evaluates for the step, each with its path in it."""
+        paths = {field: text.path for text in reversed(self.learner_texts) for field in _fields(text.text)}
+        return [(paths.get(replace(field, optional=False), ()), field.expression) for field in self.fields]
+
+
+def _fields(text: str) -> list[template.Field]:
+    """Return the fields of a text; none if it is not a template."""
+    with suppress(template.TemplateError):
+        return template.fields(text)
+    return []
+
 
 class RunningStep(FilledStep):
     """A piece of text and code that runs live."""
+
+    runs: ClassVar[bool] = True
 
     code: OptionalCode = ""
     """Python that runs when the step is opened, after that of the setup and of the steps before it."""
@@ -231,6 +385,43 @@ class RunningStep(FilledStep):
     def complaints(self) -> Iterator[Complaint]:
         """Yield what is wrong in the tensors that are shown."""
         yield from tensor_complaints(self.tensors_with_paths)
+
+    @property
+    def claimed(self) -> tuple[str, ...]:
+        """Expressions that have to be true for the prose to be true."""
+        return self.claims
+
+    @property
+    def run_code(self) -> str:
+        """The code of the step that runs with the lesson."""
+        return self.code
+
+    @property
+    def own_seed(self) -> int | None:
+        """The seed of random numbers right before the step; None if it is the lesson's."""
+        return self.seed
+
+    @property
+    def own_code(self) -> tuple[tuple[CodeRole, str], ...]:
+        """The code that a reader sees before doing anything: what runs."""
+        return (("step", self.code),) if self.code else ()
+
+    @property
+    def expressions(self) -> list[tuple[Path, str]]:
+        """All expressions that the run evaluates for the step, each with its path in it."""
+        shown = [(path, shown.expression) for path, shown in self.tensors_with_paths]
+        claims: list[tuple[Path, str]] = [(("claims", number), claim) for number, claim in enumerate(self.claims)]
+        return [*shown, *claims, *super().expressions]
+
+    @property
+    def tensor_fields(self) -> dict[str, tuple[ShownTensor, ...]]:
+        """All tensors that the step shows at any time, by the name of the field in the file."""
+        return {"show": self.show}
+
+    @property
+    def shown_at_first(self) -> tuple[ShownTensor, ...]:
+        """The tensors that the run shows before the learner has done anything."""
+        return self.show
 
     @property
     def tensors_with_paths(self) -> list[tuple[Path, ShownTensor]]:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 
 from attn_tutor.lessons.format import template
-from attn_tutor.lessons.format.base_steps import BaseStep, Complaint, LearnerText, Limits, RunningStep
+from attn_tutor.lessons.format.base_steps import BaseStep, CodeRole, Complaint, LearnerText, Limits, Path, RunningStep
 from attn_tutor.lessons.format.fields import (
     Code,
     Expression,
@@ -133,6 +133,26 @@ class BaseExercise(BaseStep):
     """Whether a learner who solves it may skip the rest of the lesson. Each lesson has one such exercise in code."""
 
     @property
+    def exercise_id(self) -> str:
+        """The id of the exercise in the course."""
+        return self.exercise
+
+    @property
+    def exercise_number(self) -> str:
+        """The number of the exercise in a book, "" if it has none."""
+        return self.number
+
+    @property
+    def is_challenge(self) -> bool:
+        """Whether a learner who solves it may skip the rest of the lesson."""
+        return self.challenge
+
+    @property
+    def nameable(self) -> tuple[Mistake | Way, ...]:
+        """What a verdict may name in an answer."""
+        return ()
+
+    @property
     def learner_texts(self) -> tuple[LearnerText, ...]:
         """All texts that a learner reads here, in order, including the explanation and the hints."""
         hints = (LearnerText(("hints", number), hint) for number, hint in enumerate(self.hints))
@@ -147,6 +167,7 @@ class ExerciseStep(BaseExercise):
     `checks` where the learner's code never ran.
     """
 
+    answered_in_code: ClassVar[bool] = True
     noun: ClassVar[str] = "exercise"
 
     kind: Literal["exercise"]
@@ -189,6 +210,43 @@ class ExerciseStep(BaseExercise):
     """Answers that must not pass, besides the cheats that no exercise accepts."""
     limits: Limits = Limits()
     """What the answer may take."""
+
+    @property
+    def nameable(self) -> tuple[Mistake, ...]:
+        """The mistakes that a verdict may name in an answer."""
+        return self.mistakes
+
+    @property
+    def scratch(self) -> tuple[str, tuple[str, ...]]:
+        """Code that tries the answer on the lesson's own values, and the names that an answer defines."""
+        return self.attempt, self.defines
+
+    @property
+    def message_parts(self) -> list[tuple[Path, str, bool]]:
+        """What messages about an answer are made of: path, text, and whether that is a template or else code."""
+        parts: list[tuple[Path, str, bool]] = []
+        for number, check in enumerate(self.checks):
+            for case, message in enumerate(check.fail):
+                parts.append((("checks", number, "fail", case, "say"), message.say, True))
+                parts.append((("checks", number, "fail", case, "if"), message.when, False))
+            parts.append((("checks", number, "test"), check.test, False))
+        parts += [(("mistakes", number, "seen"), mistake.seen, True) for number, mistake in enumerate(self.mistakes)]
+        return [*parts, (("context",), self.context, False), (("probe",), self.probe, False)]
+
+    @property
+    def starts_with_bug(self) -> bool:
+        """Whether the learner is given code with a bug, and hunts for it."""
+        return self.form == "repair"
+
+    @property
+    def own_limits(self) -> Limits:
+        """What the answer may take."""
+        return self.limits
+
+    @property
+    def own_code(self) -> tuple[tuple[CodeRole, str], ...]:
+        """The code that an answer starts from."""
+        return (("starter", self.starter),)
 
     def complaints(self) -> Iterator[Complaint]:
         """Yield a complaint if the solution does not define all names of `defines`."""
@@ -290,6 +348,11 @@ class ExperimentStep(BaseExercise, RunningStep):
     """What may happen. Every change runs the step again, and the first way that matches it and its effect decides."""
     otherwise: Template
     """What learners read if no way matches."""
+
+    @property
+    def nameable(self) -> tuple[Way, ...]:
+        """The ways that a verdict may name."""
+        return self.ways
 
     @property
     def templates(self) -> tuple[str, ...]:

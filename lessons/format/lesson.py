@@ -12,7 +12,16 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from attn_tutor.lessons.format import main_path
-from attn_tutor.lessons.format.base_steps import AxisName, FilledStep, Kind, Limits, RunningStep, ShownTensor
+from attn_tutor.lessons.format.base_steps import (
+    AxisName,
+    BaseStep,
+    FilledStep,
+    Kind,
+    Limits,
+    Option,
+    RunningStep,
+    ShownTensor,
+)
 from attn_tutor.lessons.format.exercises import (
     Check,
     Edit,
@@ -25,7 +34,7 @@ from attn_tutor.lessons.format.exercises import (
 )
 from attn_tutor.lessons.format.fields import Model, Name, OptionalCode, OptionalName, ReadBy, Slug, Text, Whole
 from attn_tutor.lessons.format.knobs import AnyKnob, Knob
-from attn_tutor.lessons.format.questions import ChoiceStep, FindStep, Option, PointStep, PredictStep, Question, Wrong
+from attn_tutor.lessons.format.questions import ChoiceStep, FindStep, PointStep, PredictStep, Question, Wrong
 from attn_tutor.lessons.format.steps import Curve, Exercise, Level, ReadStep, RunStep, Step, TrainStep
 from attn_tutor.lessons.texts.wording import Wording
 
@@ -185,9 +194,9 @@ class Lesson(LessonFile):
         """Return the main step that a step belongs to, itself if it is one. Raises `KeyError` if there is none."""
         return main_path.main_step_of(self.steps, step_id)
 
-    def seed_of(self, step: RunningStep) -> int:
+    def seed_of(self, step: BaseStep) -> int:
         """Return the seed that a step starts with: its own, or else the lesson's."""
-        return self.seed if step.seed is None else step.seed
+        return self.seed if step.own_seed is None else step.own_seed
 
     def knob(self, name: str) -> Knob:
         """Return the knob of that name. Raises `KeyError` if there is none."""
@@ -229,15 +238,47 @@ class Lesson(LessonFile):
         """The exercise that lets a learner who solves it skip the rest of the lesson."""
         return next((step for step in self.exercises if step.challenge), None)
 
+    # Steps of one kind, for what only that kind can do. What steps of all kinds can say, the step is asked.
+
+    @property
+    def filled(self) -> tuple[FilledStep, ...]:
+        """The steps that a run of the lesson comes to, in order."""
+        return tuple(step for step in self.steps if isinstance(step, FilledStep))
+
     @property
     def running(self) -> tuple[RunningStep, ...]:
         """The steps whose code runs, in order."""
         return tuple(step for step in self.steps if isinstance(step, RunningStep))
 
+    def running_before(self, step_id: str) -> tuple[RunningStep, ...]:
+        """Return the steps before a step whose code runs. Raises `KeyError` if there is no such step."""
+        end = self.index(step_id)
+        return tuple(step for step in self.running if self.index(step.id) < end)
+
     @property
     def exercises(self) -> tuple[Exercise, ...]:
         """The exercises of the lesson, in order."""
         return tuple(step for step in self.steps if isinstance(step, Exercise))
+
+    @property
+    def code_exercises(self) -> dict[str, ExerciseStep]:
+        """The exercises in code, by the ids of their steps, in order."""
+        return {step.id: step for step in self.steps if isinstance(step, ExerciseStep)}
+
+    @property
+    def questions(self) -> dict[str, Question]:
+        """The questions, by the ids of their steps, in order."""
+        return {step.id: step for step in self.steps if isinstance(step, Question)}
+
+    @property
+    def experiments(self) -> dict[str, ExperimentStep]:
+        """The experiments, by the ids of their steps, in order."""
+        return {step.id: step for step in self.steps if isinstance(step, ExperimentStep)}
+
+    @property
+    def trainings(self) -> dict[str, TrainStep]:
+        """The trainings, by the ids of their steps, in order."""
+        return {step.id: step for step in self.steps if isinstance(step, TrainStep)}
 
 
 class Course(Model):

@@ -8,7 +8,15 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from attn_tutor.lessons.format.base_steps import Complaint, LearnerText, Path, RunningStep, ShownTensor, with_paths
+from attn_tutor.lessons.format.base_steps import (
+    Complaint,
+    LearnerText,
+    Option,
+    Path,
+    RunningStep,
+    ShownTensor,
+    with_paths,
+)
 from attn_tutor.lessons.format.exercises import BaseExercise
 from attn_tutor.lessons.format.fields import Expression, Model, Name, OptionalName, Real, Template
 
@@ -37,37 +45,76 @@ def _complaints_of_wrong(facts: Sequence[str]) -> Iterator[Complaint]:
             yield ("wrong", number, "is"), "this wrong answer stands here twice", "Keep one of the two."
 
 
-class BaseQuestion(BaseExercise, RunningStep):
-    """A question about a run, whose `code` and `show` are visible from the start."""
+AnswerForm = Literal["option", "number", "shape", "order", "cell", "row", "box"]
+"""What an answer is: a letter, what is typed for a prediction, or the name of what is pointed at."""
 
+Entry = Literal["options", "line", "cursor", "search"]
+"""Where a learner answers: with one of the options, on a line, with the cursor, or at the end of a search."""
+
+
+class BaseQuestion(BaseExercise, RunningStep):
+    """A question about a run, whose `code` and `show` are visible from the start.
+
+    Attributes:
+        entry: where a learner answers.
+    """
+
+    entry: ClassVar[Entry]
+
+    is_question: ClassVar[bool] = True
     noun: ClassVar[str] = "question"
 
     reveal: tuple[ShownTensor, ...] = ()
     """The tensors to draw once the question is answered."""
 
     @property
+    def answer_form(self) -> AnswerForm:
+        """What an answer is; `engine/questions/answer_forms.py` reads and judges each form."""
+        raise NotImplementedError
+
+    @property
+    def starting_cell(self) -> tuple[str, tuple[int, ...]] | None:
+        """The tensor and the index of the number at which explaining begins; None if it is not given."""
+        return None
+
+    @property
+    def is_pointed(self) -> bool:
+        """Whether the learner answers by pointing."""
+        return self.entry in ("cursor", "search")
+
+    @property
     def tensors_with_paths(self) -> list[tuple[Path, ShownTensor]]:
         """All tensors that the run shows, with their paths; the ones that are visible from the start come first."""
         return [*super().tensors_with_paths, *with_paths("reveal", self.reveal)]
 
+    @property
+    def tensor_fields(self) -> dict[str, tuple[ShownTensor, ...]]:
+        """All tensors that the step shows at any time, by the name of the field in the file."""
+        return {**super().tensor_fields, "reveal": self.reveal}
 
-class Option(Model):
-    """One of the answers to choose from, and why it is right or wrong."""
-
-    text: Template
-    """The answer that a learner may choose."""
-    why: Template
-    """What learners read once they have chosen it: why it is right, or how one comes to choose it."""
-    right: bool = False
-    """Whether it is the right one, which exactly one option is."""
+    def is_visible(self, tensor: str, *, answered: bool) -> bool:
+        """Return whether a learner may see a tensor of the run: those of `reveal` only once they have answered."""
+        return any(shown.name == tensor for shown in (self.tensors if answered else self.show))
 
 
 class ChoiceStep(BaseQuestion):
     """Multiple choice: one option is right."""
 
+    entry: ClassVar[Entry] = "options"
+
     kind: Literal["choice"]
     options: Annotated[tuple[Option, ...], Field(min_length=2, max_length=8)]
     """The answers to choose from, two to eight. They are shown in this order."""
+
+    @property
+    def answer_form(self) -> AnswerForm:
+        """What an answer is."""
+        return "option"
+
+    @property
+    def offered_options(self) -> tuple[Option, ...]:
+        """The answers to choose from."""
+        return self.options
 
     @property
     def templates(self) -> tuple[str, ...]:
@@ -112,14 +159,15 @@ class AnsweredQuestion(BaseQuestion):
     """The wrong answers that learners tend to give, each with its own feedback."""
 
     @property
-    def right(self) -> str:
-        """The expression for the right answer."""
+    def right_with_path(self) -> tuple[Path, str]:
+        """The path and the expression of the right answer."""
         raise NotImplementedError
 
     @property
-    def facts(self) -> tuple[str, ...]:
-        """The right answer, then the wrong answers that have feedback."""
-        return (self.right, *(item.answer for item in self.wrong))
+    def facts_with_paths(self) -> list[tuple[Path, str]]:
+        """The right answer, then the wrong answers that have feedback, each with its path."""
+        wrong = [(("wrong", number, "is"), item.answer) for number, item in enumerate(self.wrong)]
+        return [self.right_with_path, *wrong]
 
     @property
     def templates(self) -> tuple[str, ...]:
@@ -140,6 +188,8 @@ class AnsweredQuestion(BaseQuestion):
 class PredictStep(AnsweredQuestion):
     """A prediction before something is shown: a number, a shape, or an order."""
 
+    entry: ClassVar[Entry] = "line"
+
     kind: Literal["predict"]
     asks: Literal["number", "shape", "order"]
     """What is typed: a number, a shape such as `4, 9`, or an order (numbers from 1, best first)."""
@@ -151,9 +201,14 @@ class PredictStep(AnsweredQuestion):
     """How far a number may be away and still be right."""
 
     @property
-    def right(self) -> str:
-        """The expression for the right answer."""
-        return self.answer
+    def answer_form(self) -> AnswerForm:
+        """What an answer is."""
+        return self.asks
+
+    @property
+    def right_with_path(self) -> tuple[Path, str]:
+        """The path and the expression of the right answer."""
+        return ("answer",), self.answer
 
 
 class PointStep(AnsweredQuestion):
@@ -161,6 +216,8 @@ class PointStep(AnsweredQuestion):
 
     The `is` of a wrong answer is an expression for its cells.
     """
+
+    entry: ClassVar[Entry] = "cursor"
 
     kind: Literal["point"]
     on: Name
@@ -171,9 +228,24 @@ class PointStep(AnsweredQuestion):
     """Whether its numbers are hidden until the question is answered."""
 
     @property
-    def right(self) -> str:
-        """The expression for the right answer."""
-        return self.cells
+    def answer_form(self) -> AnswerForm:
+        """What an answer is."""
+        return "cell"
+
+    @property
+    def right_with_path(self) -> tuple[Path, str]:
+        """The path and the expression of the right answer."""
+        return ("cells",), self.cells
+
+    @property
+    def pointed_at(self) -> str:
+        """The name of the shown tensor."""
+        return self.on
+
+    @property
+    def blank_tensor(self) -> str:
+        """The name of the shown tensor if its numbers are hidden until the question is answered."""
+        return self.on if self.blank else ""
 
     def complaints(self) -> Iterator[Complaint]:
         """Yield what is wrong in the wrong answers, in the tensors that are shown, and in which is pointed at."""
@@ -189,6 +261,7 @@ class FindStep(AnsweredQuestion):
     The `is` of a wrong answer has the form of `answer`.
     """
 
+    entry: ClassVar[Entry] = "search"
     noun: ClassVar[str] = "find"
 
     kind: Literal["find"]
@@ -204,9 +277,28 @@ class FindStep(AnsweredQuestion):
     """The number at which explaining begins, such as `context[1, 0]`. Lint proves that it leads to a right cell."""
 
     @property
-    def right(self) -> str:
-        """The expression for the right answer."""
-        return self.answer
+    def answer_form(self) -> AnswerForm:
+        """What an answer is."""
+        return self.target
+
+    @property
+    def right_with_path(self) -> tuple[Path, str]:
+        """The path and the expression of the right answer."""
+        return ("answer",), self.answer
+
+    @property
+    def pointed_at(self) -> str:
+        """The name of the shown tensor, "" if a box is to be found."""
+        return self.on
+
+    @property
+    def explained_from(self) -> str:
+        """The number at which explaining begins."""
+        return self.start
+
+    def own_data(self, trained: str | None) -> dict[str, object]:
+        """Return what a document has of this kind of step alone."""
+        return {"target": self.target, "on": self.on, "start": self.start}
 
     @property
     def starting_cell(self) -> tuple[str, tuple[int, ...]] | None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from attn_tutor.lessons.format.base_steps import (
+    CodeRole,
     Complaint,
     FilledStep,
     Limits,
+    Path,
     RunningStep,
     ShownTensor,
     tensor_complaints,
@@ -24,6 +26,8 @@ from attn_tutor.lessons.format.questions import Question
 
 class ReadStep(FilledStep):
     """A piece of text."""
+
+    is_text: ClassVar[bool] = True
 
     kind: Literal["read"]
 
@@ -100,6 +104,36 @@ class TrainStep(RunningStep):
                 yield ("curves", number, "name"), problem, "Give one of them another name."
             names.add(curve.name)
         yield from tensor_complaints(with_paths("watch", self.watch))
+
+    @property
+    def own_limits(self) -> Limits:
+        """What the training may take."""
+        return self.limits
+
+    @property
+    def own_code(self) -> tuple[tuple[CodeRole, str], ...]:
+        """The code that a reader sees before doing anything: the training, and what runs in its place."""
+        return (("training", self.training), ("trained", self.code))
+
+    @property
+    def expressions(self) -> list[tuple[Path, str]]:
+        """All expressions that the run or the training evaluates for the step, each with its path in it."""
+        found = super().expressions
+        for number, curve in enumerate(self.curves):
+            found.append((("curves", number, "expr"), curve.expr))
+            if curve.level is not None:
+                found.append((("curves", number, "level", "expr"), curve.level.expr))
+        found += [(path, shown.expression) for path, shown in with_paths("watch", self.watch)]
+        return [*found, (("keep",), self.keep)]
+
+    @property
+    def tensor_fields(self) -> dict[str, tuple[ShownTensor, ...]]:
+        """All tensors that the step shows at any time, by the name of the field in the file."""
+        return {**super().tensor_fields, "watch": self.watch}
+
+    def own_data(self, trained: str | None) -> dict[str, object]:
+        """Return what a document has of this kind of step alone."""
+        return {"training": self.training, "trained": trained}
 
     @property
     def measured(self) -> tuple[tuple[str, str], ...]:

@@ -73,4 +73,4 @@ def _is_new_hunt(progress: Progress, exercise: Exercise) -> bool:
     """Tell whether an exercise has a bug in its starter, and the learner has neither checked it nor taken a hint."""
     name = exercise.exercise
     known = progress.attempts(name) or progress.hints_used(name) or progress.passed(name)
-    return getattr(exercise, "form", "") == "repair" and not known
+    return exercise.starts_with_bug and not known

@@ -73,12 +73,12 @@ def renames_of(course: Course | CourseOutline) -> Renames:
                 before, _, was = alias.rpartition("/")
                 for other in (before,) if before else (lesson.id, *lesson.aliases):
                     steps[other, was] = here
-                if exercise := getattr(step, "exercise", ""):
-                    exercises[was] = exercise
+                if step.exercise_id:
+                    exercises[was] = step.exercise_id
     if not steps and not exercises:
         return UNCHANGED
     for lesson in lessons:
         for step in lesson.steps:
             steps.pop((lesson.id, step.id), None)
-            exercises.pop(getattr(step, "exercise", ""), None)
+            exercises.pop(step.exercise_id, None)
     return Renames(steps, exercises)

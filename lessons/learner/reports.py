@@ -316,9 +316,8 @@ def mistake_names(course: Course, kinds: Mapping[str, str]) -> MistakeNames:
 def _names(course: Course, kinds: Mapping[str, str]) -> Iterator[tuple[tuple[str, str], str]]:
     for lesson in course.lessons:
         for step in lesson.exercises:
-            own = [*getattr(step, "mistakes", ()), *getattr(step, "ways", ())]
             yield from (((step.exercise, each), name) for each, name in kinds.items())
-            yield from (((step.exercise, each.id), each.name) for each in own)
+            yield from (((step.exercise, each.id), each.name) for each in step.nameable)
 
 
 def names_of_files(files: Sequence[str]) -> list[str]:

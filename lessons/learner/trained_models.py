@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from attn_tutor.lessons.files import read_regular, write_whole
-from attn_tutor.lessons.format.lesson import SETUP, Lesson, RunningStep, TrainStep
+from attn_tutor.lessons.format.lesson import SETUP, Lesson, TrainStep
 from attn_tutor.lessons.results.result import MOST_KEPT, Origin
 from attn_tutor.lessons.texts.wording import Wording
 
@@ -49,10 +49,9 @@ def key(lesson: Lesson, step: TrainStep, cells: Cells = ()) -> str:
         cells: the cells that the learner has changed.
     """
     code_before: list[tuple[str, str, str, int]] = [(SETUP, lesson.setup, "", lesson.seed)]
-    for other in lesson.steps[: lesson.index(step.id)]:
-        if isinstance(other, RunningStep):
-            own = other.training if isinstance(other, TrainStep) else ""
-            code_before.append((other.id, other.code, own, lesson.seed_of(other)))
+    for other in lesson.running_before(step.id):
+        training = dict(other.programs).get("training", "")
+        code_before.append((other.id, other.code, training, lesson.seed_of(other)))
     parts = {part for part, *_ in code_before}
     changed = [cell for cell in cells if cell["part"] in parts]
     text = json.dumps(

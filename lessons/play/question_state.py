@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from attn_tutor.lessons.engine.questions import answer_reading, question_facts
-from attn_tutor.lessons.engine.questions.question_facts import Index, Pointing
+from attn_tutor.lessons.engine.questions.question_facts import Index
 from attn_tutor.lessons.format.lesson import ExperimentStep, Question
 from attn_tutor.lessons.results.explanation import Explanation
 from attn_tutor.lessons.results.result import Judgement, StepResult, WorkerError
@@ -63,7 +63,7 @@ def pointed_cell(step: Question, explanation: Explanation, operand: int | None) 
 
     None if that is a cell of another tensor.
     """
-    on = question_facts.pointed_name(step)
+    on = step.pointed_at
     # Explanations take the name in the code.
     names = {on, *(shown.expression for shown in step.show if shown.name == on)}
     if operand is None:
@@ -79,7 +79,7 @@ Pattern = tuple[int | None, ...]
 
 
 def answer_cells(
-    step: Pointing, result: StepResult, state: QuestionState
+    step: Question, result: StepResult, state: QuestionState
 ) -> tuple[tuple[Pattern, ...], tuple[Pattern, ...]]:
     """Return the cells that were wrong answers, and the right ones once they may be revealed; None is a whole row."""
     try:
@@ -88,7 +88,7 @@ def answer_cells(
     except WorkerError:
         return (), ()
     wrong = tuple(cell for cell in tried if cell is not None and cell not in right)
-    if question_facts.target_of(step) != "row":
+    if step.answer_form != "row":
         return wrong, right
     return _rows(wrong), _rows(right)
 

@@ -10,11 +10,8 @@ from attn_tutor.lessons.engine.questions import question_facts, question_words
 from attn_tutor.lessons.engine.questions.question_words import Choice
 from attn_tutor.lessons.format import main_path, template
 from attn_tutor.lessons.format.lesson import (
-    ChoiceStep,
     ExerciseStep,
     FilledStep,
-    PointStep,
-    Question,
     RunningStep,
     Step,
     TrainStep,
@@ -120,8 +117,8 @@ def of_step(step: Step, result: StepResult, *, answered: bool) -> Iterator[StepB
     yield Prose(template.fill(step.prose, result.text))
     yield from code_of(step, result.trained)
     yield from of_result(step, result, answered=answered)
-    if isinstance(step, ChoiceStep):
-        yield Choices(question_words.choices(step, result))
+    if options := question_words.choices(step, result):
+        yield Choices(options)
 
 
 def code_of(step: Step, trained: Origin | None = None) -> Iterator[Code | TrainedCode]:
@@ -145,9 +142,8 @@ def of_result(step: Step, result: StepResult, *, answered: bool) -> Iterator[Ste
     if result.error is not None:
         yield Remark(failure(result.error, step.noun), alarm=True)
     yield from map(Prose, result.notes)
-    shown = question_facts.visible_tensors(step, result, answered) if isinstance(step, Question) else result.tensors
-    for tensor in shown:
-        hidden = isinstance(step, PointStep) and step.blank and not answered and tensor.name == step.on
+    for tensor in question_facts.visible_tensors(step, result, answered):
+        hidden = not answered and tensor.name == step.blank_tensor
         yield Hidden(tensor) if hidden else Matrix(tensor)
 
 

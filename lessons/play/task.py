@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from attn_tutor.lessons.engine.questions import experiment_judging, question_facts, question_words
-from attn_tutor.lessons.engine.questions.question_judging import judge
-from attn_tutor.lessons.format.lesson import ExperimentStep, FindStep, Lesson, PointStep, Question
+from attn_tutor.lessons.engine.questions import answer_forms, experiment_judging, question_facts
+from attn_tutor.lessons.format.lesson import ExperimentStep, FindStep, Lesson, Question
 from attn_tutor.lessons.learner import outcomes
 from attn_tutor.lessons.play.course_path import Purpose
 from attn_tutor.lessons.play.question_state import QuestionState, state_at_opening
@@ -109,8 +108,7 @@ class QuestionModel(TaskModel):
         """As `TaskModel.offers`; and while the question is open, to `answer` it, and maybe to `point` at the answer."""
         if not self.state.is_open:
             return super().offers
-        pointing = question_facts.target_of(self.task) is not None
-        return super().offers | {"answer", *(("point",) if pointing else ())}
+        return super().offers | {"answer", *(("point",) if self.task.is_pointed else ())}
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
@@ -120,12 +118,11 @@ class QuestionModel(TaskModel):
     @property
     def hidden(self) -> str:
         """The name of the tensor whose numbers are hidden until the question is answered, "" if there is none."""
-        step = self.task
-        return step.on if self.state.is_open and isinstance(step, PointStep) and step.blank else ""
+        return self.task.blank_tensor if self.state.is_open else ""
 
     def answer(self, text: str) -> tuple[Judgement, str]:
         """Judge and record an answer; return the judgement, and what follows in a sentence. Raises `WorkerError`."""
-        judgement = judge(self.task, self.content.result, text)
+        judgement = answer_forms.judge(self.task, self.content.result, text)
         more = outcomes.record_outcome(self._learning.progress, self.lesson, self.task, text, judgement)
         if judgement.stopped:
             self.go_on()
@@ -141,7 +138,7 @@ class QuestionModel(TaskModel):
         self.state = replace(self.state, remark=text)
 
     def _check_revealed(self) -> None:
-        question_words.answer_text(self.task, self.content.result)
+        answer_forms.answer_text(self.task, self.content.result)
 
 
 class FindModel(QuestionModel):

@@ -48,6 +48,11 @@ class StepOutline(NamedTuple):
     side: bool = False
     aliases: tuple[str, ...] = ()
 
+    @property
+    def exercise_id(self) -> str:
+        """The id of the exercise in the course, "" if the step is none."""
+        return self.exercise
+
 
 class LessonOutline(NamedTuple):
     """A lesson."""

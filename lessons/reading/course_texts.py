@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from attn_tutor.lessons.format.exercises import Check, ExerciseStep, Mistake
 from attn_tutor.lessons.format.fields import Model
-from attn_tutor.lessons.format.lesson import Course, CourseFile, Lesson, RunningStep, ShownTensor, TrainStep
+from attn_tutor.lessons.format.lesson import Course, CourseFile, Lesson, ShownTensor
 from attn_tutor.lessons.format.steps import Step
 from attn_tutor.lessons.format.text_walk import (
     SEPARATOR,
@@ -124,12 +124,7 @@ def labels_of_tokens(lesson: Lesson) -> dict[str, bool]:
     """Return how the ids of labels begin that are the tokens of the lesson; whether these are in reverse order."""
     found = {}
     for step in lesson.steps:
-        if not isinstance(step, RunningStep):
-            continue
-        fields = {"show": step.show, "reveal": getattr(step, "reveal", ())}
-        if isinstance(step, TrainStep):
-            fields["watch"] = step.watch
-        for field, shown in fields.items():
+        for field, shown in step.tensor_fields.items():
             for tensor in shown:
                 for axis, words in tensor.labels.items():
                     if words in (lesson.tokens, lesson.tokens[::-1]):
@@ -164,14 +159,12 @@ def translate_lesson(lesson: Lesson, into: Translations) -> Lesson:
         return translated
     steps = []
     for step in translated.steps:
-        if isinstance(step, RunningStep):
-            update: dict[str, object] = {}
-            for field in ("show", "reveal", *(("watch",) if isinstance(step, TrainStep) else ())):
-                start = SEPARATOR.join((lesson.id, step.id, field))
-                shown: Sequence[ShownTensor] = getattr(step, field, ())
-                update |= {field: tuple(_with_tokens(item, start, translated.tokens, repeated) for item in shown)}
-            step = step.model_copy(update={field: value for field, value in update.items() if value})
-        steps.append(step)
+        update: dict[str, object] = {}
+        for field, shown in step.tensor_fields.items():
+            start = SEPARATOR.join((lesson.id, step.id, field))
+            if shown:
+                update[field] = tuple(_with_tokens(item, start, translated.tokens, repeated) for item in shown)
+        steps.append(step.model_copy(update=update))
     return translated.model_copy(update={"steps": tuple(steps)})
 
 

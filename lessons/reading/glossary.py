@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from attn_tutor.lessons.format.fields import Model, Name, Text, Whole
-from attn_tutor.lessons.format.lesson import Lesson, RunningStep, Step
+from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.reading import loader
 from attn_tutor.lessons.reading.findings import Finding, LessonError
 from attn_tutor.lessons.reading.loader import COURSE
@@ -103,8 +103,7 @@ class Glossary(Model):
     def terms_in(self, step: Step) -> tuple[Term, ...]:
         """Return the terms that occur in the texts of a step or in names that it shows, in order of appearance."""
         text = " ".join(each.text for each in step.learner_texts)
-        if isinstance(step, RunningStep):
-            text += " " + " ".join(shown.name.replace("_", " ") for shown in step.show)
+        text = " ".join([text, *(shown.name.replace("_", " ") for shown in step.shown_at_first)])
         matches = [(match.start(), term) for term in self.terms if (match := term.pattern.search(text))]
         return tuple(term for _, term in sorted(matches, key=lambda each: each[0]))
 

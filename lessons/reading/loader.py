@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from attn_tutor.lessons.format import lesson as lesson_format
 from attn_tutor.lessons.format.base_steps import Complaint
-from attn_tutor.lessons.format.lesson import FORMAT, Course, CourseFile, Exercise, FilledStep, Lesson, LessonFile, Step
+from attn_tutor.lessons.format.lesson import FORMAT, Course, CourseFile, Lesson, LessonFile, Step
 from attn_tutor.lessons.reading import (
     course_versions,
     line_exercises,
@@ -325,9 +325,9 @@ def _content_findings(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
         if step.id == lesson_format.SETUP:
             yield at((*path, "id"), f"the id '{step.id}' means the lesson's setup", "Give the step another id.")
         seen.add(step.id)
-        if isinstance(step, FilledStep) and step.source:
+        if step.source_name:
             try:
-                package_source.read(step.source)
+                package_source.read(step.source_name)
             except LookupError as error:
                 yield at((*path, "source"), str(error.args[0]), "Name it like 'attention.causal:CausalAttention'.")
         for inside, problem, remedy in step.complaints():
@@ -360,7 +360,7 @@ def _side_complaints(lesson: Lesson) -> Iterator[Complaint]:
         if position in (0, last):
             which = "last" if position else "first"
             yield path, f"the {which} step of a lesson cannot be a side step", "Take 'side' away, or move the step."
-        if isinstance(step, Exercise) and step.challenge:
+        if step.is_challenge:
             yield path, "the challenge of a lesson cannot be a side step", "Take 'side' or 'challenge' away."
 
 
@@ -402,12 +402,10 @@ def _repeated_lessons(lessons: list[Lesson]) -> Iterator[Finding]:
 def _repeated_exercises(lessons: list[Lesson]) -> Iterator[Finding]:
     owners: dict[str, Lesson] = {}
     for lesson in lessons:
-        for position, step in enumerate(lesson.steps):
-            if not isinstance(step, Exercise):
-                continue
+        for step in lesson.exercises:
             for key, name in (("exercise", step.exercise), ("number", step.number)):
                 if name in owners:
-                    where = position_of(locate(read_nodes(lesson), ("steps", position, key))[1].start_mark)
+                    where = position_of(locate(read_nodes(lesson), ("steps", lesson.index(step.id), key))[1].start_mark)
                     problem = f"the exercise '{name}' also stands in lesson '{owners[name].id}'"
                     remedy = "Exercise ids and numbers are unique in the course."
                     yield Finding(*where, problem, remedy)
@@ -428,10 +426,16 @@ def lesson_outline(lesson: Lesson) -> LessonOutline:
 
 
 def _step(step: Step) -> StepOutline:
-    exercise, number = getattr(step, "exercise", ""), getattr(step, "number", "")
-    challenge = getattr(step, "challenge", False)
     return StepOutline(
-        step.id, step.title, step.noun, step.is_exercise, exercise, number, challenge, step.side, step.aliases
+        step.id,
+        step.title,
+        step.noun,
+        step.is_exercise,
+        step.exercise_id,
+        step.exercise_number,
+        step.is_challenge,
+        step.side,
+        step.aliases,
     )
 
 

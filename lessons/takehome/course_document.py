@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
-from attn_tutor.lessons.engine.questions import question_words
+from attn_tutor.lessons.engine.questions import answer_forms, question_words
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format import main_path, template
@@ -100,7 +100,7 @@ def _question(step: Question, result: StepResult, work: LearnerWork) -> Iterator
         return
     if work.passing_answer(step.exercise) is None:
         try:
-            right = question_words.answer_text(step, result)
+            right = answer_forms.answer_text(step, result)
         except WorkerError:
             return
         yield Prose(say("right", "The right answer: {answer}", answer=right))
@@ -147,7 +147,7 @@ def _was_read(lesson: Lesson, step: Step, work: LearnerWork, tested_out: bool) -
     state = work.states.get((lesson.id, step.id), "new")
     if state in ("seen", "done"):
         return True
-    name = getattr(step, "exercise", "")
+    name = step.exercise_id
     worked_on = name in work.attempts or name in work.drafts
     return worked_on or (state == "skipped" and not tested_out)
 

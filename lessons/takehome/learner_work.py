@@ -63,6 +63,6 @@ class PassingAnswer:
 def find_passing_answers(course: Course, passed: Mapping[str, str]) -> Iterator[PassingAnswer]:
     """Yield the answers among `passed`, exercises with their last passing answers, that are code."""
     for lesson in course.lessons:
-        for step in lesson.exercises:
-            if isinstance(step, ExerciseStep) and step.exercise in passed:
+        for step in lesson.code_exercises.values():
+            if step.exercise in passed:
                 yield PassingAnswer(lesson, step, passed[step.exercise])

@@ -28,7 +28,7 @@ from attn_tutor.lessons.format.knobs import (
     WordsKnob,
     join_with_or,
 )
-from attn_tutor.lessons.format.lesson import SETUP, Lesson, RunningStep, ShownTensor, Step, TrainStep
+from attn_tutor.lessons.format.lesson import SETUP, Lesson, ShownTensor, Step
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.what_if import name_use
 from attn_tutor.lessons.what_if.name_use import NameUse
@@ -77,18 +77,15 @@ def alter(lesson: Lesson, settings: Mapping[str, Setting]) -> Lesson:
     def relabeled(shown: Sequence[ShownTensor]) -> tuple[ShownTensor, ...]:
         return tuple(_relabeled(tensor, lesson.tokens, tokens) for tensor in shown)
 
+    # A step that no knob reaches keeps its seed, even if that is the lesson's.
+    of_steps = {**lesson.seeds, **seeds} if SETUP in seeds else seeds
     steps = []
     for step in lesson.steps:
-        if isinstance(step, RunningStep):
-            # A step that no knob reaches keeps its seed, even if that is the lesson's.
-            seed = seeds.get(step.id, lesson.seed if step.seed is None and SETUP in seeds else step.seed)
-            code = _rewritten(step.id, step.code, rewrites)
-            update: dict[str, object] = {"code": code, "seed": seed, "show": relabeled(step.show)}
-            if isinstance(step, TrainStep):
-                update["training"] = _rewritten(step.id, step.training, rewrites)
-                update["watch"] = relabeled(step.watch)
-            step = step.model_copy(update=update)
-        steps.append(step)
+        update: dict[str, object] = {field: _rewritten(step.id, code, rewrites) for field, code in step.programs}
+        update |= {field: relabeled(shown) for field, shown in step.tensor_fields.items()}
+        if step.id in of_steps:
+            update["seed"] = of_steps[step.id]
+        steps.append(step.model_copy(update=update))
     return lesson.model_copy(
         update={
             "setup": _rewritten(SETUP, lesson.setup, rewrites),
@@ -213,7 +210,7 @@ def relevant_to_step(lesson: Lesson, step_id: str) -> tuple[Knob, ...]:
     `KeyError` for a step that the lesson does not have.
     """
     found, step = reaching(lesson, step_id), lesson.step(step_id)
-    if not isinstance(step, RunningStep) or len(step.programs) > 1:
+    if not step.runs or len(step.programs) > 1:
         return found
     # A program is run as a whole, but it may have thousands of literals.
     literals = {
@@ -225,7 +222,7 @@ def relevant_to_step(lesson: Lesson, step_id: str) -> tuple[Knob, ...]:
     return tuple(knob for knob in found if knob.name in matter)
 
 
-def _matters(knob: Knob, lesson: Lesson, step: RunningStep, needed: Sequence[_Statement]) -> bool:
+def _matters(knob: Knob, lesson: Lesson, step: Step, needed: Sequence[_Statement]) -> bool:
     if isinstance(knob, SeedKnob):
         seeded = knob.changed_parts(lesson)
         return any(statement.part in seeded and statement.may_draw for statement in needed)
@@ -239,20 +236,19 @@ def _matters(knob: Knob, lesson: Lesson, step: RunningStep, needed: Sequence[_St
     )
 
 
-def _labels_with_words(step: RunningStep) -> bool:
+def _labels_with_words(step: Step) -> bool:
     """Return whether axes of what the step shows have no labels of their own, and so those of the lesson's words."""
     shown = [shown for _, shown in step.tensors_with_paths]
     return any(axis in LABELED_WITH_WORDS and axis not in each.labels for each in shown for axis in each.axes)
 
 
-def _tensors_of(lesson: Lesson, step: RunningStep) -> list[ShownTensor]:
+def _tensors_of(lesson: Lesson, step: Step) -> list[ShownTensor]:
     again = lesson.step(step.id)
     return [*again.tensors]
 
 
 def _needed(lesson: Lesson, step: Step) -> list[_Statement]:
     """Return the statements from which a step is computed: its own, and those that they go back to."""
-    assert isinstance(step, RunningStep)
     statements = list[_Statement]()
     modules = frozenset[str]()
     for part, code in lesson.parts:

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from attn_tutor.lessons.engine.questions import question_words
+from attn_tutor.lessons.engine.questions import answer_forms, question_words
 from attn_tutor.lessons.format.lesson import ChoiceStep, ExerciseStep, ExperimentStep, Lesson, Question, Step, TrainStep
 from attn_tutor.lessons.reading import recorded_outputs
 from attn_tutor.lessons.results.result import StepResult
@@ -115,14 +115,14 @@ def solve(tutor: Talker, lesson: Lesson, step: Step, recorded: StepResult, *, tr
                 return "" if "Done." in said else said
         case ChoiceStep():
             # Which is right may depend on the machine.
-            right = question_words.right_answer(step, recorded)
+            right = answer_forms.right_answer(step, recorded)
             for letter in dict.fromkeys([right, *question_words.LETTERS[: len(step.options)]]):
                 said = tutor.type(f"answer {letter}")
                 if "Right." in said:
                     return ""
             return said
         case step if isinstance(step, Question):
-            said = tutor.type(f"answer {question_words.right_answer(step, recorded)}")
+            said = tutor.type(f"answer {answer_forms.right_answer(step, recorded)}")
             return "" if "Right." in said else said
         case TrainStep() if train:
             said = tutor.type("train")

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from attn_tutor.lessons.engine.explanation_tree import Node
-from attn_tutor.lessons.engine.questions import question_words
+from attn_tutor.lessons.engine.questions import answer_forms, question_words
 from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.knobs import Knob
 from attn_tutor.lessons.format.lesson import (
@@ -78,7 +78,7 @@ def step(spec: Step, result: StepResult | None) -> Json:
     if isinstance(spec, Exercise):
         entry["exercise"] = spec.exercise
     if isinstance(spec, Question):
-        entry["answer"] = question_words.form(spec, result)
+        entry["answer"] = answer_forms.how_to_answer(spec, result)
     if isinstance(spec, ChoiceStep):
         entry["options"] = [choice.text for choice in question_words.choices(spec, result)]
     if isinstance(spec, FindStep):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from rich.style import Style
 from rich.text import Text
 
-from attn_tutor.lessons.engine.questions import answer_reading, question_facts, question_words
+from attn_tutor.lessons.engine.questions import answer_forms, answer_reading, question_words
 from attn_tutor.lessons.format import template
-from attn_tutor.lessons.format.lesson import ChoiceStep, FindStep, PointStep, PredictStep, Question
+from attn_tutor.lessons.format.lesson import Question
 from attn_tutor.lessons.play.question_state import QuestionState
 from attn_tutor.lessons.reading import package_source
 from attn_tutor.lessons.results.explanation import label
@@ -236,21 +236,19 @@ class QuestionText:
     def form(self) -> Text:
         """How to answer, where the options or the line to type in do not make it obvious."""
         form = ""
-        if self.state.is_open and isinstance(self.step, PredictStep):
-            form = question_words.form(self.step, self.result)
-        elif self.state.is_open and isinstance(self.step, FindStep):
+        if self.state.is_open and self.step.entry == "line":
+            form = answer_forms.how_to_answer(self.step, self.result)
+        elif self.state.is_open and self.step.entry == "search":
             form = how_to_find(self.step)
-        elif self.state.is_open and isinstance(self.step, PointStep):
-            key = short_keys("question.enter")
-            form = say("point", "Move the cursor to the cell in {name} and press {key}.", name=self.step.on, key=key)
+        elif self.state.is_open and self.step.entry == "cursor":
+            key, name = short_keys("question.enter"), self.step.pointed_at
+            form = say("point", "Move the cursor to the cell in {name} and press {key}.", name=name, key=key)
         return Text(form, DIM)
 
     @property
     def options(self) -> tuple[tuple[str, Text, Text | None], ...]:
         """The letter and text of each option, and if it has been tried, why it is wrong."""
         step = self.step
-        if not isinstance(step, ChoiceStep):
-            return ()
         tried = {answer_reading.choice_of(step, self.result, text) for text, _ in self.state.answers}
         return tuple(
             (each.letter, self._prose(each.text), self._prose(each.why) if index in tried else None)
@@ -265,7 +263,7 @@ class QuestionText:
     def _of_tries(self, most: int | None = None) -> Text:
         """Return the verdicts on the wrong answers, latest first; options carry theirs themselves."""
         text = Text(self.state.remark, BOLD)
-        answers = self.state.answers[::-1] if not isinstance(self.step, ChoiceStep) else ()
+        answers = self.state.answers[::-1] if not self.step.offered_options else ()
         for answer, judgement in answers[:most]:
             text.append("\n" if text else "")
             text.append(f"{self._no} ", BAD).append(self._listed(answer), BOLD).append("   ")
@@ -286,15 +284,14 @@ class QuestionText:
         else:
             text.append(f"{self._yes} {say('right', 'Right:')} ", GOOD)
             # What a learner has typed is no prose: in 12*1024*1024, the stars are products.
-            is_prose = isinstance(step, ChoiceStep)
+            is_prose = bool(step.offered_options)
             said = self._prose(answer) if is_prose else Text(self._listed(state.answers[-1][0]))
             text.append_text(said).append(go_on, DIM)
         text.append("\n").append_text(self._prose(question_words.why(step, self.result)))
-        if isinstance(step, ChoiceStep):
-            for each in question_words.choices(step, self.result):
-                text.append(f"\n{self._yes if each.right else self._no} ", GOOD if each.right else BAD)
-                text.append(f"{each.letter}) ").append_text(self._prose(each.text))
-                text.append("  ").append_text(self._prose(each.why))
+        for each in question_words.choices(step, self.result):
+            text.append(f"\n{self._yes if each.right else self._no} ", GOOD if each.right else BAD)
+            text.append(f"{each.letter}) ").append_text(self._prose(each.text))
+            text.append("  ").append_text(self._prose(each.why))
         return text
 
     def _prose(self, prose: str) -> Text:
@@ -302,18 +299,18 @@ class QuestionText:
 
     def _listed(self, answer: str) -> str:
         """Return an answer the way it is listed."""
-        match question_facts.target_of(self.step):
+        match self.step.answer_form:
             case "cell":
-                return f"{question_facts.pointed_name(self.step)}[{answer}]"
+                return f"{self.step.pointed_at}[{answer}]"
             case "row":
-                return f"{question_facts.pointed_name(self.step)}[{answer.rpartition(',')[0] or answer}]"
+                return f"{self.step.pointed_at}[{answer.rpartition(',')[0] or answer}]"
             case _:
                 return answer
 
     @property
     def _right_answer(self) -> str:
         try:
-            return question_words.answer_text(self.step, self.result)
+            return answer_forms.answer_text(self.step, self.result)
         except WorkerError:
             return "…" if self.unicode else "..."
 
@@ -329,7 +326,7 @@ class QuestionText:
 def _title(step: Question) -> str:
     """Return the title of a question, with its number if it has one."""
     title, number = step.title, step.number
-    if isinstance(step, FindStep):
+    if step.entry == "search":
         if number:
             return say("numbered-find", "Find {number}: {title}", number=number, title=title)
         return say("find", "Find: {title}", title=title)
@@ -338,25 +335,23 @@ def _title(step: Question) -> str:
     return say("question", "Question: {title}", title=title)
 
 
-def how_to_find(step: FindStep) -> str:
+def how_to_find(step: Question) -> str:
     """Say how to point at what is to be found."""
-    if step.target == "box":
+    if step.answer_form == "box":
         return say(
             "find-box",
             "To answer, open the flow with {flow}, choose the box, and press {point}.",
             flow=short_keys("tutor.flow"),
             point=short_keys("flow.point"),
         )
-    explain, point = short_keys("question.enter"), short_keys("find.point")
+    explain, point, name = short_keys("question.enter"), short_keys("find.point"), step.pointed_at
     how = say("explain", "Press {explain} to explain a number.", explain=explain)
-    if step.target == "row":
+    if step.answer_form == "row":
         to_answer = say(
-            "find-row", "To answer, go to a cell of the row in {name} and press {point}.", name=step.on, point=point
+            "find-row", "To answer, go to a cell of the row in {name} and press {point}.", name=name, point=point
         )
     else:
-        to_answer = say(
-            "find-cell", "To answer, go to the cell in {name} and press {point}.", name=step.on, point=point
-        )
+        to_answer = say("find-cell", "To answer, go to the cell in {name} and press {point}.", name=name, point=point)
     return f"{how} {to_answer}"
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
-from attn_tutor.lessons.engine.questions import question_facts, question_words
-from attn_tutor.lessons.format.lesson import ChoiceStep, Question, Step
+from attn_tutor.lessons.engine.questions import answer_forms, question_words
+from attn_tutor.lessons.format.lesson import Question, Step
 from attn_tutor.lessons.play.question_state import pointed_cell
 from attn_tutor.lessons.play.task import QuestionModel
 from attn_tutor.lessons.results.code_unit import CodeUnit
@@ -73,7 +73,7 @@ class QuestionDialogue(StepDialogue):
 
     @property
     def _target(self) -> str:
-        on = question_facts.pointed_name(self._question)
+        on = self._question.pointed_at
         tensor = next((tensor for tensor in self.content.result.tensors if tensor.name == on), None)
         return f"{on}[{','.join('0' for _ in tensor.shape)}]" if tensor is not None else ""
 
@@ -94,22 +94,22 @@ class QuestionDialogue(StepDialogue):
 
     def _form(self) -> str:
         """Say how to answer."""
-        form = question_words.form(self._question, self.content.result)
+        form = answer_forms.how_to_answer(self._question, self.content.result)
         typed = say("typed", "Type the word answer before it.")
-        if question_facts.target_of(self._question) in ("cell", "row"):
+        if self._question.pointed_at:
             typed = say(
                 "typed-or-pointed",
                 "Type the word answer before it; or point and a cell: point {cell}",
                 cell=self._target,
             )
-        elif question_facts.target_of(self._question) == "box":
+        elif self._question.answer_form == "box":
             typed = say("typed-or-flow", "Type the word answer before it; flow lists the boxes.")
         return f"{form}. {typed}"
 
     def _answer_lines(self, step: Question, result: StepResult) -> Iterator[str]:
         """Yield the right answer and why it is right."""
         try:
-            right = question_words.answer_text(step, result)
+            right = answer_forms.answer_text(step, result)
         except WorkerError as error:
             yield from self._console.wrapped(str(error))
             return
@@ -159,8 +159,8 @@ class QuestionDialogue(StepDialogue):
     def point(self, text: str) -> Iterator[str]:
         """Answer with a cell, or with a numbered operand of the last explanation."""
         step = self._question
-        on = question_facts.pointed_name(step)
-        if question_facts.target_of(step) == "box":
+        on = step.pointed_at
+        if step.answer_form == "box":
             if not text:
                 raise Refused(say("name-box", "The answer is a box of the flow. Type point and its name."))
             yield from self.answer(text)
@@ -227,6 +227,4 @@ class QuestionDialogue(StepDialogue):
 
 def letters(step: Step) -> str:
     """Return the letters of the options of a step, "" if it has none."""
-    if isinstance(step, ChoiceStep):
-        return question_words.LETTERS[: len(step.options)]
-    return ""
+    return question_words.LETTERS[: len(step.offered_options)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 
-from attn_tutor.lessons.engine.questions import question_words
+from attn_tutor.lessons.engine.questions import answer_forms
 from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.lesson import (
     ChoiceStep,
@@ -155,7 +155,7 @@ def lesson_step(spec: Lesson, step: Step, result: StepResult, position: str, wid
             if not isinstance(step, ChoiceStep):
                 yield ""
             question = say("question", "This is a question ({id}).", id=step.exercise)
-            yield f"{question} {question_words.form(step, result)}"
+            yield f"{question} {answer_forms.how_to_answer(step, result)}"
 
 
 def step_lines(

@@ -12,9 +12,8 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from attn_tutor.lessons.engine.questions import answer_reading, question_facts, question_words
-from attn_tutor.lessons.engine.questions.question_facts import Pointing
-from attn_tutor.lessons.format.lesson import ChoiceStep, Lesson, PointStep, Question
+from attn_tutor.lessons.engine.questions import answer_reading, question_words
+from attn_tutor.lessons.format.lesson import Lesson, Question
 from attn_tutor.lessons.play.course_path import Purpose
 from attn_tutor.lessons.play.question_state import QuestionState, answer_cells, pointed_cell
 from attn_tutor.lessons.play.step import StepModel
@@ -252,7 +251,7 @@ class QuestionView(QuietStepView, ExplainingView):
             return
         if self._answer.line.value.strip() == text:
             self._answer.line.value = ""
-        if isinstance(self._step, ChoiceStep):
+        if self._step is not None and self._step.offered_options:
             index = answer_reading.choice_of(self._step, self._result, text)
             self._answer.options.chosen = self._answer.options.chosen if index is None else index
         if judgement.passed:
@@ -314,8 +313,13 @@ class QuestionView(QuietStepView, ExplainingView):
     @property
     def _pointed(self) -> MatrixView | None:
         """The matrix in which the learner points at a cell, None if the question does not ask for one."""
-        name = question_facts.pointed_name(self._step) if self._step is not None else ""
+        name = self._step.pointed_at if self._step is not None else ""
         return next((view for view in self._matrices if view.tensor and view.tensor.name == name), None)
+
+    @property
+    def _answers_with_cursor(self) -> bool:
+        """Whether Enter on the matrix in question gives an answer."""
+        return self._state.is_open and self._step is not None and self._step.entry == "cursor"
 
     def _is_hidden(self, tensor: Tensor) -> bool:
         """Return whether the numbers of a tensor are hidden until the question is answered."""
@@ -350,7 +354,7 @@ class QuestionView(QuietStepView, ExplainingView):
     def action_enter(self) -> None:
         """Answer with the cell under the cursor, or ask how its number was computed."""
         view = self._pointed
-        if self._state.is_open and isinstance(self._step, PointStep) and view is not None and view.has_focus:
+        if self._answers_with_cursor and view is not None and view.has_focus:
             if view.index == self._untouched_cell:
                 # The enter that led here, pressed once too often, is no answer.
                 self._untouched_cell = None
@@ -491,7 +495,8 @@ class QuestionView(QuietStepView, ExplainingView):
         if self._explanation.has_focus:
             return [*self._explanation.hints, hint("explanation.back"), *tab, hint("explanation.close")]
         if self._answer.options.has_focus:
-            last = question_words.LETTERS[len(self._step.options) - 1] if isinstance(self._step, ChoiceStep) else "b"
+            options = self._step.offered_options if self._step is not None else ()
+            last = question_words.LETTERS[: len(options)][-1:]
             choose = [hint("options.choose"), hint("options.take"), f"a-{last}"]
             # Not `b`, which chooses an option.
             steps = [hint("tutor.next"), hint("tutor.back-anywhere")]
@@ -511,7 +516,7 @@ class QuestionView(QuietStepView, ExplainingView):
                     hint("tutor.help"),
                 ]
             explain = [hint("question.enter", say("explain", "explain"))]
-            if self._state.is_open and isinstance(self._step, PointStep) and view is self._pointed:
+            if self._answers_with_cursor and view is self._pointed:
                 explain = [hint("question.enter"), *([hint("question.explain")] if self._can_explain(view) else [])]
             return [*view.hints, *explain, *rest]
         return [hint("text.scroll"), *rest]
@@ -558,7 +563,7 @@ class QuestionView(QuietStepView, ExplainingView):
         lit = (explanation.lit or {}) if explanation is not None else {}
         for view, tensor in zip(self._matrices, self._tensors, strict=False):
             marks = Marks(Cells(patterns=lit.get(tensor.name, ())))
-            if isinstance(self._step, Pointing) and view is self._pointed:
+            if self._step is not None and view is self._pointed:
                 wrong, right = answer_cells(self._step, self._result, self._state)
                 marks = replace(marks, changed=Cells(patterns=wrong), set=Cells(patterns=right))
             view.mark(marks)
@@ -593,7 +598,7 @@ class FindView(QuestionView):
     def flow_subject(self) -> FlowSubject | None:
         """What a flow can be shown of; if a box is to be found, the learner answers there."""
         subject = super().flow_subject
-        if subject is None or not self._state.is_open or question_facts.target_of(self._question) != "box":
+        if subject is None or not self._state.is_open or self._question.answer_form != "box":
             return subject
         return replace(subject, point=self._give_answer)
 
@@ -610,7 +615,7 @@ class FindView(QuestionView):
         """Answer with what is under the cursor: an operand of the explanation, or a cell."""
         if not self._state.is_open:
             return
-        if question_facts.target_of(self._question) == "box":
+        if self._question.answer_form == "box":
             self.say(
                 say(
                     "answer-is-a-box",
@@ -621,7 +626,7 @@ class FindView(QuestionView):
             return
         index = self._chosen_cell()
         if index is None:
-            on = question_facts.pointed_name(self._question)
+            on = self._question.pointed_at
             # The line for remarks is hidden while an explanation is open.
             self.notify(
                 say("answer-is-in", "The answer is in {name}. Move the cursor to a number there first.", name=on),
@@ -648,7 +653,7 @@ class FindView(QuestionView):
         """The hints for the line of keys, the most important first."""
         if not self._state.is_open:
             return super().hints
-        if question_facts.target_of(self._question) == "box":
+        if self._question.answer_form == "box":
             return [hint("tutor.flow"), *super().hints]
         on_target = isinstance(self.screen.focused, MatrixView) and self.screen.focused is self._pointed
         first = [hint("find.point")] if on_target or self._explanation.has_focus else []

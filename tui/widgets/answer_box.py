@@ -15,7 +15,6 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Input
 
-from attn_tutor.lessons.format.lesson import ChoiceStep, PredictStep
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings, twins
 from attn_tutor.tui.actions.hints import name_of
@@ -228,10 +227,10 @@ class AnswerBox(Box):
 
     def show(self, text: QuestionText) -> None:
         """Show the answer box of a question."""
-        self._chooses = text.state.is_open and isinstance(text.step, ChoiceStep)
-        self._types = text.state.is_open and isinstance(text.step, PredictStep)
+        self._chooses = text.state.is_open and text.step.entry == "options"
+        self._types = text.state.is_open and text.step.entry == "line"
         self.form.show(text.form)
-        if isinstance(text.step, ChoiceStep):
+        if text.options:
             self.options.show([OptionRow(*option) for option in text.options])
         self.word.show(text.judgement)
 

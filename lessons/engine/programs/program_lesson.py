@@ -55,7 +55,7 @@ class LessonOfPages(Lesson):
     def parts_until(self, part: str) -> tuple[tuple[str, str], ...]:
         """Return the source that a page shows: a program runs as a whole, and each page has all of its file."""
         step = self.step(part)
-        return ((part, step.code),) if isinstance(step, RunStep) else ()
+        return ((part, step.run_code),) if step.runs else ()
 
     def variable(self, name: str) -> tuple[str, str, int | None] | None:
         """Return the function of a variable ("" for none), its name there, and its line; None for a plain name."""

@@ -19,7 +19,7 @@ from attn_tutor.lessons.engine.programs import program_lesson
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.running_program import LIMITS
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.format.lesson import Lesson, RunStep
+from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.results.clean_text import printable
 from attn_tutor.lessons.results.code_unit import PROGRAM, CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation
@@ -244,7 +244,7 @@ class ProgramRun(Run):
         self.kept = False
         self.close()
 
-    def show(self, step: RunStep) -> StepResult:
+    def show(self, step: Step) -> StepResult:
         """Return the result of a step: the tensors that it shows, as the program has left them."""
         known = self.result(step.id)
         if known is not None:
@@ -256,7 +256,7 @@ class ProgramRun(Run):
         function = (group.scope, group.file) if group is not None else ("", "")
         if function in self._without_call:
             notes.append(self._without_call[function])
-        for shown in step.show if function not in self._without_call else ():
+        for shown in step.shown_at_first if function not in self._without_call else ():
             reply = self.ask(ShowQuestion(shown.name, CodeUnit.step(step.id)))
             if isinstance(reply, Tensor):
                 tensors.append(replace(reply, name=shown.name))
@@ -297,14 +297,14 @@ class ProgramRun(Run):
         self.steps.append(result)
         return result
 
-    def _places(self, step: RunStep) -> tuple[dict[str, int], int | None]:
+    def _places(self, step: Step) -> tuple[dict[str, int], int | None]:
         """Return the lines of a page's code that named its tensors, and the one on which their function begins."""
         position = self.lesson.index(step.id)
         if position >= len(self.groups):
             return {}, None
         group = self.groups[position]
         named_at = {item.label: item.line for item in group.items if item.line and item.file in ("", group.file)}
-        found = function_lines(step.code, group.scope) if group.scope and named_at else None
+        found = function_lines(step.run_code, group.scope) if group.scope and named_at else None
         return named_at, None if found is None else found[0]
 
     def tensors(self, names: Sequence[str]) -> list[Tensor]:
@@ -318,7 +318,7 @@ class ProgramRun(Run):
         lines = self.whole.stdout.splitlines(keepends=True)
         return "".join(lines if error is None else lines[-LAST_LINES:])
 
-    def error_on(self, step: RunStep) -> Failure | None:
+    def error_on(self, step: Step) -> Failure | None:
         """Return how the program failed, with the line if the page shows that.
 
         It stands on one page only, unless a change has made the program fail, which may be seen from any page.
@@ -331,16 +331,16 @@ class ProgramRun(Run):
             return replace(error, line=place.line)
         return error if self.is_own(step) else replace(error, line=None)
 
-    def is_own(self, step: RunStep) -> bool:
+    def is_own(self, step: Step) -> bool:
         """Return whether a step shows the program's own file."""
         return self.file_of(step) == PROGRAM.filename
 
-    def code_beside(self, step: RunStep) -> str:
+    def code_beside(self, step: Step) -> str:
         """Return the code to read with a page where no window shows a part of it: all of it first, then functions."""
         position = self.lesson.index(step.id)
         scope = self.groups[position].scope if self.groups else ""
         whole = self.is_own(step) and (position == 0 or not scope)
-        return step.code if whole else function_source(step.code, scope)
+        return step.run_code if whole else function_source(step.run_code, scope)
 
     def begin_prompt(self, step: str) -> None:
         """Let code after the run use the tensors of the function that a page is about, under their own names."""
@@ -385,9 +385,9 @@ class ProgramRun(Run):
 
     def _file_of_unit(self, unit: CodeUnit) -> str:
         step = next((step for step in self.lesson.steps if step.id == str(unit)), None)
-        return self.file_of(step) if isinstance(step, RunStep) else ""
+        return self.file_of(step) if step is not None else ""
 
-    def file_of(self, step: RunStep) -> str:
+    def file_of(self, step: Step) -> str:
         """Return the file whose source a step shows, as `Named.file` gives it."""
         position = self.lesson.index(step.id)
         return self.groups[position].file if position < len(self.groups) else PROGRAM.filename
@@ -526,7 +526,6 @@ class ProgramSession(Session):
             if page:
                 self._held = changes, run
         step = run.lesson.step(upto) if upto is not None else run.lesson.steps[0]
-        assert isinstance(step, RunStep)
         run.show(step)
         return run
 
@@ -535,8 +534,8 @@ class ProgramSession(Session):
         altered = apply(opened.lesson, changes)
         sources: dict[str, str] = {}
         for before, step in zip(opened.lesson.steps, altered.steps, strict=True):
-            if isinstance(before, RunStep) and isinstance(step, RunStep) and before.code != step.code:
-                sources[opened.file_of(before)] = step.code
+            if before.run_code != step.run_code:
+                sources[opened.file_of(before)] = step.run_code
         code = sources.pop(PROGRAM.filename, opened.program.code)
         program = replace(opened.program, code=code, sources=tuple(sources.items()))
         run = self._remembered(ProgramRun(self.run_program(program, cells), program, opened))
@@ -554,8 +553,7 @@ def _cell_writes(opened: ProgramRun, changes: Changes) -> Iterator[CellWrite]:
     lesson = opened.lesson
     writes = replies.cell_writes(lesson, changes)
     for write, (_, position) in zip(writes, statements_before_cells(lesson, changes), strict=True):
-        step = lesson.step(position.part)
-        file = opened.file_of(step) if isinstance(step, RunStep) else PROGRAM.filename
+        file = opened.file_of(lesson.step(position.part))
         yield write if file == PROGRAM.filename else replace(write, file=file)
 
 

@@ -27,7 +27,7 @@ from attn_tutor.lessons.engine.programs.program_session import ProgramRun, Progr
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.running_program import with_room_for
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.format.lesson import Lesson, Limits, RunStep, ShownTensor
+from attn_tutor.lessons.format.lesson import Lesson, Limits, ShownTensor
 from attn_tutor.lessons.results.clean_text import clean, printable
 from attn_tutor.lessons.results.code_unit import PROGRAM
 from attn_tutor.lessons.results.program_result import Named, OwnProgram, ProgramResult
@@ -263,12 +263,11 @@ class TensorFileSession(ProgramSession):
         """Read the tensors of a page, with its changes, unless they have just been read. Raises as `Session.run`."""
         pages = self.pages.lesson
         step = pages.step(upto) if upto is not None else pages.steps[0]
-        assert isinstance(step, RunStep)
         own = Changes(cells=tuple(cell for cell in changes.cells if cell.step == step.id))
         held = self._page
         if lesson is pages and held is not None and held[:2] == (step.id, own) and held[2].alive:
             return held[2]
-        program = replace(self.program, code=step.code)
+        program = replace(self.program, code=step.run_code)
         run = self._remembered(
             ProgramRun(self.run_program(program, replies.cell_writes(pages, own)), program, self.pages)
         )

@@ -9,15 +9,14 @@ from collections.abc import Sequence
 
 from attn_tutor.lessons.engine.questions.question_facts import (
     Index,
-    Pointing,
     normalize_text,
     order_names,
     pointed_shape,
     pointed_tensor,
-    target_of,
 )
-from attn_tutor.lessons.engine.questions.question_words import LETTERS, Choice, choices, form
-from attn_tutor.lessons.format.lesson import ChoiceStep, PredictStep, Question
+from attn_tutor.lessons.engine.questions.question_words import LETTERS, Choice, choices
+from attn_tutor.lessons.format.lesson import PredictStep, Step
+from attn_tutor.lessons.format.questions import BaseQuestion
 from attn_tutor.lessons.results.result import StepResult
 from attn_tutor.lessons.texts.wording import Wording
 
@@ -39,12 +38,15 @@ Orders = tuple[int, ...]
 
 
 class UnreadableAnswer(Exception):
-    """An answer that cannot be read; the message says how to write one."""
+    """An answer that cannot be read.
 
+    Attributes:
+        says_how: whether how to write one is to be said after the message.
+    """
 
-def unreadable(step: Question, result: StepResult, reason: str) -> UnreadableAnswer:
-    """Return the error for an unreadable answer. Its message gives the reason, then how to write a readable answer."""
-    return UnreadableAnswer(f"{reason} {form(step, result)}")
+    def __init__(self, message: str, *, says_how: bool = False) -> None:
+        super().__init__(message)
+        self.says_how = says_how
 
 
 def read_option(options: Sequence[Choice], text: str) -> int | None:
@@ -72,7 +74,7 @@ def read_option(options: Sequence[Choice], text: str) -> int | None:
     return found.pop() if found else None
 
 
-def choice_of(step: ChoiceStep, result: StepResult, text: str) -> int | None:
+def choice_of(step: Step, result: StepResult, text: str) -> int | None:
     """Return the position (from 0) of the option that a text names, None if it names none or could mean two."""
     try:
         return read_option(choices(step, result), text)
@@ -132,7 +134,7 @@ def read_order(step: PredictStep, result: StepResult, text: str, right: Orders) 
         parts = list(parts[0])
     positions = [_position(part, names) for part in parts]
     if not parts or any(position is None for position in positions):
-        raise unreadable(step, result, say("no-order", "This cannot be read as an order."))
+        raise UnreadableAnswer(say("no-order", "This cannot be read as an order."), says_how=True)
     found = tuple(position for position in positions if position is not None)
     if len(set(found)) < len(found):
         raise UnreadableAnswer(say("twice", "One of them stands there twice."))
@@ -152,7 +154,7 @@ def _position(part: str, names: Sequence[str]) -> int | None:
     return same[0] if same else None
 
 
-def read_cell(step: Pointing, result: StepResult, text: str) -> Index:
+def read_cell(step: BaseQuestion, result: StepResult, text: str) -> Index:
     """Return the cell that a text names, or the first cell of the row that it names where a row is asked for.
 
     Raises `UnreadableAnswer`, or `WorkerError` if there are no cells.
@@ -161,31 +163,31 @@ def read_cell(step: Pointing, result: StepResult, text: str) -> Index:
     plain = text.translate(_SIGNS).strip()
     bracketed = _CELL.match(plain)
     parts = _parts(bracketed[1] if bracketed else plain, ",;")
-    if target_of(step) == "row" and len(parts) < len(shape):
+    if step.answer_form == "row" and len(parts) < len(shape):
         parts.append("0")
     # Leading axes of size 1 may be omitted.
     leading = len(shape) - len(parts)
     if not parts or leading < 0 or any(size != 1 for size in shape[:leading]):
-        raise unreadable(step, result, say("no-cell", "This cannot be read as a cell."))
+        raise UnreadableAnswer(say("no-cell", "This cannot be read as a cell."), says_how=True)
     found = [0] * leading
     for axis, part in enumerate(parts, leading):
         labels = tensor.labels[axis] if tensor is not None and axis < len(tensor.labels) else ()
         position = _index_along(part, shape[axis], labels)
         if position is None:
-            raise unreadable(step, result, _no_such_label(part))
+            raise UnreadableAnswer(_no_such_label(part), says_how=True)
         found.append(position)
     return tuple(found)
 
 
-def read_box(step: Question, result: StepResult, text: str) -> str:
+def read_box(text: str) -> str:
     """Return the name of a box of the flow. Raises `UnreadableAnswer` for what is no name."""
     name = text.strip().strip("`").strip()
     if not _BOX.fullmatch(name):
-        raise unreadable(step, result, say("no-box", "This cannot be read as the name of a box."))
+        raise UnreadableAnswer(say("no-box", "This cannot be read as the name of a box."), says_how=True)
     return name
 
 
-def cell_of(step: Pointing, result: StepResult, text: str) -> Index | None:
+def cell_of(step: BaseQuestion, result: StepResult, text: str) -> Index | None:
     """Return the cell that a text names, None if it names none. Raises `WorkerError` if there are no cells."""
     try:
         return read_cell(step, result, text)

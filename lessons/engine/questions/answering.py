@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attn_tutor.lessons.engine.questions import experiment_judging, question_judging
+from attn_tutor.lessons.engine.questions import answer_forms, experiment_judging
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Exercise, ExerciseStep, ExperimentStep, Lesson
 from attn_tutor.lessons.results.result import Judgement, StepResult
@@ -23,7 +23,7 @@ def judge(session: Session, lesson: Lesson, exercise: Exercise, text: str, seed:
                 return made
             return experiment_judging.judge(exercise, made, result_of(session, lesson, exercise, made))
         case _:
-            return question_judging.judge(exercise, result_of(session, lesson, exercise), text)
+            return answer_forms.judge(exercise, result_of(session, lesson, exercise), text)
 
 
 def result_of(session: Session, lesson: Lesson, step: Exercise, changes: Changes = UNCHANGED) -> StepResult:

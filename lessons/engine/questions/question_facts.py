@@ -6,10 +6,11 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 from attn_tutor.lessons.format import template
-from attn_tutor.lessons.format.lesson import FindStep, PointStep, PredictStep, Question
+from attn_tutor.lessons.format.lesson import PredictStep, Step
+from attn_tutor.lessons.format.questions import BaseQuestion
 from attn_tutor.lessons.results.result import StepResult, Tensor, WorkerError
 from attn_tutor.lessons.texts.wording import Wording
 
@@ -18,13 +19,12 @@ say = Wording("engine/question-facts")
 Index = tuple[int, ...]
 
 
-def visible_tensors(step: Question, result: StepResult, answered: bool) -> tuple[Tensor, ...]:
+def visible_tensors(step: Step, result: StepResult, answered: bool) -> tuple[Tensor, ...]:
     """Return the tensors that a learner may see: those that `reveal` names only once the question is answered."""
-    names = {shown.name for shown in (step.tensors if answered else step.show)}
-    return tuple(tensor for tensor in result.tensors if tensor.name in names)
+    return tuple(tensor for tensor in result.tensors if step.is_visible(tensor.name, answered=answered))
 
 
-def check_ready(step: Question, result: StepResult) -> None:
+def check_ready(step: BaseQuestion, result: StepResult) -> None:
     """Check that the run has produced everything that an answer is judged by. Raises `WorkerError` if it has not."""
     if all(field.key in result.text for field in step.fields):
         return
@@ -41,7 +41,7 @@ def check_ready(step: Question, result: StepResult) -> None:
     )
 
 
-def read_facts(step: Question, result: StepResult) -> list[Any]:
+def read_facts(step: BaseQuestion, result: StepResult) -> list[Any]:
     """Return the values of the facts: first the right answer, then the wrong ones. Raises `WorkerError`."""
     try:
         return [json.loads(result.text[template.fact(expression).key]) for expression in step.facts]
@@ -113,26 +113,12 @@ def normalize_text(text: str) -> str:
     return " ".join(re.sub(r"[`*]", "", text).split()).rstrip(".").casefold()
 
 
-Pointing = PointStep | FindStep
-"""A question that is answered by pointing."""
-
-
-def target_of(step: Question) -> Literal["cell", "row", "box"] | None:
-    """Return what a question asks to point at, None if it asks for something else."""
-    return step.target if isinstance(step, FindStep) else "cell" if isinstance(step, PointStep) else None
-
-
-def pointed_name(step: Question) -> str:
-    """Return the name of the tensor in which a question asks to point at something, "" if it does not."""
-    return step.on if isinstance(step, Pointing) else ""
-
-
-def pointed_tensor(step: Pointing, result: StepResult) -> Tensor | None:
+def pointed_tensor(step: BaseQuestion, result: StepResult) -> Tensor | None:
     """Return the tensor that is pointed at, None if it is not shown."""
-    return next((tensor for tensor in result.tensors if tensor.name == step.on), None)
+    return next((tensor for tensor in result.tensors if tensor.name == step.pointed_at), None)
 
 
-def pointed_shape(step: Pointing, result: StepResult) -> Index:
+def pointed_shape(step: BaseQuestion, result: StepResult) -> Index:
     """Return the shape of the tensor that is pointed at. Raises `WorkerError`."""
     tensor = pointed_tensor(step, result)
     if tensor is not None:
@@ -163,15 +149,15 @@ def true_cells(fact: Any, shape: Index) -> Iterator[Index]:
             yield (first, *rest)
 
 
-def cells_of(step: Pointing, fact: Any, shape: Index) -> tuple[Index, ...]:
+def cells_of(step: BaseQuestion, fact: Any, shape: Index) -> tuple[Index, ...]:
     """Return the cells that a fact means, all cells of a row if rows are to be found. Raises `WorkerError`."""
-    if target_of(step) != "row":
+    if step.answer_form != "row":
         return tuple(true_cells(fact, shape))
     rows = true_cells(fact, shape[:-1])
     return tuple((*row, column) for row in rows for column in range(shape[-1] if shape else 0))
 
 
-def right_cells(step: Pointing, result: StepResult) -> tuple[Index, ...]:
+def right_cells(step: BaseQuestion, result: StepResult) -> tuple[Index, ...]:
     """Return the cells that may be pointed at. Raises `WorkerError` if the run did not give them."""
     return cells_of(step, read_facts(step, result)[0], pointed_shape(step, result))
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 import pytest
 import torch
 
-from attn_tutor.lessons.engine.questions import question_words
-from attn_tutor.lessons.engine.questions.question_facts import names_of, target_of
-from attn_tutor.lessons.engine.questions.question_judging import judge
+from attn_tutor.lessons.engine.questions import answer_forms, question_words
+from attn_tutor.lessons.engine.questions.answer_forms import judge
+from attn_tutor.lessons.engine.questions.question_facts import names_of
 from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, Question, RunningStep
 from attn_tutor.lessons.results.result import StepResult, Tensor
@@ -227,7 +227,7 @@ def test_hints_of_a_question_do_not_give_the_answer_away(
     for step in questions(lesson):
         with subtests.test(step.id):
             result = results[lesson.id][step.id]
-            answer = question_words.answer_text(step, result).removeprefix(f"{answers(step, result)[0]}) ")
+            answer = answer_forms.answer_text(step, result).removeprefix(f"{answers(step, result)[0]}) ")
             assert not any(answer.casefold() in " ".join(hint.split()).casefold() for hint in (*step.hints, step.prose))
 
 
@@ -239,7 +239,7 @@ def answers(step: Question, result: StepResult) -> list[str]:
     facts = [json.loads(result.text[template.fact(expression).key]) for expression in step.facts]
     if step.kind == "predict":
         return [", ".join(map(str, fact)) if isinstance(fact, list) else str(fact) for fact in facts]
-    if target_of(step) == "box":
+    if step.answer_form == "box":
         return [names_of(fact)[0] for fact in facts]
     taken: set[tuple[int, ...]] = set()
     found = []

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from attn_tutor.lessons.engine.questions import question_words
+from attn_tutor.lessons.engine.questions import answer_forms, question_words
+from attn_tutor.lessons.engine.questions.answer_forms import judge
 from attn_tutor.lessons.engine.questions.question_facts import order_names
-from attn_tutor.lessons.engine.questions.question_judging import judge
 from attn_tutor.lessons.format.exercises import ExerciseStep
 from attn_tutor.lessons.format.lesson import ChoiceStep, Course, Lesson, PredictStep, Question
 from attn_tutor.lessons.format.steps import Step
@@ -102,15 +102,15 @@ def test_questions_are_judged_in_any_language_alike(course: Course) -> None:
         before, after = (result[english.id] for result in results)
         answers = ["b", "1", "0, 1", "3 1 2", "no answer"]
         if not in_words(english, before):
-            answers.append(question_words.right_answer(english, before))
+            answers.append(answer_forms.right_answer(english, before))
         for answer in answers:
             assert judge(english, before, answer).passed == judge(other, after, answer).passed, (english.id, answer)
-        assert judge(other, after, question_words.right_answer(other, after)).passed
+        assert judge(other, after, answer_forms.right_answer(other, after)).passed
         if isinstance(other, ChoiceStep):
             for choice in question_words.choices(other, after):
                 assert judge(other, after, choice.text).passed == choice.right
         if isinstance(other, PredictStep) and other.asks == "order":
-            assert judge(other, after, question_words.answer_text(other, after)).passed
+            assert judge(other, after, answer_forms.answer_text(other, after)).passed
 
 
 def test_feedback_on_wrong_answers_is_translated(course: Course) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from attn_tutor.lessons.authoring.translation_files import header_of
-from attn_tutor.lessons.engine.questions import question_judging
+from attn_tutor.lessons.engine.questions import answer_forms
 from attn_tutor.lessons.texts import po_file
 from attn_tutor.lessons.texts.po_file import Entry
 from attn_tutor.lessons.texts.wording import Wording
@@ -63,5 +63,5 @@ def test_words_that_are_not_said_are_found() -> None:
 def test_whole_interface_can_be_translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pseudo_language.write(tmp_path, pseudo_language.interface())
     pseudo_language.speak(monkeypatch, tmp_path)
-    assert question_judging.describe_number_error(3.0, 2.0, "3", 0.01) == "⟦Too large.⟧"
-    assert question_judging.describe_order_error((1, 3, 2), (1, 2, 3)) == "⟦1 of 3 is in the right place.⟧"
+    assert answer_forms.describe_number_error(3.0, 2.0, "3", 0.01) == "⟦Too large.⟧"
+    assert answer_forms.describe_order_error((1, 3, 2), (1, 2, 3)) == "⟦1 of 3 is in the right place.⟧"

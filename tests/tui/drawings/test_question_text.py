@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attn_tutor.lessons.engine.questions.question_judging import judge
+from attn_tutor.lessons.engine.questions.answer_forms import judge
 from attn_tutor.lessons.format.lesson import PredictStep
 from attn_tutor.lessons.play.question_state import QuestionState
 from attn_tutor.lessons.reading import recorded_outputs

@@ -102,7 +102,7 @@ def actions_of_view(step: Step) -> set[str]:
                 }
     if isinstance(step, RunningStep) and step.show:
         found |= {action.id for context in ("matrix", "explanation") for action in of_context(context)}
-    if not isinstance(step, question_facts.Pointing):
+    if not (isinstance(step, Question) and step.is_pointed):
         # Enter answers in the matrix to point at only.
         found.discard("question.enter")
     if step.kind == "choice":
@@ -203,7 +203,7 @@ def check_tasks(there: StepDialogue, where: str) -> None:
     """Tasks can be answered, with all hints and the solution; trainings can be run, and their snapshots seen."""
     step, offered = there.step, set(there.handlers)
     assert ("answer" in offered) == isinstance(step, Question), where
-    assert ("point" in offered) == (isinstance(step, Question) and question_facts.target_of(step) is not None), where
+    assert ("point" in offered) == (isinstance(step, Question) and step.is_pointed), where
     assert ({"code", "check", "draft", "starter", "edit"} <= offered) == isinstance(step, ExerciseStep), where
     assert ("solution" in offered) == step.is_exercise, where
     assert ("hint" in offered) or not getattr(step, "hints", ()), where

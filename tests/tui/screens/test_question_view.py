@@ -15,7 +15,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
 from attn_tutor import tui
-from attn_tutor.lessons.engine.questions import question_words
+from attn_tutor.lessons.engine.questions import answer_forms, question_words
 from attn_tutor.lessons.format.lesson import Course, Question, Step
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.play.course_path import Purpose
@@ -464,7 +464,7 @@ async def test_hints_one_by_one_and_then_the_answer(step: str) -> None:
         await pilot.press("f3")
         assert app.model.help_events[3:] == [("GaveUp", None)]
         assert "You gave up, so this does not count as passed." in app.drawn
-        assert f" The answer: {question_words.answer_text(app.step, RECORDED[step])}" in app.lines
+        assert f" The answer: {answer_forms.answer_text(app.step, RECORDED[step])}" in app.lines
         assert question_words.why(app.step, RECORDED[step]).split()[-1] in app.drawn
         assert app.tensors == [tensor.name for tensor in app.step.tensors]
         await pilot.press("f3", "enter")
@@ -497,7 +497,7 @@ async def test_hints_of_an_earlier_visit_are_shown() -> None:
 async def test_a_question_answered_or_given_up_earlier(step: str, passed: bool) -> None:
     app = QuestionApp(step, passed=passed, gave_up=True)
     async with app.run_test(size=(80, 30)) as pilot:
-        answer = question_words.answer_text(app.step, RECORDED[step])
+        answer = answer_forms.answer_text(app.step, RECORDED[step])
         sentence = f" ✓ Answered before: {answer}   n: go on" if passed else f" The answer: {answer}"
         assert sentence in app.lines
         assert app.tensors == [tensor.name for tensor in app.step.tensors]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from attn_tutor.lessons.authoring import claims, proofs
-from attn_tutor.lessons.engine.questions import question_words
-from attn_tutor.lessons.engine.questions.question_judging import judge
+from attn_tutor.lessons.engine.questions import answer_forms
+from attn_tutor.lessons.engine.questions.answer_forms import judge
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import FindStep, Lesson
 from tests.lessons.lesson_builders import code_step, lesson_of
@@ -54,8 +54,8 @@ def test_a_row(text: str, message: str) -> None:
 
 def test_the_right_row_is_named_when_the_learner_gives_up() -> None:
     result = result_with(tensor("w", WORDS, WORDS), x=[True, False, True])
-    assert question_words.answer_text(find("row"), result) == "w[0] (a) or w[2] (c)"
-    assert judge(find("row"), result, question_words.right_answer(find("row"), result)).passed
+    assert answer_forms.answer_text(find("row"), result) == "w[0] (a) or w[2] (c)"
+    assert judge(find("row"), result, answer_forms.right_answer(find("row"), result)).passed
 
 
 @pytest.mark.parametrize(

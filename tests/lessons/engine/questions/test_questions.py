@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from attn_tutor.lessons.engine.questions import answer_reading, question_facts, question_words
-from attn_tutor.lessons.engine.questions.question_judging import judge
-from attn_tutor.lessons.engine.questions.question_words import answer_text
+from attn_tutor.lessons.engine.questions import answer_forms, answer_reading, question_facts
+from attn_tutor.lessons.engine.questions.answer_forms import answer_text, judge
+from attn_tutor.lessons.engine.questions.question_words import why
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.lesson import Question
@@ -79,8 +79,7 @@ def test_a_right_answer_passes(step: str, text: str) -> None:
     judgement = judge_recorded(step, text)
     assert judgement.passed, judgement.message
     assert (judgement.exercise, judgement.mistakes, judgement.stopped) == (step, (), False)
-    question = LESSON.step(step)
-    assert judgement.message == question_words.why(question, RECORDED[step])  # type: ignore[arg-type]
+    assert judgement.message == why(LESSON.questions[step], RECORDED[step])
     assert "…" not in judgement.message
     (check,) = judgement.checks
     assert check.passed
@@ -178,7 +177,7 @@ def test_right_answer_and_its_form(step: str, answer: str, form: str) -> None:
     spec = LESSON.step(step)
     assert isinstance(spec, Question)
     assert answer_text(spec, RECORDED[step]) == answer
-    assert question_words.form(spec) == form
+    assert answer_forms.how_to_answer(spec) == form
 
 
 @pytest.mark.parametrize(

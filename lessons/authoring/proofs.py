@@ -131,7 +131,7 @@ def prove_question(lesson: Lesson, step: Question, run: Run) -> Proof:
         return proof
     if not proof.solution:
         report((), "its own right answer does not pass", "Mend the question.")
-    elif step.entry == "search":
+    else:
         (_prove_box if step.answer_form == "box" else _prove_start)(step, result, run, report)
     return proof
 
@@ -407,10 +407,8 @@ def _definition(step: ExerciseStep, name: str) -> ast.stmt | None:
 # Hints ---------------------------------------------------------------------------------------------------------------
 
 
-def _revealing_hints(step: Exercise) -> Iterator[tuple[int, str]]:
+def _revealing_hints(step: ExerciseStep) -> Iterator[tuple[int, str]]:
     """Find hints that contain a line of the model answer which the starter does not have."""
-    if not isinstance(step, ExerciseStep):
-        return
     known_lines = {_without_spaces(line) for line in step.starter.splitlines()}
     revealing = [
         line.strip()

@@ -88,6 +88,10 @@ Drawing = Literal["matrix", "bars", "memory"]
 """The drawing of a tensor: a matrix; bars, one for each number, in groups if there are two axes; or its memory."""
 
 
+AnswerForm = Literal["option", "number", "shape", "order", "cell", "row", "box"]
+"""What an answer to a question is: a letter, what is typed for a prediction, or the name of what is pointed at."""
+
+
 class Option(Model):
     """One of the answers to choose from, and why it is right or wrong."""
 
@@ -170,7 +174,10 @@ class BaseStep(Model):
         is_question: whether they answer a question about the run.
         is_text: whether there is nothing but text.
         answered_in_code: whether they write code.
+        is_page: whether it is a page of a program or of a file, of which there is no lesson.
         runs: whether code of the step runs, whose tensors can be shown, explained and changed.
+        shows_results: whether later steps may show again what it shows, since nothing was asked about it.
+        shows_own_flow: whether the flow of its code may stand beside it, since that gives nothing away.
         noun: what a step of this kind is called in front of learners; `nouns.py` has the words.
     """
 
@@ -178,7 +185,10 @@ class BaseStep(Model):
     is_question: ClassVar[bool] = False
     is_text: ClassVar[bool] = False
     answered_in_code: ClassVar[bool] = False
+    is_page: ClassVar[bool] = False
     runs: ClassVar[bool] = False
+    shows_results: ClassVar[bool] = False
+    shows_own_flow: ClassVar[bool] = False
     noun: ClassVar[str] = "step"
 
     id: Slug
@@ -290,6 +300,11 @@ class BaseStep(Model):
     def shown_at_first(self) -> tuple[ShownTensor, ...]:
         """The tensors that the run shows before the learner has done anything."""
         return ()
+
+    @property
+    def answer_form(self) -> AnswerForm | None:
+        """What an answer to the question is, None if the step is no question."""
+        return None
 
     @property
     def offered_options(self) -> tuple[Option, ...]:

@@ -341,6 +341,7 @@ class ExperimentStep(BaseExercise, RunningStep):
     All texts but the task are filled in by the changed run.
     """
 
+    shows_own_flow: ClassVar[bool] = True
     noun: ClassVar[str] = "experiment"
 
     kind: Literal["experiment"]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Protocol, TypeVar
 
+from attn_tutor.lessons.format.nouns import NOUNS
 from attn_tutor.lessons.texts.wording import Wording
 
 say = Wording("course/steps")
@@ -31,9 +32,6 @@ class AnyStep(Protocol):
 
 
 S = TypeVar("S", bound=AnyStep)
-
-PAGE = "page"
-"""The noun of the pages of a program or of a file, which are numbered as steps are and make no lesson."""
 
 
 def main_steps(steps: Sequence[S]) -> tuple[S, ...]:
@@ -90,9 +88,7 @@ def name_of(steps: Sequence[S], step_id: str) -> str:
     main, index = _main_index(steps, step_id), _index(steps, step_id)
     number = len(main_steps(steps[: main + 1]))
     if index == main:
-        if steps[index].noun == PAGE:
-            return say("page", "page {number}", number=number)
-        return say("step", "step {number}", number=number)
+        return NOUNS[steps[index].noun].numbered(number)
     return say("side-step", "side step {number}", number=f"{number}{chr(ord('a') + index - main - 1)}")
 
 
@@ -107,9 +103,7 @@ def position_of(steps: Sequence[S], step_id: str) -> str:
     if steps[main].id != step_id:
         return name_of(steps, step_id)
     number, count = len(main_steps(steps[: main + 1])), len(main_steps(steps))
-    if steps[main].noun == PAGE:
-        return say("page-of", "page {number} of {all}", number=number, all=count)
-    return say("step-of", "step {number} of {all}", number=number, all=count)
+    return NOUNS[steps[main].noun].numbered_of(number, count)
 
 
 def _index(steps: Sequence[S], step_id: str) -> int:

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from attn_tutor.lessons.format.base_steps import (
+    AnswerForm,
     Complaint,
     LearnerText,
     Option,
@@ -44,9 +45,6 @@ def _complaints_of_wrong(facts: Sequence[str]) -> Iterator[Complaint]:
         elif answer in wrong[:number]:
             yield ("wrong", number, "is"), "this wrong answer stands here twice", "Keep one of the two."
 
-
-AnswerForm = Literal["option", "number", "shape", "order", "cell", "row", "box"]
-"""What an answer is: a letter, what is typed for a prediction, or the name of what is pointed at."""
 
 Entry = Literal["options", "line", "cursor", "search"]
 """Where a learner answers: with one of the options, on a line, with the cursor, or at the end of a search."""

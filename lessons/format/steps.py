@@ -35,6 +35,9 @@ class ReadStep(FilledStep):
 class RunStep(RunningStep):
     """A step that runs and shows code."""
 
+    shows_results: ClassVar[bool] = True
+    shows_own_flow: ClassVar[bool] = True
+
     kind: Literal["run"]
     code: Code
     """Python that runs when the step is opened, after that of the setup and of the steps before it."""

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
+from attn_tutor.lessons.format.nouns import NOUNS
 from attn_tutor.lessons.learner import review
 
 if TYPE_CHECKING:
@@ -142,14 +143,7 @@ def leave(progress: Progress, lesson: Lesson, step: Step) -> str:
     if progress.state(lesson.id, step.id) in BEHIND:
         return ""
     progress.set_state(lesson.id, step.id, "skipped")
-    match step.noun:
-        case "question":
-            return say("question-skipped", "question skipped")
-        case "experiment":
-            return say("experiment-skipped", "experiment skipped")
-        case "find":
-            return say("find-skipped", "find skipped")
-    return say("exercise-skipped", "exercise skipped")
+    return NOUNS[step.noun].skipped()
 
 
 def due(course: CourseOutline, progress: Progress) -> list[tuple[LessonOutline, StepOutline]]:

@@ -8,13 +8,9 @@ from typing import Literal
 
 from attn_tutor.lessons.engine.questions import question_facts, question_words
 from attn_tutor.lessons.engine.questions.question_words import Choice
-from attn_tutor.lessons.format import main_path, template
+from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.lesson import (
-    ExerciseStep,
-    FilledStep,
-    RunningStep,
     Step,
-    TrainStep,
 )
 from attn_tutor.lessons.reading import package_source
 from attn_tutor.lessons.results.explanation import Explanation
@@ -123,16 +119,27 @@ def of_step(step: Step, result: StepResult, *, answered: bool) -> Iterator[StepB
 
 def code_of(step: Step, trained: Origin | None = None) -> Iterator[Code | TrainedCode]:
     """Yield the code of a step: of the course's package, of its training, its own, or the code to start from."""
-    if isinstance(step, FilledStep) and step.source:
-        title = say("code-of", "The code of {name}:", name=step.source.partition(":")[2])
-        yield Code(package_source.read(step.source), "source", title)
-    if isinstance(step, TrainStep):
-        yield Code(step.training, "training", say("training", "The training:"))
-        yield TrainedCode(step.code, trained)
-    elif isinstance(step, RunningStep) and step.code:
-        yield Code(step.code, "step")
-    elif isinstance(step, ExerciseStep):
-        yield Code(step.starter, "starter")
+    if step.source_name:
+        title = say("code-of", "The code of {name}:", name=step.source_name.partition(":")[2])
+        yield Code(package_source.read(step.source_name), "source", title)
+    for role, text in step.own_code:
+        match role:
+            case "trained":
+                yield TrainedCode(text, trained)
+            case "training":
+                yield Code(text, role, say("training", "The training:"))
+            case "starter":
+                yield Code(text, role, _start_from(step))
+            case "step":
+                yield Code(text, role)
+
+
+def _start_from(step: Step) -> str:
+    """Return the line above the code that an exercise begins with."""
+    number, id = step.exercise_number, step.exercise_id
+    if number:
+        return say("exercise", "Exercise {number} ({id}). Start from this code:", number=number, id=id)
+    return say("exercise-unnumbered", "Exercise ({id}). Start from this code:", id=id)
 
 
 def of_result(step: Step, result: StepResult, *, answered: bool) -> Iterator[StepBlock]:
@@ -140,17 +147,17 @@ def of_result(step: Step, result: StepResult, *, answered: bool) -> Iterator[Ste
     if result.stdout:
         yield Output(result.stdout)
     if result.error is not None:
-        yield Remark(failure(result.error, step.noun), alarm=True)
+        yield Remark(failure(result.error, of_page=step.is_page), alarm=True)
     yield from map(Prose, result.notes)
     for tensor in question_facts.visible_tensors(step, result, answered):
         hidden = not answered and tensor.name == step.blank_tensor
         yield Hidden(tensor) if hidden else Matrix(tensor)
 
 
-def failure(error: Failure, noun: str = "") -> str:
-    """Return a sentence on why a step failed, or a program of one's own, whose pages have a noun of their own."""
+def failure(error: Failure, *, of_page: bool = False) -> str:
+    """Return a sentence on why a step failed, or a program of one's own, which has pages."""
     message = error.message
-    if noun == main_path.PAGE:
+    if of_page:
         if line := error.unmentioned_line:
             return say("program-stopped-at-line", "It stopped at line {line}: {message}", line=line, message=message)
         return say("program-stopped", "It stopped. {message}", message=message)

@@ -15,7 +15,6 @@ from typing import TypeVar
 from attn_tutor.lessons.format.exercises import Check, ExerciseStep, Mistake
 from attn_tutor.lessons.format.fields import Model
 from attn_tutor.lessons.format.lesson import Course, CourseFile, Lesson, ShownTensor
-from attn_tutor.lessons.format.steps import Step
 from attn_tutor.lessons.format.text_walk import (
     SEPARATOR,
     Change,
@@ -153,7 +152,9 @@ def _translated(description: CourseFile | None, into: Translations) -> CourseFil
 def translate_lesson(lesson: Lesson, into: Translations) -> Lesson:
     """Return a lesson in another language. Labels that are its tokens stay its tokens."""
     translated = change_texts(lesson, (lesson.id,), _change(into, lesson.id))
-    steps_with_needs = tuple(map(_with_needs, lesson.steps, translated.steps))
+    before = lesson.code_exercises
+    needing = {id: _with_needs(before[id], after) for id, after in translated.code_exercises.items()}
+    steps_with_needs = tuple(needing.get(step.id, step) for step in translated.steps)
     translated = translated.model_copy(update={"steps": steps_with_needs})
     if not (repeated := labels_of_tokens(lesson)):
         return translated
@@ -168,10 +169,8 @@ def translate_lesson(lesson: Lesson, into: Translations) -> Lesson:
     return translated.model_copy(update={"steps": tuple(steps)})
 
 
-def _with_needs(before: Step, after: Step) -> Step:
+def _with_needs(before: ExerciseStep, after: ExerciseStep) -> ExerciseStep:
     """Have the checks of a translated exercise rest on checks by their translated names."""
-    if not (isinstance(before, ExerciseStep) and isinstance(after, ExerciseStep)):
-        return after
     names = {one.name: other.name for one, other in zip(before.checks, after.checks, strict=True)}
     checks = tuple(
         check.model_copy(update={"needs": tuple(names[name] for name in check.needs)}) if check.needs else check

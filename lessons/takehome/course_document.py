@@ -7,13 +7,16 @@ matrices have explanations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import singledispatch
 from itertools import product
 
 from attn_tutor.lessons.engine.questions import answer_forms, question_words
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format import main_path, template
-from attn_tutor.lessons.format.lesson import Course, ExerciseStep, ExperimentStep, Lesson, Question, Step
+from attn_tutor.lessons.format.base_steps import BaseStep
+from attn_tutor.lessons.format.lesson import Course, ExerciseStep, ExperimentStep, Lesson, Step
+from attn_tutor.lessons.format.questions import BaseQuestion
 from attn_tutor.lessons.learner import milestones
 from attn_tutor.lessons.learner.records import Attempt, Help
 from attn_tutor.lessons.play import step_document
@@ -42,15 +45,19 @@ say = Wording("take-home/blocks")
 
 def blocks_of_step(step: Step, result: StepResult, work: LearnerWork) -> list[Block]:
     """Return the blocks of a step that the learner has read, with the result of its code."""
-    if isinstance(step, ExerciseStep):
-        return [Prose(template.fill(step.prose, result.text)), *_exercise(step, work)]
-    answered = isinstance(step, Question) and work.is_answered(step.exercise)
-    blocks = [*map(_taken, step_document.of_step(step, result, answered=answered))]
-    if isinstance(step, ExperimentStep):
-        blocks += _experiment(step, work)
-    elif isinstance(step, Question):
-        blocks += _question(step, result, work)
-    return blocks
+    read: list[Block]
+    if step.answered_in_code:
+        read = [Prose(template.fill(step.prose, result.text))]
+    else:
+        answered = work.is_answered(step.exercise_id)
+        read = [*map(_taken, step_document.of_step(step, result, answered=answered))]
+    return [*read, *_work_on(step, result, work)]
+
+
+@singledispatch
+def _work_on(step: BaseStep, result: StepResult, work: LearnerWork) -> Iterator[Block]:
+    """Yield what the learner has done at a step."""
+    yield from ()
 
 
 def _taken(block: StepBlock) -> Block:
@@ -64,7 +71,8 @@ def _taken(block: StepBlock) -> Block:
             return block
 
 
-def _exercise(step: ExerciseStep, work: LearnerWork) -> Iterator[Block]:
+@_work_on.register
+def _(step: ExerciseStep, result: StepResult, work: LearnerWork) -> Iterator[Block]:
     """Yield the learner's code for an exercise; without any, the code to start from."""
     answer, draft = work.passing_answer(step.exercise), work.drafts.get(step.exercise)
     if answer is not None:
@@ -80,7 +88,8 @@ def _exercise(step: ExerciseStep, work: LearnerWork) -> Iterator[Block]:
         yield Prose(template.fill(step.why, {}))
 
 
-def _experiment(step: ExperimentStep, work: LearnerWork) -> Iterator[Block]:
+@_work_on.register
+def _(step: ExperimentStep, result: StepResult, work: LearnerWork) -> Iterator[Block]:
     """Yield the changes that reached what an experiment asks for, and what was said of them."""
     passed = [each for each in work.attempts.get(step.exercise, ()) if each.verdict == "passed"]
     if passed:
@@ -88,7 +97,8 @@ def _experiment(step: ExperimentStep, work: LearnerWork) -> Iterator[Block]:
         yield from [Prose(passed[-1].message)] if passed[-1].message else []
 
 
-def _question(step: Question, result: StepResult, work: LearnerWork) -> Iterator[Block]:
+@_work_on.register
+def _(step: BaseQuestion, result: StepResult, work: LearnerWork) -> Iterator[Block]:
     """Yield what the learner answered to a question first and last, and what is true."""
     attempts = work.attempts.get(step.exercise, ())
     if attempts:

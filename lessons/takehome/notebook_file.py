@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from attn_tutor.lessons.engine import scratch_run
 from attn_tutor.lessons.format.exercises import ExerciseStep
-from attn_tutor.lessons.format.lesson import RunningStep, ShownTensor, TrainStep
+from attn_tutor.lessons.format.lesson import ShownTensor, TrainStep
 from attn_tutor.lessons.play.step_document import Code, Matrix, Output
 from attn_tutor.lessons.results.clean_text import clean, clean_code
 from attn_tutor.lessons.results.result import Tensor
@@ -251,7 +251,7 @@ class _ChapterCells:
         shown = [block.tensor for block in section.blocks if isinstance(block, Matrix)]
         ran = False
         for block in section.blocks:
-            if isinstance(block, Output | Matrix) and isinstance(section.step, RunningStep):
+            if isinstance(block, Output | Matrix) and section.step.runs:
                 if not ran:
                     self._flush(name, texts)
                     self._step(section, name, shown)
@@ -271,31 +271,30 @@ class _ChapterCells:
 
     def _unread(self, section: Section) -> None:
         """Add the code of a step that was not read, since later steps may build on it."""
-        if not isinstance(section.step, RunningStep) or not section.step.code:
+        if not section.step.run_code:
             return
         name = f"{self._lesson.id}-{section.step.id}"
         why = say("unread", "You have not read this one; later steps may need what it computes.")
         self._cells.markdown(name, f"*{markdown_file.escaped(f'{section.title}. {why}')}*")
-        if isinstance(section.step, TrainStep):
-            self._training(section.step, name)
+        if (training := self._lesson.trainings.get(section.step.id)) is not None:
+            self._training(training, name)
         self._step(section, name, ())
 
     def _code(self, section: Section, name: str, block: Code, shown: Sequence[Tensor]) -> None:
-        match block.role, section.step:
-            case "training", TrainStep() as step:
-                self._training(step, name)
-            case "answer", ExerciseStep() as step:
-                self._answer(step, name, block)
+        match block.role:
+            case "training":
+                self._training(self._lesson.trainings[section.step.id], name)
+            case "answer":
+                self._answer(self._lesson.code_exercises[section.step.id], name, block)
             case _:
                 self._step(section, name, shown)
 
     def _step(self, section: Section, name: str, shown: Sequence[Tensor]) -> None:
         """Add the cell that runs a step and shows its tensors."""
         step = section.step
-        assert isinstance(step, RunningStep)
         specs = {spec.name: spec for spec in step.tensors}
         shows = [_show(specs[tensor.name], tensor) for tensor in shown if tensor.name in specs]
-        self._run(name, f"begin_step({self._lesson.seed_of(step)})", step.code, *shows)
+        self._run(name, f"begin_step({self._lesson.seed_of(step)})", step.run_code, *shows)
 
     def _training(self, step: TrainStep, name: str) -> None:
         """Add the cell that trains, with a `frame` that prints the curves, and keeps what the next cell needs."""

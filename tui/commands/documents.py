@@ -10,13 +10,8 @@ from attn_tutor.lessons.engine.questions import answer_forms, question_words
 from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.knobs import Knob
 from attn_tutor.lessons.format.lesson import (
-    ChoiceStep,
-    Exercise,
-    FindStep,
     Lesson,
-    Question,
     Step,
-    TrainStep,
 )
 from attn_tutor.lessons.render import formula_digits
 from attn_tutor.lessons.results import exact_formula, line_shapes
@@ -66,24 +61,20 @@ def step(spec: Step, result: StepResult | None) -> Json:
         "title": spec.title,
         "side": spec.side,
         "prose": template.fill(spec.prose, result.text),
-        "code": dict(spec.programs).get("code", ""),
+        "code": spec.run_code,
         "stdout": result.stdout,
         "error": failure(result.error),
         "notes": list(result.notes),
         "shapes": line_shapes.to_json(result.shapes),
         "tensors": {shown.name: tensor(shown) for shown in result.tensors},
     }
-    if isinstance(spec, TrainStep):
-        entry |= {"training": spec.training, "trained": result.trained}
-    if isinstance(spec, Exercise):
-        entry["exercise"] = spec.exercise
-    if isinstance(spec, Question):
-        entry["answer"] = answer_forms.how_to_answer(spec, result)
-    if isinstance(spec, ChoiceStep):
-        entry["options"] = [choice.text for choice in question_words.choices(spec, result)]
-    if isinstance(spec, FindStep):
-        entry |= {"target": spec.target, "on": spec.on, "start": spec.start}
-    return entry
+    if spec.is_exercise:
+        entry["exercise"] = spec.exercise_id
+    if how := answer_forms.how_to_answer(spec, result):
+        entry["answer"] = how
+    if options := question_words.choices(spec, result):
+        entry["options"] = [choice.text for choice in options]
+    return entry | spec.own_data(result.trained)
 
 
 def lesson(spec: Lesson, results: dict[str, StepResult], only: str | None = None, changes: Changes = UNCHANGED) -> Json:

@@ -7,15 +7,8 @@ from functools import partial
 
 from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.lesson import (
-    ExerciseStep,
-    FilledStep,
     Lesson,
-    Question,
-    ReadStep,
-    RunningStep,
-    RunStep,
     Step,
-    TrainStep,
 )
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.flow import Flow, longest_path, with_explained
@@ -75,7 +68,7 @@ class SideController:
         """Return the questions for the flow beside the step: that of its code or of a scratch run, or those before."""
         lesson, index, subject = self._steps.lesson, self._steps.index, self._steps.view.flow_subject
         step = lesson.steps[index]
-        if subject is not None and not isinstance(step, ReadStep | Question):
+        if subject is not None and not (step.is_text or step.is_question):
             return (subject.question,)
         references = subject.question.references if subject is not None else ()
         return tuple(FlowQuestion((), references, CodeUnit.step(step)) for step in steps_with_flow(lesson, index))
@@ -105,7 +98,7 @@ class SideController:
         if step is None:
             return say("flow-of-your-run", "the flow of your run")
         if step is lesson.steps[index]:
-            if step.noun == main_path.PAGE:
+            if step.is_page:
                 return say("flow-of-this-page", "the flow of this page")
             return say("flow-of-this-step", "the flow of this step")
         return say("flow-of-step", "the flow of {step}", step=main_path.name_of(lesson.steps, step.id))
@@ -130,9 +123,9 @@ class SideController:
         steps = self._steps
         if not self._panel.display or not steps.is_at(lesson, index) or steps.changes:
             return None
-        if isinstance(steps.step, ExerciseStep) and steps.view.flow_subject is None and not steps.view.busy:
+        if steps.step.answered_in_code and steps.view.flow_subject is None and not steps.view.busy:
             return next(iter(_runs_behind(lesson, index)), None)
-        return lesson.steps[-1].id if isinstance(steps.step, ReadStep) else None
+        return lesson.steps[-1].id if steps.step.is_text else None
 
     def _show_earlier(self) -> None:
         lessons, lesson = self._state.learning.course.lessons, self._steps.lesson
@@ -165,13 +158,13 @@ def show_earlier(
         before: the lesson before.
     """
     step = lesson.steps[index]
-    read = shown_tensors.names_read(step.code) if isinstance(step, RunStep) else frozenset()
+    read = shown_tensors.names_read(step.run_code) if step.shows_results else frozenset()
     known = shown_tensors.shown_before(lesson, index, partial(result_of, lesson))
     # What the code of the step reads comes first.
     first = [each for each in known if each.tensor.name in read]
     related = [*first, *(each for each in known if each.tensor.name in panel.names - read)]
     others = [each for each in known if each not in related]
-    if isinstance(step, Question):
+    if step.is_question:
         # A short list of numbers may be what is asked for.
         related, others = ([each for each in those if min(each.tensor.matrix_shape) > 1] for those in (related, others))
     if is_end(lesson, index):
@@ -188,7 +181,7 @@ def show_earlier(
 def is_end(lesson: Lesson, index: int) -> bool:
     """Return whether a step is read before all code of a lesson, or after all of it."""
     runs_before, runs_after = _runs(lesson.steps[:index]), _runs(lesson.steps[index:])
-    return isinstance(lesson.steps[index], ReadStep) and not (runs_before and runs_after)
+    return lesson.steps[index].is_text and not (runs_before and runs_after)
 
 
 def steps_with_flow(lesson: Lesson, index: int) -> tuple[str, ...]:
@@ -198,7 +191,7 @@ def steps_with_flow(lesson: Lesson, index: int) -> tuple[str, ...]:
     nothing about the answer or the outcome; at both ends of a lesson that of the step which the lesson names.
     """
     step = lesson.steps[index]
-    if isinstance(step, FilledStep) and not isinstance(step, ReadStep | Question | TrainStep):
+    if step.shows_own_flow:
         return (step.id,)
     before = _runs_behind(lesson, index)
     named = [lesson.flow] if lesson.flow and is_end(lesson, index) else []
@@ -212,4 +205,4 @@ def _runs_behind(lesson: Lesson, index: int) -> list[str]:
 
 def _runs(steps: Sequence[Step]) -> list[str]:
     """List the ids of the steps that run and are no questions, the last first."""
-    return [step.id for step in reversed(steps) if isinstance(step, RunningStep) and not isinstance(step, Question)]
+    return [step.id for step in reversed(steps) if step.runs and not step.is_question]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rich.style import Style
@@ -11,6 +11,7 @@ from rich.text import Text
 from attn_tutor.lessons.engine.questions import answer_forms, answer_reading, question_words
 from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.lesson import Question
+from attn_tutor.lessons.format.questions import Entry
 from attn_tutor.lessons.play.question_state import QuestionState
 from attn_tutor.lessons.reading import package_source
 from attn_tutor.lessons.results.explanation import label
@@ -235,15 +236,7 @@ class QuestionText:
     @property
     def form(self) -> Text:
         """How to answer, where the options or the line to type in do not make it obvious."""
-        form = ""
-        if self.state.is_open and self.step.entry == "line":
-            form = answer_forms.how_to_answer(self.step, self.result)
-        elif self.state.is_open and self.step.entry == "search":
-            form = how_to_find(self.step)
-        elif self.state.is_open and self.step.entry == "cursor":
-            key, name = short_keys("question.enter"), self.step.pointed_at
-            form = say("point", "Move the cursor to the cell in {name} and press {key}.", name=name, key=key)
-        return Text(form, DIM)
+        return Text(HOW[self.step.entry](self.step, self.result) if self.state.is_open else "", DIM)
 
     @property
     def options(self) -> tuple[tuple[str, Text, Text | None], ...]:
@@ -353,6 +346,20 @@ def how_to_find(step: Question) -> str:
     else:
         to_answer = say("find-cell", "To answer, go to the cell in {name} and press {point}.", name=name, point=point)
     return f"{how} {to_answer}"
+
+
+def _how_to_point(step: Question) -> str:
+    key, name = short_keys("question.enter"), step.pointed_at
+    return say("point", "Move the cursor to the cell in {name} and press {key}.", name=name, key=key)
+
+
+HOW: Mapping[Entry, Callable[[Question, StepResult], str]] = {
+    "options": lambda step, result: "",
+    "line": answer_forms.how_to_answer,
+    "cursor": lambda step, result: _how_to_point(step),
+    "search": lambda step, result: how_to_find(step),
+}
+"""What is said of how to answer, by where a learner does."""
 
 
 def confirm(name: str, index: tuple[int, ...]) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from attn_tutor.lessons.format.knobs import Knob, LiteralKnob
-from attn_tutor.lessons.format.lesson import Lesson, RunningStep, Step
+from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.play.step_content import StepContent
 from attn_tutor.lessons.render import linear_matrix
 from attn_tutor.lessons.render.numbers import readable, truncated, visible
@@ -221,7 +221,7 @@ class ChangeCommands:
 
     def _target(self, text: str, step: Step) -> str:
         """Return a cell as `cells.parse` reads it: one that the step shows is meant as this step leaves it."""
-        if not isinstance(step, RunningStep):
+        if not step.runs:
             return text
         names, inner = typed(text, [shown.name for shown in step.tensors])
         if len(names) != 1:

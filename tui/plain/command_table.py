@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from attn_tutor.lessons.format import template
 from attn_tutor.lessons.format.knobs import Knob
-from attn_tutor.lessons.format.lesson import FindStep, Step
+from attn_tutor.lessons.format.lesson import Step
 from attn_tutor.lessons.format.template import Key, keys_of
 from attn_tutor.lessons.render.numbers import visible
 from attn_tutor.lessons.results.result import Tensor
@@ -445,7 +445,7 @@ def sentences_to_type(step: Step, hints: Sequence[str], here: Here) -> Iterator[
     if found:
         pairs = "; ".join(say("for", "for {key}, {typed}", key=key, typed=typed) for key, typed in found.items())
         yield say("here", "What to type here: {pairs}.", pairs=pairs)
-    if isinstance(step, FindStep) and "explain" in here.offered and here.start:
+    if "explain" in here.offered and here.start:
         yield say(
             "choose",
             "An explanation lists what the number was computed from. To choose one of these, type its number.",
@@ -473,7 +473,7 @@ def _typed(key: Key, step: Step, here: Here) -> str:
         case "enter" | "turn" | "move":
             # It ends what is typed, as here, or belongs to a cursor.
             return ""
-        case "answer" if isinstance(step, FindStep) and step.target == "box":
+        case "answer" if step.answer_form == "box":
             # Which boxes there are is part of the question.
             return "point"
         case "previous-slice" if here.tensors and not key.example:

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.format.nouns import NOUNS
 from attn_tutor.lessons.learner import milestones
 from attn_tutor.lessons.play import course_path
 from attn_tutor.lessons.play.course_path import Purpose
@@ -160,7 +161,7 @@ class CourseDialogue(JourneyDialogue):
         for step in lesson.steps:
             word = linear_text.state_word(states.get((lesson.id, step.id), "new"))
             name = main_path.name_of(lesson.steps, step.id)
-            noun = f", {step.noun}" if step.is_exercise else ""
+            noun = f", {NOUNS[step.noun].word()}" if step.is_exercise else ""
             line = f"{name}{noun}: {step.title}  [{step.id}]" + (f"  {word}" if word else "")
             yield from self._console.wrapped(line[:1].upper() + line[1:])
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import get_args
 
-from attn_tutor.lessons.format.lesson import Lesson, RunStep, Step
+from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.play.step import StepModel
 from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording
@@ -98,7 +98,7 @@ class PagesDialogue(JourneyDialogue):
         return super().help_of(command)
 
     def _dialogue(self, model: StepModel) -> StepDialogue:
-        code = self._pages.opened.code_beside(model.step) if isinstance(model.step, RunStep) else ""
+        code = self._pages.opened.code_beside(model.step)
         # Each page of a file is a program of its own.
         printed = self._code_printed if self._pages.computes else set[str]()
         return PageDialogue(self._state, model, code, printed)
@@ -284,7 +284,7 @@ class PageDialogue(StepDialogue):
         """Run the program if that has not just been done, and yield the page."""
         problem = self._run()
         # With all of a file, its functions were printed.
-        self._brief = not self._printed.isdisjoint((self._code, getattr(self.step, "code", "")))
+        self._brief = not self._printed.isdisjoint((self._code, self.step.run_code))
         self._printed.add(self._code)
         yield from super().again("")
         if problem:

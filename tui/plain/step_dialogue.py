@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from attn_tutor.lessons.format import main_path, template
 from attn_tutor.lessons.format.knobs import Knob
-from attn_tutor.lessons.format.lesson import FindStep, Step
+from attn_tutor.lessons.format.lesson import Step
 from attn_tutor.lessons.play import step_document
 from attn_tutor.lessons.play.step import StepModel
 from attn_tutor.lessons.play.step_content import StepContent
@@ -116,7 +116,7 @@ class StepDialogue:
     @property
     def _is_page(self) -> bool:
         """Whether this is a page of a program or of a file, of which there is no lesson."""
-        return self.step.noun == main_path.PAGE
+        return self.step.is_page
 
     def why_not(self, word: str) -> str:
         """Return why a command does not apply now, "" if there is nothing to be said about it."""
@@ -212,8 +212,7 @@ class StepDialogue:
         handlers = self.handlers
         tensors = [tensor for tensor in self.subject.tensors if tensor.name != self.subject.hidden]
         knobs = self.knobs if "knob" in handlers else ()
-        start = self.step.start if isinstance(self.step, FindStep) else ""
-        return command_table.Here(handlers, tensors, knobs, self._target, start.replace(" ", ""))
+        return command_table.Here(handlers, tensors, knobs, self._target, self.step.explained_from.replace(" ", ""))
 
     @property
     def _target(self) -> str:
@@ -306,7 +305,7 @@ class StepDialogue:
         if problem:
             raise Refused(problem)
         if self.content.result.error is not None:
-            failure = step_document.failure(self.content.result.error, self.step.noun)
+            failure = step_document.failure(self.content.result.error, of_page=self._is_page)
             yield from textwrap.wrap(failure, self._console.width)
 
     def _change(self, history: ChangeHistory) -> Iterator[str]:
@@ -324,7 +323,7 @@ class StepDialogue:
         for note in result.notes:
             yield from self._console.wrapped(note)
         if result.error is not None:
-            yield from self._console.wrapped(step_document.failure(result.error, self.step.noun))
+            yield from self._console.wrapped(step_document.failure(result.error, of_page=self._is_page))
         elif self.content.base is not None:
             yield from change_commands.difference(self._console, self.content)
         yield from self._after_change()

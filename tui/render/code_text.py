@@ -14,7 +14,7 @@ from rich.style import Style
 from rich.syntax import Syntax
 from rich.text import Text
 
-from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, RunningStep
+from attn_tutor.lessons.format.lesson import Step
 from attn_tutor.lessons.reading import package_source
 from attn_tutor.lessons.render.numbers import visible
 from attn_tutor.lessons.results.line_shapes import LineShapes, Shape
@@ -89,18 +89,18 @@ say = Wording("screen/lesson")
 DIM = Style(dim=True)
 
 
-def code_text(step: FilledStep | ExerciseStep, theme: str) -> Text:
+def code_text(step: Step, theme: str) -> Text:
     """Return the code of a step, below that of the package if the step shows some, colored by a theme of Pygments."""
     text = Text()
-    if not isinstance(step, ExerciseStep) and step.source:
-        module, _, name = step.source.partition(":")
+    if step.source_name:
+        module, _, name = step.source_name.partition(":")
         file = f"{module.replace('.', '/')}.py"
         text.append("# " + say("source", "{name}, in {file}", name=name, file=file) + "\n", DIM)
-        text.append_text(rich_code(package_source.read(step.source), theme, numbered=False))
-    if isinstance(step, RunningStep) and step.code.strip():
+        text.append_text(rich_code(package_source.read(step.source_name), theme, numbered=False))
+    if step.run_code.strip():
         if text.plain:
             text.append("\n\n")
-        text.append_text(rich_code(step.code, theme))
+        text.append_text(rich_code(step.run_code, theme))
     return text
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import singledispatch
 
 from rich.cells import cell_len
 
 from attn_tutor.lessons.engine.questions import answer_forms
 from attn_tutor.lessons.format import main_path
+from attn_tutor.lessons.format.base_steps import BaseStep
 from attn_tutor.lessons.format.lesson import (
-    ChoiceStep,
     Course,
     ExerciseStep,
     ExperimentStep,
-    FindStep,
     Lesson,
-    PointStep,
-    PredictStep,
     Step,
     TrainStep,
 )
@@ -139,23 +137,47 @@ def lesson_step(spec: Lesson, step: Step, result: StepResult, position: str, wid
     """Yield one step as `step_lines` does, then how to go on with it in a shell."""
     yield from step_lines(step, result, position, width)
     of_course = folders.option_for(spec)
-    match step:
-        case ExerciseStep() if of_course is not None:
-            ids = {"id": step.exercise, "course": of_course}
-            yield say("check", "Check your file with: attn-tutor check {id} FILE{course}", **ids)
-            yield say("watch", "Or have it checked each time you save it: attn-tutor watch {id}{course}", **ids)
-        case ExperimentStep():
-            yield ""
-            yield from _experiment(step, of_course)
-        case TrainStep() if of_course is not None:
-            yield ""
-            ids = {"lesson": spec.id, "course": of_course}
-            yield say("train", "Run the training with: attn-tutor train {lesson}{course}", **ids)
-        case ChoiceStep() | PredictStep() | PointStep() | FindStep():
-            if not isinstance(step, ChoiceStep):
-                yield ""
-            question = say("question", "This is a question ({id}).", id=step.exercise)
-            yield f"{question} {answer_forms.how_to_answer(step, result)}"
+    if how := answer_forms.how_to_answer(step, result):
+        yield from () if step.offered_options else ("",)
+        question = say("question", "This is a question ({id}).", id=step.exercise_id)
+        yield f"{question} {how}"
+    else:
+        yield from _go_on(step, spec, of_course)
+
+
+@singledispatch
+def _go_on(step: BaseStep, lesson: Lesson, of_course: str | None) -> Iterator[str]:
+    """Yield how to go on in a shell with a step that is no question."""
+    yield from ()
+
+
+@_go_on.register
+def _(step: ExerciseStep, lesson: Lesson, of_course: str | None) -> Iterator[str]:
+    if of_course is not None:
+        ids = {"id": step.exercise, "course": of_course}
+        yield say("check", "Check your file with: attn-tutor check {id} FILE{course}", **ids)
+        yield say("watch", "Or have it checked each time you save it: attn-tutor watch {id}{course}", **ids)
+
+
+@_go_on.register
+def _(step: TrainStep, lesson: Lesson, of_course: str | None) -> Iterator[str]:
+    if of_course is not None:
+        yield ""
+        ids = {"lesson": lesson.id, "course": of_course}
+        yield say("train", "Run the training with: attn-tutor train {lesson}{course}", **ids)
+
+
+@_go_on.register
+def _(step: ExperimentStep, lesson: Lesson, of_course: str | None) -> Iterator[str]:
+    id = step.exercise
+    yield ""
+    yield say("experiment", "This is an experiment ({id}). Write your changes in a file, one per line:", id=id)
+    yield "    " + say("cell-change", "NAME[0,1] = 0.5")
+    yield "    " + say("knob-change", "KNOB = VALUE")
+    if of_course is not None:
+        yield say(
+            "try-experiment", "Then see what they do: attn-tutor check {id} FILE{course}", id=id, course=of_course
+        )
 
 
 def step_lines(
@@ -172,9 +194,9 @@ def step_lines(
     What a question reveals is left out until it was `answered`; `draw` yields the lines of a tensor.
     """
     # The pages of a program have numbers and no ids that anybody types.
-    id = "" if step.noun == main_path.PAGE else f"  [{step.id}]"
+    id = "" if step.is_page else f"  [{step.id}]"
     yield from textwrap.wrap(f"{_capitalized(position)}: {step.title}{id}", width)
-    yield from _blocks(step, step_document.of_step(step, result, answered=answered), width, draw)
+    yield from _blocks(step_document.of_step(step, result, answered=answered), width, draw)
 
 
 def result_lines(
@@ -186,24 +208,24 @@ def result_lines(
     draw: Drawer = linear_matrix.tensor_lines,
 ) -> Iterator[str]:
     """Yield what came of the code of a step, as `step_lines` does, with an empty line before each."""
-    yield from _blocks(step, step_document.of_result(step, result, answered=answered), width, draw)
+    yield from _blocks(step_document.of_result(step, result, answered=answered), width, draw)
 
 
-def _blocks(step: Step, blocks: Iterable[StepBlock], width: int, draw: Drawer) -> Iterator[str]:
+def _blocks(blocks: Iterable[StepBlock], width: int, draw: Drawer) -> Iterator[str]:
     for block in blocks:
         yield ""
-        yield from _block(step, block, width, draw)
+        yield from _block(block, width, draw)
 
 
-def _block(step: Step, block: StepBlock, width: int, draw: Drawer) -> Iterator[str]:
+def _block(block: StepBlock, width: int, draw: Drawer) -> Iterator[str]:
     """Yield a block of a step."""
     match block:
         case Prose(text):
             yield from plain_lines(text, width)
         case Remark(text, _):
             yield from textwrap.wrap(text, width, break_on_hyphens=False)
-        case Code(text, role, title):
-            yield from textwrap.wrap(_start_from(step) if role == "starter" else title or say("code", "Code:"), width)
+        case Code(text, _, title):
+            yield from textwrap.wrap(title or say("code", "Code:"), width)
             yield from _indented(text)
         case TrainedCode(text, trained):
             yield from textwrap.wrap(trained_words(trained), width)
@@ -222,14 +244,6 @@ def _block(step: Step, block: StepBlock, width: int, draw: Drawer) -> Iterator[s
                     yield (f"  {option.letter})  " if index == 0 else "      ") + line
 
 
-def _start_from(step: Step) -> str:
-    """Return the line above the code that an exercise begins with."""
-    assert isinstance(step, ExerciseStep)
-    if step.number:
-        return say("exercise", "Exercise {number} ({id}). Start from this code:", number=step.number, id=step.exercise)
-    return say("exercise-unnumbered", "Exercise ({id}). Start from this code:", id=step.exercise)
-
-
 def trained_words(trained: Origin | None) -> str:
     """Return the line between a training and the code that runs in its place; None if nobody knows who trained."""
     match trained:
@@ -240,16 +254,6 @@ def trained_words(trained: Origin | None) -> str:
         case "missing":
             return say("runs-once-trained", "Once it has been trained, this code runs instead:")
     return say("runs-with-trained", "This code runs instead, with the trained model:")
-
-
-def _experiment(step: ExperimentStep, course: str | None) -> Iterator[str]:
-    """Yield how to try an experiment without a screen."""
-    id = step.exercise
-    yield say("experiment", "This is an experiment ({id}). Write your changes in a file, one per line:", id=id)
-    yield "    " + say("cell-change", "NAME[0,1] = 0.5")
-    yield "    " + say("knob-change", "KNOB = VALUE")
-    if course is not None:
-        yield say("try-experiment", "Then see what they do: attn-tutor check {id} FILE{course}", id=id, course=course)
 
 
 def _capitalized(text: str) -> str:

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 
 from attn_tutor.lessons.engine.questions import experiment_judging
 from attn_tutor.lessons.format import template
-from attn_tutor.lessons.format.lesson import ExperimentStep, FilledStep
+from attn_tutor.lessons.format.lesson import ExperimentStep, Step
 from attn_tutor.lessons.play.question_state import QuestionState
 from attn_tutor.lessons.play.step import StepModel
 from attn_tutor.lessons.play.task import ExperimentModel
@@ -62,6 +62,11 @@ class ExperimentView(LessonView):
         super().open_step(model)
 
     @property
+    def _experiment(self) -> ExperimentStep:
+        assert self._model is not None
+        return self._model.task
+
+    @property
     def _state(self) -> QuestionState:
         """The learner's progress on the experiment."""
         return self._model.state if self._model is not None else QuestionState()
@@ -91,42 +96,41 @@ class ExperimentView(LessonView):
 
     # Texts -------------------------------------------------------------------------------------------------------
 
-    def _remark(self, step: FilledStep) -> tuple[Text, bool]:
+    def _remark(self, step: Step) -> tuple[Text, bool]:
         """Return the text for the what-if panel: the newest hint, then what came of the changes, or else the task.
 
         What came of the right changes is to be read whole.
         """
-        assert isinstance(step, ExperimentStep)
-        text = self._help_text(step) if self._helped and self._state.is_open else Text()
+        text = self._help_text() if self._helped and self._state.is_open else Text()
         if text:
             text.append("\n")
-        text.append_text(self._outcome(step))
+        text.append_text(self._outcome())
         if self._judgement is None:
             before = self._content.base or self._result
             text.append("\n" if text else "").append_text(self._marked_up(template.fill(step.prose, before.text)))
         return text, self._judgement is not None and self._judgement.passed
 
-    def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
+    def _prose_text(self, step: Step, result: StepResult) -> Text:
         """Return the verdict, if there is one, then the task as it was before any change, then the hints."""
-        assert isinstance(step, ExperimentStep)
-        text = self._outcome(step)
+        text = self._outcome()
         if text:
             text.append("\n\n")
         before = self._content.base or result
         text.append_text(self._marked_up(template.fill(step.prose, before.text)))
         for number in range(self._state.hints if self._state.is_open else 0):
-            text.append("\n").append_text(self._hint_text(step, number))
+            text.append("\n").append_text(self._hint_text(number))
         if self._state.gives_up_next:
-            text.append("\n").append_text(self._help_text(step))
+            text.append("\n").append_text(self._help_text())
         return text
 
-    def _hint_text(self, step: ExperimentStep, number: int) -> Text:
+    def _hint_text(self, number: int) -> Text:
         """Return a hint, counted from 0."""
-        text = Text(say("hint", "Hint {number} of {all}:", number=number + 1, all=len(step.hints)) + " ", BOLD)
+        hints = self._experiment.hints
+        text = Text(say("hint", "Hint {number} of {all}:", number=number + 1, all=len(hints)) + " ", BOLD)
         before = self._content.base or self._result
-        return text.append_text(self._marked_up(template.fill(step.hints[number], before.text)))
+        return text.append_text(self._marked_up(template.fill(hints[number], before.text)))
 
-    def _help_text(self, step: ExperimentStep) -> Text:
+    def _help_text(self) -> Text:
         """Return the newest hint, or what to press to give up."""
         if self._state.gives_up_next:
             return Text(
@@ -137,16 +141,16 @@ class ExperimentView(LessonView):
                 ),
                 BOLD,
             )
-        return self._hint_text(step, self._state.hints - 1) if self._state.hints else Text()
+        return self._hint_text(self._state.hints - 1) if self._state.hints else Text()
 
-    def _outcome(self, step: ExperimentStep) -> Text:
+    def _outcome(self) -> Text:
         """Return what came of the learner's changes, or how the experiment ended."""
         yes, no = ("✓", "✗") if self._terminal.unicode else ("+", "x")
         judgement, text = self._judgement, Text()
         if self._state.phase == "gave-up" and (judgement is None or not judgement.passed):
             text.append(say("gave-up", "You gave up, so this does not count as passed.") + " ", DIM)
             text.append(say("one-way", "One way:") + " ", BOLD)
-            text.append(experiment_judging.solution(step))
+            text.append(experiment_judging.solution(self._experiment))
         elif judgement is not None and judgement.passed:
             text.append(f"{yes} {say('done', 'Done.')} ", GOOD).append_text(self._marked_up(judgement.message))
             text.append("   " + _go_on(), DIM)

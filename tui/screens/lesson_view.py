@@ -14,8 +14,8 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from attn_tutor.lessons.format import main_path, template
-from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, RunningStep, RunStep
+from attn_tutor.lessons.format import template
+from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.play.step import StepModel
 from attn_tutor.lessons.play.step_content import StepContent, live_note
 from attn_tutor.lessons.render.numbers import exact
@@ -61,7 +61,7 @@ class LessonView(QuietStepView, ExplainingView):
 
     @property
     def _pages(self) -> bool:
-        return self._step is not None and self._step.noun == main_path.PAGE
+        return self._step is not None and self._step.is_page
 
     text_gets_older: ClassVar[bool] = True
     """Whether the text describes the lesson without what the learner changes in it."""
@@ -78,7 +78,7 @@ class LessonView(QuietStepView, ExplainingView):
     def __init__(self, terminal: Terminal, code_theme: str, *, most: int = MATRICES, id: str | None = None) -> None:
         super().__init__(terminal, "matrix", most=most, id=id)
         self._code_theme = code_theme
-        self._step: FilledStep | None = None
+        self._step: Step | None = None
         self._active = 0
 
         self._prose = TextPane(ellipsis=terminal.ellipsis, id="prose")
@@ -129,7 +129,6 @@ class LessonView(QuietStepView, ExplainingView):
 
     def open_step(self, model: StepModel) -> None:
         """Show a step with the learner's changes to its lesson, and take the focus."""
-        assert isinstance(model.step, FilledStep)
         self._whatif.history = model.history
         self._show(model.lesson, model.step, model.content)
         self.focus_active()
@@ -141,7 +140,7 @@ class LessonView(QuietStepView, ExplainingView):
         if follows:
             self.notify(follows, markup=False, timeout=10)
 
-    def _show(self, lesson: Lesson, step: FilledStep, content: StepContent) -> None:
+    def _show(self, lesson: Lesson, step: Step, content: StepContent) -> None:
         # The explanation was about the numbers of a different run. It goes while the matrices still show that run.
         self._close_explanation()
         fresh = (lesson, step.id) != (self._lesson, self._step.id if self._step else "")
@@ -197,7 +196,7 @@ class LessonView(QuietStepView, ExplainingView):
 
     def _cells_shown(self) -> list[CellChange]:
         """Return the cells that the learner has set, with the names of the tensors that show them."""
-        show = self._step.show if isinstance(self._step, RunningStep) else ()
+        show = self._step.shown_at_first if self._step is not None else ()
         return [
             replace(cell, name=shown.name)
             for shown in show
@@ -205,11 +204,12 @@ class LessonView(QuietStepView, ExplainingView):
             if cells.variable(shown) == cell.name
         ]
 
-    def _lines_changed(self, step: FilledStep, altered: Lesson) -> frozenset[int]:
-        other = altered.step(step.id)
-        if altered is self._lesson or not isinstance(step, RunningStep) or not isinstance(other, RunningStep):
+    def _lines_changed(self, step: Step, altered: Lesson) -> frozenset[int]:
+        """Return the lines of the code that is shown first which the learner's changes have changed."""
+        if altered is self._lesson:
             return frozenset()
-        return before_after.changed_lines(step.code, other.code)
+        codes = zip(step.own_code, altered.step(step.id).own_code, strict=False)
+        return next((before_after.changed_lines(before, after) for (_, before), (_, after) in codes), frozenset())
 
     def _show_code(self, *, keep: bool) -> None:
         """Show the code with its shapes, the explained line, and the changed lines."""
@@ -221,7 +221,7 @@ class LessonView(QuietStepView, ExplainingView):
     @property
     def _shapes(self) -> tuple[LineShapes, ...]:
         """The shapes of the lines; empty if the code comes from a source file, where lines have different numbers."""
-        numbered = isinstance(self._step, RunningStep) and not self._step.source
+        numbered = self._step is not None and not self._step.source_name
         return self._result.shapes if numbered else ()
 
     @property
@@ -245,13 +245,13 @@ class LessonView(QuietStepView, ExplainingView):
         widest = max(lines) + max(ribbons, default=0)
         return Needs(0, 0, 0, sizes, max(lines), widest, rows=rows, forms=forms, digits=self._pages)
 
-    def _code_text(self, step: FilledStep | ExerciseStep) -> Text:
+    def _code_text(self, step: Step) -> Text:
         return code_text(step, self._code_theme)
 
     def _output_text(self, result: StepResult) -> Text:
         return output_text(result)
 
-    def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
+    def _prose_text(self, step: Step, result: StepResult) -> Text:
         prose = template.fill(step.prose, result.text)
         return rich_text(prose if self._terminal.unicode else in_ascii(prose))
 
@@ -286,7 +286,7 @@ class LessonView(QuietStepView, ExplainingView):
     @property
     def _ranks(self) -> tuple[int, ...]:
         """The matrices that others are made of get lower ranks: they stand to the left of them."""
-        code = self._step.code if isinstance(self._step, RunningStep) else ""
+        code = self._step.run_code if self._step is not None else ""
         return shown_tensors.ranks(code, [tensor.name for tensor in self._result.tensors])
 
     def show_earlier(self, earlier: Sequence[EarlierTensor]) -> bool:
@@ -383,7 +383,7 @@ class LessonView(QuietStepView, ExplainingView):
 
     def action_what_if(self) -> None:
         """Open the what-if panel, or focus it if it is open."""
-        if not isinstance(self._step, RunningStep) or self._lesson is None:
+        if self._lesson is None or self._step is None or not self._step.runs:
             return
         self._close_explanation()
         self._whatif.show(self._lesson, self._step.id, self._spot())
@@ -392,7 +392,7 @@ class LessonView(QuietStepView, ExplainingView):
         self._arrange()
         self._whatif.focus_rows()
 
-    def _remark(self, step: FilledStep) -> tuple[Text, bool]:
+    def _remark(self, step: Step) -> tuple[Text, bool]:
         """Return the text for the what-if panel, the prose where it is covered, and whether it is to be read whole."""
         return Text() if self._body.has_class("wide") else self._prose_text(step, self._result), False
 
@@ -412,9 +412,11 @@ class LessonView(QuietStepView, ExplainingView):
     def _spot(self) -> Spot | None:
         """Return the cell under the cursor for the what-if panel, None if it cannot be changed."""
         view = self._matrix
-        if view is None or view.tensor is None or not isinstance(self._step, RunningStep):
+        if view is None or view.tensor is None or self._step is None:
             return None
-        name = next((cells.variable(shown) for shown in self._step.show if shown.name == view.tensor.name), None)
+        name = next(
+            (cells.variable(shown) for shown in self._step.shown_at_first if shown.name == view.tensor.name), None
+        )
         if name is None:
             return None
         # Not the tensor of the view, which may be a difference.
@@ -478,7 +480,7 @@ class LessonView(QuietStepView, ExplainingView):
         if self._content.changes:
             change = [hint("step.what-if", say("change", "change")), hint("step.close", say("restore", "restore"))]
             return [*panes, *flip, *change, next_step, hint("tutor.help")]
-        if isinstance(self._step, RunningStep) and self._active >= 0:
+        if self._step is not None and self._step.runs and self._active >= 0:
             return [*panes, explain, *flip, hint("step.what-if"), *call_hints(self._step), *others]
         return [next_step, hint("tutor.back"), *panes, hint("tutor.map"), hint("tutor.help"), hint("tutor.quit")]
 
@@ -509,7 +511,7 @@ class ScratchRunView(LessonView):
     def __init__(self, terminal: Terminal, code_theme: str, *, id: str | None = None) -> None:
         super().__init__(terminal, code_theme, most=MOST_MATRICES, id=id)
 
-    def show_run(self, lesson: Lesson, step: RunStep, result: StepResult) -> None:
+    def show_run(self, lesson: Lesson, step: Step, result: StepResult) -> None:
         """Show the results of the code, and mark the line where it failed."""
         self._show(lesson, step, StepContent(result, live_note(result)))
         if result.error is not None:
@@ -520,7 +522,7 @@ class ScratchRunView(LessonView):
         """Return the code pane if the run failed, otherwise the pane that any step would focus."""
         return super()._first_pane() if self._result.error is None else CODE
 
-    def _prose_text(self, step: FilledStep, result: StepResult) -> Text:
+    def _prose_text(self, step: Step, result: StepResult) -> Text:
         """Return the error of the run, in place of the prose of a step."""
         error = result.error
         if error is None:

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
+from attn_tutor.lessons.format.nouns import NOUNS
 from attn_tutor.lessons.learner import milestones
 from attn_tutor.lessons.render.numbers import truncated
 from attn_tutor.lessons.texts.wording import Wording
@@ -39,20 +40,6 @@ BOLD, DIM, EXERCISE = Style(bold=True), Style(dim=True), Style(color="cyan")
 CELL = 3
 LABEL = 8
 """The maximum width of a label: all of a thumbnail fits beside the lessons on a screen of 80 columns."""
-
-
-def _noun(step: StepOutline) -> str:
-    """Return what an exercise is called."""
-    match step.noun:
-        case "question":
-            return say("question", "question")
-        case "experiment":
-            return say("experiment", "experiment")
-        case "exercise":
-            return say("exercise", "exercise")
-        case "find":
-            return say("find", "find")
-    return step.noun
 
 
 def _state_in_words(state: str) -> str:
@@ -170,7 +157,7 @@ class MapView(Box):
             text.append(f"\n{glyphs[state]} {step.title}", DIM if state == "done" else "")
             if step.is_exercise:
                 # Its kind in words, with its number if it has one.
-                text.append(f"   {_noun(step)} {step.number}".rstrip(), EXERCISE)
+                text.append(f"   {NOUNS[step.noun].word()} {step.number}".rstrip(), EXERCISE)
                 text.append(_state_in_words(state), DIM)
         if beside := len(lesson.steps) - len(lesson.main_steps):
             steps = say.count(

@@ -15,7 +15,6 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from attn_tutor.lessons.engine.children import CodeResult, Names
-from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.render.numbers import truncated, visible
 from attn_tutor.lessons.render.source_text import names_of_steps
@@ -211,7 +210,7 @@ class PromptView(ExplainingView):
         self._waiting, self._prompt.held = "", False
         self._prompt.restart()
         place = lesson.place_of(step.id)
-        self._say(place if step.noun == main_path.PAGE else say("after", "after {place}", place=place))
+        self._say(place if step.is_page else say("after", "after {place}", place=place))
         self._show_result(StepResult(""))
         self.show_names(names)
         self._active = PROMPT

@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, TrainStep
+from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.play.step import StepModel, TrainingModel
 from attn_tutor.lessons.play.step_content import StepContent
 from attn_tutor.lessons.play.training_replay import TrainingReplay
@@ -27,7 +27,7 @@ from attn_tutor.lessons.results.result import StepResult, Tensor
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint, mention, short_keys
-from attn_tutor.tui.drawings import before_after, training_drawing
+from attn_tutor.tui.drawings import training_drawing
 from attn_tutor.tui.drawings.styled_line import Runs, StyledLine, differing_width, over
 from attn_tutor.tui.drawings.training_drawing import COLORS, Plot, TrainingStatus, arrange_plot, draw_curves, plots
 from attn_tutor.tui.render.code_text import rich_code
@@ -209,7 +209,7 @@ class TrainingView(LessonView):
         self._model = model
         super().open_step(model)
 
-    def _show(self, lesson: Lesson, step: FilledStep, content: StepContent) -> None:
+    def _show(self, lesson: Lesson, step: Step, content: StepContent) -> None:
         assert self._model is not None
         if (lesson, step.id) != (self._lesson, self._step.id if self._step is not None else ""):
             self._failure_text = ""
@@ -269,12 +269,12 @@ class TrainingView(LessonView):
 
     def _show_replay(self) -> None:
         """Show the selected snapshot, its curves and its status."""
-        if not isinstance(self._step, TrainStep):
+        if self._model is None:
             return
         self._drawn_at = time.monotonic()
         before = self._figures
         for curves in (self._curves, self._beside):
-            curves.show(plots(self._replay, self._step.curves))
+            curves.show(plots(self._replay, self._model.training.curves))
         self._show_status()
         self._show_matrices()
         if len(self._figures) != len(before):
@@ -383,7 +383,7 @@ class TrainingView(LessonView):
     @property
     def _shows_snapshot(self) -> bool:
         """Whether the matrices show a snapshot, and not the results of the step."""
-        return isinstance(self._step, TrainStep) and bool(self._step.watch)
+        return self._model is not None and bool(self._model.training.watch)
 
     @property
     def _figures(self) -> tuple[Tensor, ...]:
@@ -450,19 +450,13 @@ class TrainingView(LessonView):
 
     # Differences from a lesson step ------------------------------------------------------------------------------
 
-    def _code_text(self, step: FilledStep | ExerciseStep) -> Text:
+    def _code_text(self, step: Step) -> Text:
         """Return the training loop, and the code that takes its place when the lesson is run."""
-        assert isinstance(step, TrainStep)
-        text = rich_code(step.training, self._code_theme)
+        (_, training), (_, trained) = step.own_code
+        text = rich_code(training, self._code_theme)
         instead = say("instead", "When the lesson is run, this code takes the place of the training:")
         text.append(f"\n\n# {instead}\n", DIM)
-        return text.append_text(rich_code(step.code, self._code_theme, numbered=False))
-
-    def _lines_changed(self, step: FilledStep, altered: Lesson) -> frozenset[int]:
-        other = altered.step(step.id)
-        if altered is self._lesson or not isinstance(step, TrainStep) or not isinstance(other, TrainStep):
-            return frozenset()
-        return before_after.changed_lines(step.training, other.training)
+        return text.append_text(rich_code(trained, self._code_theme, numbered=False))
 
     @property
     def _shapes(self) -> tuple[()]:
@@ -524,11 +518,11 @@ class TrainingView(LessonView):
 
     def _arrange(self) -> None:
         width, height = self.room.width, self.room.height - 1
-        if not width or height < 2 or not isinstance(self._step, TrainStep):
+        if not width or height < 2 or self._model is None:
             return
         needs = self._needs()
         word = self._word.lines_at(text_width(width, needs))
-        layout = training_drawing.lay_out(width, height, needs, len(self._step.curves), word, self._active)
+        layout = training_drawing.lay_out(width, height, needs, len(self._model.training.curves), word, self._active)
         self._body.set_class(layout.wide, "wide")
         for panel in (self._explanation, self._whatif):
             panel.set_class(layout.wide, "wide")

@@ -18,7 +18,6 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from attn_tutor.lessons.engine.scratch_run import STEP
-from attn_tutor.lessons.format.lesson import RunStep
 from attn_tutor.lessons.learner.records import OTHER_SESSION, Conflict
 from attn_tutor.lessons.play.exercise import ExerciseModel
 from attn_tutor.lessons.play.step import StepModel
@@ -421,12 +420,10 @@ class Workbench(QuietStepView, Box):
         if model is not self._model:
             return
         result = model.scratch(run)
-        yours = with_code.step(STEP)
-        assert isinstance(yours, RunStep)
         if result.error is not None and result.error.kind == "stopped":
             self.writing.say(*self._word)
             return
-        self._scratch.show_run(with_code, yours, result)
+        self._scratch.show_run(with_code, with_code.step(STEP), result)
         self._show(self._scratch)
 
     def action_fold(self) -> None:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from attn_tutor.lessons.authoring import axis_complaints
 from attn_tutor.lessons.authoring.previewed_course import Fingerprint, PreviewedCourse, Version
-from attn_tutor.lessons.format.lesson import Course, Lesson, RunningStep, Step
+from attn_tutor.lessons.format.lesson import Course, Lesson, Step
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.play import step_content
 from attn_tutor.lessons.play.recorded_results import NothingRecorded
@@ -41,7 +41,7 @@ class PreviewResults(StepResults):
     def prepare(self, step: Step) -> Runs[None]:
         """Have a new version of a lesson run up to a step."""
         self._prepared.clear()
-        if isinstance(step, RunningStep):
+        if step.runs:
             run = yield UNCHANGED
             self._prepared[step.id] = run.result(step.id) or run.steps[-1]
 

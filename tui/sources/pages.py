@@ -12,7 +12,7 @@ from attn_tutor.lessons.engine.programs.first_difference import lead_to_first
 from attn_tutor.lessons.engine.programs.program_lesson import TensorGroup
 from attn_tutor.lessons.engine.programs.program_session import ProgramRun, ProgramSession
 from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
-from attn_tutor.lessons.format.lesson import Lesson, RunStep, Step
+from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.play.recorded_results import NothingRecorded
 from attn_tutor.lessons.play.step_content import StepContent
@@ -50,9 +50,9 @@ class ProgramResults(StepResults):
     def live(self, lesson: Lesson, step: Step, changes: Changes = UNCHANGED) -> Runs[StepContent]:
         """Have the program run, if it has not just been run with these changes."""
         content = yield from super().live(lesson, step, changes)
-        if changes or self._before is None or not isinstance(step, RunStep):
+        if changes or self._before is None or not step.runs:
             return content
-        tensors = self._before.tensors([shown.name for shown in step.show])
+        tensors = self._before.tensors([shown.name for shown in step.shown_at_first])
         return replace(content, base=replace(content.result, tensors=tuple(tensors)))
 
 
@@ -253,7 +253,7 @@ class PagesSource(ABC):
         self.shown = self.opened
         self._show()
         lesson = self.lessons[0]
-        pages = {shown.name: index for index, step in enumerate(lesson.steps) for shown in getattr(step, "show", ())}
+        pages = {shown.name: index for index, step in enumerate(lesson.steps) for shown in step.shown_at_first}
         if self.opened.whole.error is not None:
             index = program_session.first_page(self.opened)
         else:

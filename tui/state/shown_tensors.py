@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from attn_tutor.lessons.format import axis_labels, main_path
-from attn_tutor.lessons.format.lesson import Lesson, RunStep
+from attn_tutor.lessons.format.lesson import Lesson
 from attn_tutor.lessons.results.result import StepResult, Tensor
 
 
@@ -78,7 +78,7 @@ def shown_before(
     names = {tensor.name for tensor in own.tensors} if own is not None else set()
     found: list[EarlierTensor] = []
     for step in reversed(main_path.steps_behind(lesson.steps, lesson.steps[index].id)):
-        result = result_of(step.id) if isinstance(step, RunStep) else None
+        result = result_of(step.id) if step.shows_results else None
         for tensor in result.tensors if result is not None else ():
             if tensor.name not in names and _is_drawn(tensor):
                 names.add(tensor.name)

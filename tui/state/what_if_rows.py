@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Literal
 
 from attn_tutor.lessons.format.knobs import Knob, LiteralKnob
-from attn_tutor.lessons.format.lesson import Lesson, RunStep
+from attn_tutor.lessons.format.lesson import Lesson
 from attn_tutor.lessons.results.explanation import label
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.what_if import cells, knobs
@@ -71,9 +71,9 @@ def is_all_of_knob(lesson: Lesson, knob: LiteralKnob) -> bool:
 def _line(lesson: Lesson, knob: LiteralKnob) -> tuple[str, int]:
     """Return the line that a literal begins on, and at which of its characters."""
     step = next((step for step in lesson.steps if step.id in knob.within), None)
-    if not isinstance(step, RunStep):
+    if step is None:
         return "", 0
-    lines, starts = _lines(step.code)
+    lines, starts = _lines(step.run_code)
     number = bisect_right(starts, knob.start) - 1
     return lines[number], knob.start - starts[number]
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar
 
-from attn_tutor.lessons.format import main_path
 from attn_tutor.lessons.format.fields import Name, OptionalName
 from attn_tutor.lessons.format.knobs import LiteralKnob
 from attn_tutor.lessons.format.lesson import Lesson, RunStep, ShownTensor
@@ -33,7 +32,8 @@ class Page(RunStep):
         calls: how often the function has run that it is about, if it is about one.
     """
 
-    noun: ClassVar[str] = main_path.PAGE
+    is_page: ClassVar[bool] = True
+    noun: ClassVar[str] = "page"
     calls: int = 1
 
 

@@ -39,9 +39,9 @@ from attn_tutor.lessons.engine.questions.question_facts import (
 )
 from attn_tutor.lessons.engine.questions.question_words import LETTERS, choices, why
 from attn_tutor.lessons.format import template
-from attn_tutor.lessons.format.base_steps import Path
+from attn_tutor.lessons.format.base_steps import AnswerForm, BaseStep, Path
 from attn_tutor.lessons.format.lesson import ChoiceStep, PredictStep
-from attn_tutor.lessons.format.questions import AnsweredQuestion, AnswerForm, BaseQuestion
+from attn_tutor.lessons.format.questions import AnsweredQuestion, BaseQuestion
 from attn_tutor.lessons.results.explanation import label
 from attn_tutor.lessons.results.result import WHOLE, CheckResult, Judgement, StepResult, WorkerError
 from attn_tutor.lessons.results.verdict import Verdict
@@ -153,8 +153,9 @@ class _Compared(Form[P], Generic[P, A, V]):
 class _Predicted(_Compared[PredictStep, A, V]):
     """What is predicted, and typed."""
 
-    asked: str
-    """What the expressions have to give."""
+    @abstractmethod
+    def asked(self) -> str:
+        """Return what the author's expressions have to give."""
 
     def is_same(self, step: PredictStep, one: V, other: V) -> bool:
         """Return whether the author gives the same answer twice."""
@@ -166,7 +167,7 @@ class _Predicted(_Compared[PredictStep, A, V]):
             try:
                 values.append(self.value(step, result, fact))
             except WorkerError:
-                return [(at, f"this does not give {self.asked}")]
+                return [(at, f"this does not give {self.asked()}")]
         right, *wrong = values
         found = self.problems_of_right(right)
         for number, value in enumerate(wrong):
@@ -187,7 +188,8 @@ def _is_repeated(left: Any, right: Any) -> bool:
 
 
 class _Number(_Predicted[tuple[float, ...], float]):
-    asked = "a single number"
+    def asked(self) -> str:
+        return "a single number"
 
     def how(self, step: PredictStep, result: StepResult | None) -> str:
         return say("form-number", "Answer with a number, for example: 0.25 or 3/7")
@@ -220,7 +222,8 @@ class _Number(_Predicted[tuple[float, ...], float]):
 
 
 class _Shape(_Predicted[Index, Index]):
-    asked = "a shape, such as 'table.shape' or '(2, 3)'"
+    def asked(self) -> str:
+        return "a shape, such as 'table.shape' or '(2, 3)'"
 
     def how(self, step: PredictStep, result: StepResult | None) -> str:
         return say("form-shape", "Answer with the size of each axis, outermost first, for example: 4, 9")
@@ -248,7 +251,8 @@ class _Shape(_Predicted[Index, Index]):
 
 
 class _Order(_Predicted[Index, Index]):
-    asked = "an order: the places of the items, best first, such as 'chances.argsort(descending=True) + 1'"
+    def asked(self) -> str:
+        return "an order: the places of the items, best first, such as 'chances.argsort(descending=True) + 1'"
 
     def how(self, step: PredictStep, result: StepResult | None) -> str:
         names = order_names(step, result) if result is not None else ()
@@ -396,9 +400,12 @@ FORMS: Mapping[AnswerForm, Form[Any]] = {
 """Every form of answers, by the name that questions have for it."""
 
 
-def how_to_answer(step: BaseQuestion, result: StepResult | None = None) -> str:
-    """Return a line that says how to answer, with an example. With a result, it also names labels that may be used."""
-    return FORMS[step.answer_form].how(step, result)
+def how_to_answer(step: BaseStep, result: StepResult | None = None) -> str:
+    """Return a line that says how to answer a question, with an example; "" if the step is none.
+
+    With a result, it also names labels that may be used.
+    """
+    return FORMS[step.answer_form].how(step, result) if step.answer_form is not None else ""
 
 
 def answer_text(step: BaseQuestion, result: StepResult) -> str:

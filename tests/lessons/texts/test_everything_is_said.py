@@ -86,7 +86,9 @@ CODE = frozenset({"DEFAULT_CSS", "IMPORTS", "INPUTS_START", "SELF_TEST", "SIGNS"
 """Constants that hold code, what a program writes, or the rules of a widget's look."""
 
 
-FOR_AUTHORS = frozenset({"problems", "unused", "complaints", "_overlaps", "_not_python", "missing_text"})
+FOR_AUTHORS = frozenset(
+    {"problems", "problems_of_right", "asked", "unused", "complaints", "_overlaps", "_not_python", "missing_text"}
+)
 """Functions that find mistakes of authors, which are told in English."""
 
 

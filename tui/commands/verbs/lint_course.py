@@ -22,13 +22,8 @@ from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.base_steps import count_words
 from attn_tutor.lessons.format.lesson import (
     Exercise,
-    ExerciseStep,
-    ExperimentStep,
-    FilledStep,
     Lesson,
     Limits,
-    Question,
-    RunningStep,
 )
 from attn_tutor.lessons.reading import glossary
 from attn_tutor.lessons.reading.findings import Finding, LessonError
@@ -121,10 +116,10 @@ class Report:
         return {
             "lessons": len(self.lessons),
             "steps": len(steps),
-            "exercises": sum(isinstance(step, ExerciseStep) for step in steps),
-            "questions": sum(isinstance(step, Question) for step in steps),
-            "experiments": sum(isinstance(step, ExperimentStep) for step in steps),
-            "claims": sum(len(step.claims) for step in steps if isinstance(step, RunningStep)),
+            "exercises": sum(len(lesson.code_exercises) for lesson in self.lessons),
+            "questions": sum(len(lesson.questions) for lesson in self.lessons),
+            "experiments": sum(len(lesson.experiments) for lesson in self.lessons),
+            "claims": sum(len(step.claimed) for step in steps),
             "words": sum(count_words(text.text) for step in steps for text in step.learner_texts),
         }
 
@@ -205,7 +200,7 @@ def patient(lesson: Lesson) -> Lesson:
         return limits.model_copy(update={"wall": PATIENCE * limits.wall})
 
     steps = (
-        step.model_copy(update={"limits": longer(step.limits)}) if isinstance(step, ExerciseStep) else step
+        step.model_copy(update={"limits": longer(step.own_limits)}) if step.own_limits is not None else step
         for step in lesson.steps
     )
     return lesson.model_copy(update={"limits": longer(lesson.limits), "steps": tuple(steps)})
@@ -214,11 +209,10 @@ def patient(lesson: Lesson) -> Lesson:
 def _flows(task: LessonTask) -> dict[tuple[str, str], Flow]:
     """Return the flow of each step of a lesson that has one, by the ids of lesson and step."""
     found: dict[tuple[str, str], Flow] = {}
-    for step in task.lesson.steps:
-        if isinstance(step, FilledStep):
-            reply = task.results().ask(FlowQuestion(unit=CodeUnit.step(step.id)))
-            if isinstance(reply, Flow):
-                found[task.lesson.id, step.id] = reply
+    for step in task.lesson.filled:
+        reply = task.results().ask(FlowQuestion(unit=CodeUnit.step(step.id)))
+        if isinstance(reply, Flow):
+            found[task.lesson.id, step.id] = reply
     return found
 
 
@@ -236,17 +230,19 @@ class LessonTask:
         """Submit the run of a lesson, if all of it is to be proved or a question among those exercises in `only`."""
         steps = [step for step in lesson.exercises if not only or step.exercise in only]
         run = None
-        if not only or any(isinstance(step, Question) for step in steps):
+        if not only or any(step.is_question for step in steps):
             run = workers.submit(partial(claims.run_with_claims, lesson))
         return cls(lesson, steps, run)
 
     def prove(self, workers: Workers) -> None:
         """Submit the proofs of the exercises and experiments."""
-        for step in self.steps:
-            if isinstance(step, ExerciseStep):
-                self.exercises[step.id] = workers.submit(partial(proofs.prove_exercise, self.lesson, step))
-            elif isinstance(step, ExperimentStep):
-                self.exercises[step.id] = workers.submit(partial(proofs.prove_experiment, self.lesson, step))
+        wanted = {step.id for step in self.steps}
+        for id, exercise in self.lesson.code_exercises.items():
+            if id in wanted:
+                self.exercises[id] = workers.submit(partial(proofs.prove_exercise, self.lesson, exercise))
+        for id, experiment in self.lesson.experiments.items():
+            if id in wanted:
+                self.exercises[id] = workers.submit(partial(proofs.prove_experiment, self.lesson, experiment))
 
     def results(self) -> Run:
         """Wait for the run of the lesson. Raises `WorkerError`."""
@@ -260,9 +256,10 @@ class LessonTask:
 
     def proofs(self) -> Iterator[Proof]:
         """Yield the proofs of exercises and questions as they stand in the lesson. Raises `WorkerError`."""
+        questions = self.lesson.questions
         for step in self.steps:
-            if isinstance(step, Question):
-                yield proofs.prove_question(self.lesson, step, self.results())
+            if step.is_question:
+                yield proofs.prove_question(self.lesson, questions[step.id], self.results())
             else:
                 yield self.exercises[step.id].result()
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from attn_tutor.lessons.engine.programs.program_session import ProgramSession
 from attn_tutor.lessons.format import main_path
-from attn_tutor.lessons.format.lesson import RunStep
 from attn_tutor.lessons.results.result import WorkerError
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.commands import output, own_program
@@ -118,7 +117,7 @@ def _print(session: ProgramSession) -> int:
     """Print all pages, as `run` prints a lesson."""
     opened = session.opened
     assert opened is not None
-    pages = [step for step in opened.lesson.steps if isinstance(step, RunStep)]
+    pages = opened.lesson.steps
     shown = {""}
     for step in pages[:MOST_PAGES]:
         code = opened.code_beside(step)

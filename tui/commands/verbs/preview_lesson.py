@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attn_tutor.lessons.authoring.previewed_course import NoPreview, PreviewedCourse, Version
 from attn_tutor.lessons.courses import course_code, course_list
-from attn_tutor.lessons.format.lesson import Course, RunningStep
+from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.play import course_path
 from attn_tutor.lessons.reading import loader
 from attn_tutor.lessons.reading.findings import LessonError
@@ -93,7 +93,7 @@ def what_will_run(previewed: PreviewedCourse, version: Version) -> str:
         file=clean(previewed.path.name, keep=""),
         lines=found.lines,
     )
-    claiming = any(isinstance(step, RunningStep) and step.claims for step in version.lesson.steps)
+    claiming = any(step.claimed for step in version.lesson.steps)
     if not (claiming and previewed.is_course):
         return said
     folder = shlex.quote(clean(str(previewed.folder), keep=""))

@@ -6,7 +6,7 @@ import argparse
 from contextlib import ExitStack, closing
 
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.format.lesson import Course, FilledStep, Lesson
+from attn_tutor.lessons.format.lesson import Course, Lesson
 from attn_tutor.lessons.play import step_document
 from attn_tutor.lessons.render import flow_text
 from attn_tutor.lessons.render.source_text import NO_NAMES, names_of_steps
@@ -84,7 +84,6 @@ def _ask(lesson_run: Run, question: FlowQuestion) -> Flow:
 def _what_runs(course: Course, name: str, step: str) -> tuple[Lesson, str]:
     """Return the lesson and the step to run it up to. Raises `UsageError`."""
     lesson = find_lesson(course, name)
-    running = [item for item in lesson.steps if isinstance(item, FilledStep)]
-    if step not in {item.id for item in running}:
-        raise UsageError(no_running_step(lesson, step, running))
+    if step not in {item.id for item in lesson.filled}:
+        raise UsageError(no_running_step(lesson, step, lesson.filled))
     return lesson, step

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from attn_tutor.lessons.format.lesson import Course, Exercise, ExerciseStep
+from attn_tutor.lessons.format.lesson import Course, Exercise
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.learner.records import ArchivedCode, Attempt
 from attn_tutor.lessons.results.clean_text import clean
@@ -201,7 +201,7 @@ def exercise_history(course: Course, progress: Progress, name: str) -> ExerciseH
     attempts, archived = progress.attempts(name), progress.archived(name)
     if exercise is None and not attempts and not archived:
         raise NoEntry(no_exercise(course, name))
-    starter = exercise.starter if isinstance(exercise, ExerciseStep) else ""
+    starter = dict(exercise.own_code).get("starter", "") if exercise is not None else ""
     return ExerciseHistory(name, exercise, tuple(_entries(attempts, archived, starter)))
 
 

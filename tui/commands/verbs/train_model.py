@@ -108,7 +108,7 @@ class _Reporter:
 
 def _step(lesson: Lesson, name: str | None, wanted: Changes) -> TrainStep:
     """Return the step of this name that trains, or the default step without a name. Raises `UsageError`."""
-    steps = {step.id: step for step in lesson.steps if isinstance(step, TrainStep)}
+    steps = lesson.trainings
     if not steps:
         raise UsageError(say("nothing-to-train", "Lesson '{lesson}' has nothing to train.", lesson=lesson.id))
     if name is None:
@@ -131,15 +131,11 @@ def _default_step(lesson: Lesson, steps: Sequence[TrainStep], wanted: Changes) -
     """Return the first step that the changes reach and that the learner has not trained; else the first they reach."""
     altered, cells = changes.apply(lesson, wanted), replies.cells_of(lesson, wanted)
 
-    def as_changed(step: TrainStep) -> TrainStep:
-        found = altered.step(step.id)
-        assert isinstance(found, TrainStep)
-        return found
-
     def reached(step: TrainStep) -> bool:
-        return trained_models.key(altered, as_changed(step), cells) != trained_models.key(lesson, step)
+        return trained_models.key(altered, altered.trainings[step.id], cells) != trained_models.key(lesson, step)
 
     meant = [step for step in steps if reached(step)] or steps
     return next(
-        (step for step in meant if trained_models.find(altered, as_changed(step), cells).origin != "own"), meant[0]
+        (step for step in meant if trained_models.find(altered, altered.trainings[step.id], cells).origin != "own"),
+        meant[0],
     )

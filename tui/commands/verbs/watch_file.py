@@ -50,8 +50,9 @@ Event = signal.Signals | Future[Judgement]
 def run(options: argparse.Namespace) -> int:
     """Watch the file until a signal ends it. Ctrl+C counts as success."""
     course = read_course(options)
-    lesson, exercise = find_exercise(course, options.exercise)
-    if not isinstance(exercise, ExerciseStep):
+    lesson, found = find_exercise(course, options.exercise)
+    exercise = lesson.code_exercises.get(found.id)
+    if exercise is None:
         raise UsageError(
             say(
                 "question",

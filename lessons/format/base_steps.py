@@ -88,10 +88,6 @@ Drawing = Literal["matrix", "bars", "memory"]
 """The drawing of a tensor: a matrix; bars, one for each number, in groups if there are two axes; or its memory."""
 
 
-AnswerForm = Literal["option", "number", "shape", "order", "cell", "row", "box"]
-"""What an answer to a question is: a letter, what is typed for a prediction, or the name of what is pointed at."""
-
-
 class Option(Model):
     """One of the answers to choose from, and why it is right or wrong."""
 
@@ -302,9 +298,9 @@ class BaseStep(Model):
         return ()
 
     @property
-    def answer_form(self) -> AnswerForm | None:
-        """What an answer to the question is, None if the step is no question."""
-        return None
+    def answer_form(self) -> str:
+        """What an answer to the question is, by its name in `engine/questions/answer_forms.py`; "" if it is none."""
+        return ""
 
     @property
     def offered_options(self) -> tuple[Option, ...]:

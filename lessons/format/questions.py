@@ -9,7 +9,6 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from attn_tutor.lessons.format.base_steps import (
-    AnswerForm,
     Complaint,
     LearnerText,
     Option,
@@ -66,11 +65,6 @@ class BaseQuestion(BaseExercise, RunningStep):
     """The tensors to draw once the question is answered."""
 
     @property
-    def answer_form(self) -> AnswerForm:
-        """What an answer is; `engine/questions/answer_forms.py` reads and judges each form."""
-        raise NotImplementedError
-
-    @property
     def starting_cell(self) -> tuple[str, tuple[int, ...]] | None:
         """The tensor and the index of the number at which explaining begins; None if it is not given."""
         return None
@@ -105,7 +99,7 @@ class ChoiceStep(BaseQuestion):
     """The answers to choose from, two to eight. They are shown in this order."""
 
     @property
-    def answer_form(self) -> AnswerForm:
+    def answer_form(self) -> str:
         """What an answer is."""
         return "option"
 
@@ -199,7 +193,7 @@ class PredictStep(AnsweredQuestion):
     """How far a number may be away and still be right."""
 
     @property
-    def answer_form(self) -> AnswerForm:
+    def answer_form(self) -> str:
         """What an answer is."""
         return self.asks
 
@@ -226,7 +220,7 @@ class PointStep(AnsweredQuestion):
     """Whether its numbers are hidden until the question is answered."""
 
     @property
-    def answer_form(self) -> AnswerForm:
+    def answer_form(self) -> str:
         """What an answer is."""
         return "cell"
 
@@ -275,7 +269,7 @@ class FindStep(AnsweredQuestion):
     """The number at which explaining begins, such as `context[1, 0]`. Lint proves that it leads to a right cell."""
 
     @property
-    def answer_form(self) -> AnswerForm:
+    def answer_form(self) -> str:
         """What an answer is."""
         return self.target
 

@@ -39,7 +39,7 @@ from attn_tutor.lessons.engine.questions.question_facts import (
 )
 from attn_tutor.lessons.engine.questions.question_words import LETTERS, choices, why
 from attn_tutor.lessons.format import template
-from attn_tutor.lessons.format.base_steps import AnswerForm, BaseStep, Path
+from attn_tutor.lessons.format.base_steps import BaseStep, Path
 from attn_tutor.lessons.format.lesson import ChoiceStep, PredictStep
 from attn_tutor.lessons.format.questions import AnsweredQuestion, BaseQuestion
 from attn_tutor.lessons.results.explanation import label
@@ -221,7 +221,15 @@ class _Number(_Predicted[tuple[float, ...], float]):
         return is_same_number(one, other, step.within)
 
 
-class _Shape(_Predicted[Index, Index]):
+class _WholeNumbers(_Predicted[Index, Index]):
+    def value(self, step: PredictStep, result: StepResult, fact: Any) -> Index:
+        return as_whole_numbers(fact)
+
+    def matches(self, step: PredictStep, answer: Index, value: Index) -> bool:
+        return answer == value
+
+
+class _Shape(_WholeNumbers):
     def asked(self) -> str:
         return "a shape, such as 'table.shape' or '(2, 3)'"
 
@@ -234,23 +242,17 @@ class _Shape(_Predicted[Index, Index]):
     def name(self) -> str:
         return say("right-shape", "the right shape")
 
-    def value(self, step: PredictStep, result: StepResult, fact: Any) -> Index:
-        return as_whole_numbers(fact)
-
     def read(self, step: PredictStep, result: StepResult, text: str, right: Index) -> Index:
         answer = read_sizes(text)
         if answer is None:
             raise UnreadableAnswer(say("no-shape", "This cannot be read as a shape."), says_how=True)
         return answer
 
-    def matches(self, step: PredictStep, answer: Index, value: Index) -> bool:
-        return answer == value
-
     def hint(self, step: PredictStep, answer: Index, right: Index, text: str) -> str:
         return describe_shape_error(answer, right)
 
 
-class _Order(_Predicted[Index, Index]):
+class _Order(_WholeNumbers):
     def asked(self) -> str:
         return "an order: the places of the items, best first, such as 'chances.argsort(descending=True) + 1'"
 
@@ -272,14 +274,8 @@ class _Order(_Predicted[Index, Index]):
     def name(self) -> str:
         return say("right-order", "the right order")
 
-    def value(self, step: PredictStep, result: StepResult, fact: Any) -> Index:
-        return as_whole_numbers(fact)
-
     def read(self, step: PredictStep, result: StepResult, text: str, right: Index) -> Index:
         return read_order(step, result, text, right)
-
-    def matches(self, step: PredictStep, answer: Index, value: Index) -> bool:
-        return answer == value
 
     def hint(self, step: PredictStep, answer: Index, right: Index, text: str) -> str:
         return describe_order_error(answer, right)
@@ -388,7 +384,7 @@ class _Box(_Compared[AnsweredQuestion, str, tuple[str, ...]]):
         ]
 
 
-FORMS: Mapping[AnswerForm, Form[Any]] = {
+FORMS: Mapping[str, Form[Any]] = {
     "option": _Option(),
     "number": _Number(),
     "shape": _Shape(),
@@ -405,7 +401,7 @@ def how_to_answer(step: BaseStep, result: StepResult | None = None) -> str:
 
     With a result, it also names labels that may be used.
     """
-    return FORMS[step.answer_form].how(step, result) if step.answer_form is not None else ""
+    return FORMS[step.answer_form].how(step, result) if step.answer_form else ""
 
 
 def answer_text(step: BaseQuestion, result: StepResult) -> str:

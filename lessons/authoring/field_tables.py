@@ -30,7 +30,7 @@ from attn_tutor.lessons.format.exercises import (
 from attn_tutor.lessons.format.fields import IS_TEMPLATE, Model
 from attn_tutor.lessons.format.knobs import ChoiceKnob, Knob, NumberKnob, SeedKnob, WordsKnob
 from attn_tutor.lessons.format.lesson import CourseFile, LessonFile
-from attn_tutor.lessons.format.questions import BaseQuestion, ChoiceStep, FindStep, PointStep, PredictStep, Wrong
+from attn_tutor.lessons.format.questions import BaseQuestion, Question, Wrong
 from attn_tutor.lessons.format.steps import Curve, Level, ReadStep, RunStep, TrainStep
 from attn_tutor.lessons.reading.folders import LESSONS
 from attn_tutor.lessons.reading.glossary import Reference, Term
@@ -45,6 +45,12 @@ STATEMENTS = [get_args(text)[-1] for text in (fields.Code, fields.OptionalCode)]
 EXPRESSIONS = [get_args(text)[-1] for text in (fields.Expression, fields.OptionalExpression)]
 """The validators of texts that have to be Python."""
 
+
+def _kind(model: type[Model]) -> str:
+    (kind,) = get_args(model.model_fields["kind"].annotation)
+    return str(kind)
+
+
 TABLES: tuple[tuple[str, type[Model], tuple[type[Model], ...]], ...] = (
     ("`course.yaml`", CourseFile, ()),
     ("`lesson.yaml`", LessonFile, ()),
@@ -55,11 +61,8 @@ TABLES: tuple[tuple[str, type[Model], tuple[type[Model], ...]], ...] = (
     ("`kind: run`", RunStep, (RunningStep,)),
     ("Every exercise, question and experiment", BaseExercise, (BaseStep,)),
     ("Every question", BaseQuestion, (BaseExercise, RunningStep)),
-    ("`kind: choice`", ChoiceStep, (BaseQuestion,)),
+    *((f"`kind: {_kind(model)}`", model, (BaseQuestion,)) for model in get_args(Question)),
     ("An item of `options`", Option, ()),
-    ("`kind: predict`", PredictStep, (BaseQuestion,)),
-    ("`kind: point`", PointStep, (BaseQuestion,)),
-    ("`kind: find`", FindStep, (BaseQuestion,)),
     ("An item of `wrong`", Wrong, ()),
     ("`kind: exercise`", ExerciseStep, (BaseExercise,)),
     ("An item of `checks`", Check, ()),

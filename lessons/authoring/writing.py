@@ -229,7 +229,8 @@ def _uses(step: Step, modules: Set[str]) -> Iterator[tuple[Path, NameUse]]:
     """Yield how each piece of code of a step uses the variables of the lesson, with its path in the step."""
     # It runs apart from the lesson, after the answer.
     attempt, defined = step.scratch
-    yield ("attempt",), NameUse(reads=name_use.of_program(attempt, modules).reads - set(defined))
+    if attempt:
+        yield ("attempt",), NameUse(reads=name_use.of_program(attempt, modules).reads - set(defined))
     for field, code in step.programs:
         yield (field,), name_use.of_program(code, modules)
     for path, expression in step.expressions:

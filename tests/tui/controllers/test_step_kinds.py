@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import get_args
 
 from textual.widget import Widget
 
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import ExperimentStep
+from attn_tutor.lessons.format.nouns import NOUNS
 from attn_tutor.lessons.format.steps import Step
 from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.play.kinds import MODELS
@@ -24,6 +27,19 @@ KINDS = {get_args(step.model_fields["kind"].annotation)[0]: step for step in get
 def test_every_kind_of_the_format_has_a_line() -> None:
     assert set(KINDS) == set(MODELS)
     assert set(VIEWS) == set(MODELS.values())
+
+
+def test_every_noun_has_its_words() -> None:
+    assert {step.noun for step in KINDS.values()} <= set(NOUNS)
+
+
+def test_only_the_lesson_knows_the_kinds() -> None:
+    kinds = "|".join(["FilledStep", "RunningStep", "Exercise", "Question", *(step.__name__ for step in KINDS.values())])
+    asked = re.compile(rf"isinstance\([^)]*\b({kinds})\b|\bcase .*\b({kinds})\(")
+    root = Path(__file__).parents[3]
+    modules = [path for room in ("lessons", "tui") for path in (root / room).rglob("*.py")]
+    asking = [str(path.relative_to(root)) for path in modules if asked.search(path.read_text(encoding="utf-8"))]
+    assert asking == ["lessons/format/lesson.py"]
 
 
 def test_an_exercise_runs_only_on_request() -> None:

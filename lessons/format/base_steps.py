@@ -283,6 +283,11 @@ class BaseStep(Model):
         return []
 
     @property
+    def function_calls(self) -> int:
+        """How often the function has run that the step is about, 1 if it is about none."""
+        return 1
+
+    @property
     def own_limits(self) -> Limits | None:
         """Limits for a program of this step alone, None if it has none."""
         return None

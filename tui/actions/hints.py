@@ -69,11 +69,6 @@ def key_line(hints: Sequence[str], width: int | None = None) -> str:
     return GAP.join(fitting)
 
 
-def call_hints(step: object) -> list[str]:
-    """Return the hint for the keys that show other calls of a function; none for a step that is not about several."""
-    return [hint("program.call")] if getattr(step, "calls", 1) > 1 else []
-
-
 CHARACTERS = {
     "comma": ",",
     "full_stop": ".",

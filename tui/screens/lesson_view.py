@@ -28,7 +28,7 @@ from attn_tutor.lessons.what_if import cells
 from attn_tutor.lessons.what_if.cells import CellChange
 from attn_tutor.lessons.what_if.changes import ChangeHistory, apply
 from attn_tutor.tui.actions.bindings import bindings
-from attn_tutor.tui.actions.hints import call_hints, hint
+from attn_tutor.tui.actions.hints import hint
 from attn_tutor.tui.actions.table import hint_of
 from attn_tutor.tui.drawings import before_after
 from attn_tutor.tui.drawings.before_after import MODES, Mode
@@ -481,7 +481,8 @@ class LessonView(QuietStepView, ExplainingView):
             change = [hint("step.what-if", say("change", "change")), hint("step.close", say("restore", "restore"))]
             return [*panes, *flip, *change, next_step, hint("tutor.help")]
         if self._step is not None and self._step.runs and self._active >= 0:
-            return [*panes, explain, *flip, hint("step.what-if"), *call_hints(self._step), *others]
+            calls = [hint("program.call")] if self._step.function_calls > 1 else []
+            return [*panes, explain, *flip, hint("step.what-if"), *calls, *others]
         return [next_step, hint("tutor.back"), *panes, hint("tutor.map"), hint("tutor.help"), hint("tutor.quit")]
 
     def _pane_keys(self) -> list[str]:

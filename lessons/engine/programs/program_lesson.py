@@ -36,6 +36,11 @@ class Page(RunStep):
     noun: ClassVar[str] = "page"
     calls: int = 1
 
+    @property
+    def function_calls(self) -> int:
+        """How often the function has run that the page is about."""
+        return self.calls
+
 
 class LessonOfPages(Lesson):
     """A program, or a file of tensors, in the place of a lesson; its title is the name of its file.

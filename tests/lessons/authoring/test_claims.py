@@ -12,7 +12,7 @@ from attn_tutor.lessons.format.lesson import ExperimentStep, Lesson, PredictStep
 from attn_tutor.lessons.reading.loader import load_lesson
 from tests.lessons.experiment_builders import STEP
 from tests.lessons.lesson_builders import code_step, lesson_of
-from tests.lessons.question_builders import predict_question
+from tests.lessons.question_builders import point_question, predict_question
 
 
 def complaints(lesson: Lesson, worker: Session) -> list[tuple[tuple[int | str, ...], str, str]]:
@@ -49,8 +49,9 @@ def test_an_expression_that_cannot_be_computed_is_found_where_it_stands(worker: 
     question = predict_question("number", code="y = 6")
     texts = lesson_of(code_step("one", "x = 1\n", prose="It is `{x[0]}`."))
     answers = lesson_of(question.model_dump(by_alias=True))
-    found = [complaint for lesson in (texts, answers) for complaint in complaints(lesson, worker)]
-    assert [path for path, _, _ in found] == [("steps", 0, "prose", 1), ("steps", 0, "answer")]
+    cells = lesson_of(point_question(code="w = [1, 2]").model_dump(by_alias=True))
+    found = [complaint for lesson in (texts, answers, cells) for complaint in complaints(lesson, worker)]
+    assert [path for path, _, _ in found] == [("steps", 0, "prose", 1), ("steps", 0, "answer"), ("steps", 0, "cells")]
     assert found[0][1].startswith("this cannot be computed: {x[0]}: TypeError:")
     assert found[1][1].startswith("this cannot be computed: x: NameError:")
 

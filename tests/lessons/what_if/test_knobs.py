@@ -18,6 +18,7 @@ from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.course_runs import CourseRuns
 from tests.lessons.knob_fields import CHOICE, NUMBER, SEED, WORDS
 from tests.lessons.lesson_builders import Fields, code_step, lesson_of, text_step
+from tests.lessons.question_builders import predict_question
 
 EVERY = [
     pytest.param(lesson, knob, value, id=f"{lesson.id}-{knob.name}-{value}")
@@ -87,6 +88,14 @@ def test_words_replace_tokens_rows_and_labels() -> None:
     one = altered.step("one")
     assert isinstance(one, RunStep)
     assert one.show[0].labels == {"token": ("x", ",", "猫", "Your")}
+
+
+def test_words_replace_labels_of_what_an_answer_reveals() -> None:
+    words = ["Your", "journey", "starts"]
+    labeled = {"name": "x", "kind": "vector", "axes": ["token"], "labels": {"token": words}}
+    question = predict_question("number", reveal=[labeled]).model_dump(by_alias=True)
+    altered = knobs.alter(lesson_of(question, tokens=words, knobs=[WORDS]), {"words": "I am"})
+    assert altered.step("made").tensors[0].labels == {"token": ("I", "am")}
 
 
 def test_seed_replaces_every_seed() -> None:

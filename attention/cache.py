@@ -61,29 +61,12 @@ class MultiHeadAttentionCached(MultiHeadAttention):
         b, n, _ = inputs.shape
         past, total = len(cache), len(cache) + n
         _check_room(cache, b, total, len(self.mask))
-        # (query, key): the rows of the new tokens, not the first rows
-        hidden = self.mask[past:total, :total].bool()
 
-        # (batch, head, token, head_dim) of the new tokens, then the keys and values of all tokens
-        heads = (b, n, self.num_heads, self.head_dim)
-        queries = self.W_query(inputs).view(heads).transpose(1, 2)
-        new_keys = self.W_key(inputs).view(heads).transpose(1, 2)
-        new_values = self.W_value(inputs).view(heads).transpose(1, 2)
+        queries, new_keys, new_values = self.project(inputs)
         keys, values = cache.append(new_keys, new_values)
-
-        # (batch, head, query, key): a row for every new token, a column for every token
-        scores = queries @ keys.transpose(2, 3)
-        scaled = scores / self.head_dim**0.5
-        masked = scaled.masked_fill(hidden, -torch.inf)
-        weights = torch.softmax(masked, dim=-1)
-        dropped = self.dropout(weights)
-
-        # (batch, head, query, head_dim)
-        context = dropped @ values
-        # (batch, query, d_out), the heads side by side
-        merged = context.transpose(1, 2).contiguous().view(b, n, self.d_out)
-        projected = self.out_proj(merged)
-        return projected
+        # The rows of the new tokens, not the first rows.
+        context = self.attend(queries, keys, values, self.mask[past:total, :total])
+        return self.join(context)
 
 
 def _check_room(cache: KeyValueCache, b: int, total: int, context_length: int) -> None:

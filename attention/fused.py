@@ -1,7 +1,7 @@
 """Multi-head attention on PyTorch's fused kernel.
 
 :class:`MultiHeadAttentionSDPA` is a drop-in replacement for :class:`~attention.multi_head.MultiHeadAttention`. It
-inherits the parameters and changes only ``forward``, so every checkpoint moves freely between the two, and the explicit
+inherits the parameters and changes only ``attend``, so every checkpoint moves freely between the two, and the explicit
 class on the same parameters is the specification of this one (equal up to rounding).
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor
 
-from ._check import check_batch
 from .multi_head import MultiHeadAttention
 
 
@@ -22,21 +21,8 @@ class MultiHeadAttentionSDPA(MultiHeadAttention):
     The function knows nothing of ``eval()``, so the dropout rate has to be set to 0 by hand.
     """
 
-    def forward(self, inputs: Tensor) -> Tensor:
-        """Let every head attend to the visible tokens: (batch, token, d_in) -> (batch, token, d_out)."""
-        check_batch(inputs, self.W_query.in_features, len(self.mask))
-        b, n, _ = inputs.shape
-
-        # (batch, token, d_out), cut into (batch, head, token, head_dim)
-        heads = (b, n, self.num_heads, self.head_dim)
-        queries = self.W_query(inputs).view(heads).transpose(1, 2)
-        keys = self.W_key(inputs).view(heads).transpose(1, 2)
-        values = self.W_value(inputs).view(heads).transpose(1, 2)
-
-        # (batch, head, query, head_dim)
+    def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+        """Mix the values of the tokens up to each query's own: the kernel does not look at ``mask``."""
         rate = self.dropout.p if self.training else 0.0
         context = F.scaled_dot_product_attention(queries, keys, values, dropout_p=rate, is_causal=True)
-        # (batch, query, d_out), the heads side by side
-        merged = context.transpose(1, 2).contiguous().view(b, n, self.d_out)
-        projected = self.out_proj(merged)
-        return projected
+        return context

@@ -27,6 +27,9 @@ from .causal import causal_mask
 class AttentionLayer(nn.Module):
     """Causal attention with several heads whose weights can be looked at. The caller adds the result to the input.
 
+    The lines are those of :class:`~attention.multi_head.MultiHeadAttention`, but its ``out_proj`` has a bias, and its
+    ``attend`` keeps the weights to itself.
+
     Parameters, in the order they are drawn: ``W_query``, ``W_key``, ``W_value``, ``out_proj``, each an
     ``nn.Linear(d_model, d_model)`` without a bias.
     Buffer ``mask`` (context_length, context_length), 1 = hidden; it is not saved.
@@ -51,12 +54,13 @@ class AttentionLayer(nn.Module):
 
         The keys are made of ``keys_from`` instead of ``x`` if it is given, with the same shape.
         """
-        n = x.shape[1]
+        b, n, _ = x.shape
         hidden = self.mask[:n, :n].bool()  # (query, key)
 
-        # (batch, head, token, head_dim)
-        queries = self._split(self.W_query(x))
-        keys = self._split(self.W_key(x if keys_from is None else keys_from))
+        # (batch, token, d_model), cut into (batch, head, token, head_dim)
+        heads = (b, n, self.num_heads, self.head_dim)
+        queries = self.W_query(x).view(heads).transpose(1, 2)
+        keys = self.W_key(x if keys_from is None else keys_from).view(heads).transpose(1, 2)
 
         # (batch, head, query, key)
         scores = queries @ keys.transpose(2, 3)
@@ -66,9 +70,10 @@ class AttentionLayer(nn.Module):
 
     def attend(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Compute what the layer adds, and its weights: (batch, token, d_model) and (batch, head, query, key)."""
-        # (batch, head, token, head_dim)
-        values = self._split(self.W_value(x))
+        b, n, _ = x.shape
+        values = self.W_value(x).view(b, n, self.num_heads, self.head_dim).transpose(1, 2)
         weights = self.weights(x)
+        # (batch, head, query, head_dim)
         context = weights @ values
         # (batch, query, d_model), the heads side by side
         merged = context.transpose(1, 2).flatten(2)
@@ -78,11 +83,6 @@ class AttentionLayer(nn.Module):
         """Compute what the layer adds to the residual stream: (batch, token, d_model) -> the same shape."""
         added, _ = self.attend(x)
         return added
-
-    def _split(self, x: Tensor) -> Tensor:
-        """Cut the features into heads: (batch, token, d_model) -> (batch, head, token, head_dim)."""
-        b, n, _ = x.shape
-        return x.view(b, n, self.num_heads, self.head_dim).transpose(1, 2)
 
 
 class AttentionOnly(nn.Module):

@@ -84,21 +84,35 @@ class MultiHeadAttention(nn.Module):
         self.register_buffer("mask", causal_mask(context_length))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Let every head attend to the visible tokens: (batch, token, d_in) -> (batch, token, d_out).
+        """Let every head attend to the visible tokens: (batch, token, d_in) -> (batch, token, d_out)."""
+        check_batch(inputs, self.W_query.in_features, len(self.mask))
+        n = inputs.shape[1]
+        queries, keys, values = self.project(inputs)
+        context = self.attend(queries, keys, values, self.mask[:n, :n])
+        return self.join(context)
+
+    def project(self, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Make the queries, keys and values of all heads: (batch, token, d_in) -> (batch, head, token, head_dim) each.
 
         ``view`` cuts the last axis into heads: head h gets the columns from h * head_dim on. ``transpose`` then puts
-        the heads beside the batch axis, so that ``@`` multiplies the last two axes of every head on its own. On the
-        way back ``contiguous`` lays the numbers out in reading order again, which ``view`` needs.
+        the heads beside the batch axis, so that ``@`` multiplies the last two axes of every head on its own.
         """
-        check_batch(inputs, self.W_query.in_features, len(self.mask))
         b, n, _ = inputs.shape
-        hidden = self.mask[:n, :n].bool()  # (query, key)
-
         # (batch, token, d_out), cut into (batch, head, token, head_dim)
         heads = (b, n, self.num_heads, self.head_dim)
         queries = self.W_query(inputs).view(heads).transpose(1, 2)
         keys = self.W_key(inputs).view(heads).transpose(1, 2)
         values = self.W_value(inputs).view(heads).transpose(1, 2)
+        return queries, keys, values
+
+    def attend(  # mask: 1 = hidden
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor
+    ) -> Tensor:
+        """Mix the values that each query may see: (batch, head, token, head_dim) -> (batch, head, query, head_dim).
+
+        ``mask`` is (query, key), 1 = hidden.
+        """
+        hidden = mask.bool()  # (query, key)
 
         # (batch, head, query, key)
         scores = queries @ keys.transpose(2, 3)
@@ -109,6 +123,14 @@ class MultiHeadAttention(nn.Module):
 
         # (batch, head, query, head_dim)
         context = dropped @ values
+        return context
+
+    def join(self, context: Tensor) -> Tensor:
+        """Put the heads side by side and mix them: (batch, head, query, head_dim) -> (batch, query, d_out).
+
+        ``contiguous`` lays the numbers out in reading order again, which ``view`` needs.
+        """
+        b, _, n, _ = context.shape
         # (batch, query, d_out), the heads side by side
         merged = context.transpose(1, 2).contiguous().view(b, n, self.d_out)
         projected = self.out_proj(merged)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
 
 import torch
@@ -78,12 +78,13 @@ def layer_steps(layer: nn.Module, inputs: Tensor, num_heads: int = 1, causal: bo
 
 
 def steps_of(layer: nn.Module, inputs: Tensor) -> dict[str, Any]:
-    """Return the local variables at the end of ``layer.forward``, and its result as "output"."""
-    code = type(layer).forward.__code__
+    """Return the local variables at the end of the methods that ``layer`` runs, and its result as "output"."""
+    classes = [each for each in type(layer).__mro__ if issubclass(each, nn.Module) and each is not nn.Module]
+    codes = {method.__code__ for each in classes for method in vars(each).values() if isinstance(method, FunctionType)}
     found: dict[str, Any] = {}
 
     def watch(frame: FrameType, event: str, result: Any) -> None:
-        if event == "return" and frame.f_code is code:
+        if event == "return" and frame.f_code in codes and frame.f_locals["self"] is layer:
             found.update(frame.f_locals)
             found["output"] = result
 
@@ -97,12 +98,12 @@ def steps_of(layer: nn.Module, inputs: Tensor) -> dict[str, Any]:
 
 
 def assert_steps(layer: nn.Module, inputs: Tensor, num_heads: int = 1, causal: bool = True) -> None:
-    """Assert that the result of ``forward`` and every step that it names agree with the loops (float64)."""
+    """Assert that the result of a layer and every step that it names agree with the loops (float64)."""
     expected = layer_steps(layer, inputs, num_heads, causal)
     actual = steps_of(layer, inputs)
     for name, value in expected.items():
         if name == "masked" and not causal:
             continue
-        assert name in actual, f"forward has no step called {name}"
+        assert name in actual, f"the layer has no step called {name}"
         same = torch.allclose(actual[name], value, rtol=1e-9, atol=1e-11)
         assert same, f"step {name} is {actual[name]}, the loops give {value}"

@@ -122,9 +122,7 @@ class CodePaths:
                 if isinstance(node, ast.With)
                 else node.test
             )
-        text = source.segment(node)
-        # On one line, a comment would swallow the rest.
-        return ast.unparse(node) if "#" in text else text
+        return source.segment(node)
 
 
 def short(code: str) -> str:

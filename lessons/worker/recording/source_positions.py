@@ -78,8 +78,11 @@ class ParsedSource:
         """Return the text of a node, on one line."""
         known = self._segments.get(node)
         if known is None:
+            text = self._lines.text(node)
+            # On one line, a comment would swallow the rest.
+            text = ast.unparse(node) if "#" in text and "\n" in text else text
             # Over several lines: no blank before a point or after a bracket, no backslash and no trailing comma.
-            text = re.sub(r"\s*\n\s*\.(?=[^\W\d])", ".", self._lines.text(node).replace("\\\n", "\n"))
+            text = re.sub(r"\s*\n\s*\.(?=[^\W\d])", ".", text.replace("\\\n", "\n"))
             text = " ".join(text.split())
             known = re.sub(r",? ([)\]}])", r"\1", re.sub(r"([(\[{]) ", r"\1", text))
             # Each of a thousand operands asks for it.

@@ -47,6 +47,7 @@ def test_what_methods_on_several_lines_give_is_assigned() -> None:
         ("y = torch.stack([\n    row\n    * 2\n    for row in a\n])", 3, "row * 2"),
         ("with torch.no_grad(), \\\n     torch.no_grad():\n    y = a * (\n        2\n    )", 4, "a * (2)"),
         ("y = a.mul(\n    2,\n).mul(\n    3\n)", 4, "a.mul(2).mul(3)"),
+        ("y = torch.add(  # a sum\n    a,  # of two\n    2,\n)", 2, "torch.add(a, 2)"),
     ],
 )
 def test_the_line_is_the_one_where_the_code_of_the_operation_begins(source: str, line: int, code: str) -> None:

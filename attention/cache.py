@@ -61,12 +61,13 @@ class MultiHeadAttentionCached(MultiHeadAttention):
         b, n, _ = inputs.shape
         past, total = len(cache), len(cache) + n
         _check_room(cache, b, total, len(self.mask))
-
+        # (query, key): the rows of the new tokens, not the first rows
+        mask = self.mask[past:total, :total]
         queries, new_keys, new_values = self.project(inputs)
         keys, values = cache.append(new_keys, new_values)
-        # The rows of the new tokens, not the first rows.
-        context = self.attend(queries, keys, values, self.mask[past:total, :total])
-        return self.join(context)
+        context = self.attend(queries, keys, values, mask)
+        projected = self.join(context)
+        return projected
 
 
 def _check_room(cache: KeyValueCache, b: int, total: int, context_length: int) -> None:

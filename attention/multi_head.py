@@ -87,9 +87,11 @@ class MultiHeadAttention(nn.Module):
         """Let every head attend to the visible tokens: (batch, token, d_in) -> (batch, token, d_out)."""
         check_batch(inputs, self.W_query.in_features, len(self.mask))
         n = inputs.shape[1]
+        mask = self.mask[:n, :n]  # (query, key)
         queries, keys, values = self.project(inputs)
-        context = self.attend(queries, keys, values, self.mask[:n, :n])
-        return self.join(context)
+        context = self.attend(queries, keys, values, mask)
+        projected = self.join(context)
+        return projected
 
     def project(self, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Make the queries, keys and values of all heads: (batch, token, d_in) -> (batch, head, token, head_dim) each.

@@ -8,6 +8,8 @@ from pathlib import Path
 from tests.tui.commands.command_line import Command, document
 
 STEP = ("flow", "multi-head-class", "run")
+ATTEND = ("--open", "context", "--open", "context")
+"""Opens what the layer gives, and in it what its heads give, which has the same name."""
 
 
 def test_flow_as_text(command: Command) -> None:
@@ -21,9 +23,10 @@ def test_flow_as_text(command: Command) -> None:
         "context   2×6×2   from attention, batch",
         "  line 2: context = attention(batch)",
     ]
-    inside = command(*STEP, "--open", "context")[1]
+    inside = command(*STEP, *ATTEND)[1]
     assert "inside context = attention(batch):" in inside
-    assert "    scores   2×2×6×6   from queries, keys" in inside
+    assert "    inside context = self.attend(queries, keys, values, mask):" in inside
+    assert "        weights   2×2×6×6   from masked" in inside
     assert max(map(len, inside.splitlines())) <= 80
 
 
@@ -34,21 +37,21 @@ def test_flow_through_several_steps(command: Command) -> None:
 
 
 def test_flow_as_json(command: Command) -> None:
-    data = document(command(*STEP, "--open", "context", "--json"))
+    data = document(command(*STEP, *ATTEND, "--json"))
     by_id = {box["id"]: box for box in data["boxes"]}
     weights = next(box for box in data["boxes"] if box["name"] == "weights")
     assert [by_id[id]["name"] for id in weights["from"]] == ["masked"]
     assert (weights["shape"], weights["dtype"], weights["high"]) == ([2, 2, 6, 6], "float32", 1.0)
-    assert (weights["file"], weights["parent"]) == ("multi_head.py", data["opened"][0]["id"])
-    assert [box["name"] for box in data["opened"]] == ["context"]
+    assert (weights["file"], weights["parent"]) == ("multi_head.py", data["opened"][1]["id"])
+    assert [box["name"] for box in data["opened"]] == ["context", "context"]
     assert data["left_out"] == 0
 
 
 def test_flow_for_graphviz(command: Command) -> None:
-    out = command(*STEP, "--open", "context", "--dot")[1]
+    out = command(*STEP, *ATTEND, "--dot")[1]
     assert out.startswith("digraph flow {\n")
-    assert out.count("{") == out.count("}") == 2
-    assert out.count(" -> ") == 19
+    assert out.count("{") == out.count("}") == 3
+    assert out.count(" -> ") == 13
 
 
 def test_flow_of_a_program(command: Command, tmp_path: Path) -> None:

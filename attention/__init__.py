@@ -3,12 +3,12 @@
     self_attention  SelfAttention_v1, SelfAttention_v2: trainable queries, keys and values
     causal          CausalAttention: later tokens hidden, dropout, batches
     multi_head      MultiHeadAttentionWrapper, MultiHeadAttention: several heads
-    fused           the same layer on PyTorch's fused kernel
-    cache           keys and values kept while a text is read piece by piece
+    fused           the same layer, where PyTorch's fused kernel attends
+    cache           the same layer, with keys and values kept while a text is read piece by piece
     anti_patterns   two ways to wrap nn.MultiheadAttention that make projections twice
     gpt2            the sizes of the GPT-2 family and their parameter counts
     induction       a model of attention layers alone, to be trained while you watch
-    timing          how long calls take, compared fairly
+    measuring       what can be found out about a layer from outside: times of calls, projections
 
 Shapes name their axes: ``batch`` for sequences, ``token`` for tokens of a sequence, ``head`` for heads. Where tokens
 meet tokens, the axis ``query`` is for the tokens that look and ``key`` for the tokens that are looked at. Axes of
@@ -17,7 +17,7 @@ head. A shape on a line of its own holds for the lines below it, up to the next 
 of sequences and ``n`` the number of tokens. In a mask, nonzero means hidden.
 """
 
-from .anti_patterns import EverythingProjectedTwice, OutputProjectedTwice, projections
+from .anti_patterns import EverythingProjectedTwice, OutputProjectedTwice
 from .cache import KeyValueCache, MultiHeadAttentionCached, cache_bytes
 from .causal import CausalAttention, CausalAttentionWithoutBuffers, causal_mask
 from .fused import MultiHeadAttentionSDPA
@@ -42,6 +42,7 @@ from .induction import (
     previous_token_score,
     repeated_sequences,
 )
+from .measuring import median_times, projections
 from .multi_head import MultiHeadAttention, MultiHeadAttentionWrapper
 from .self_attention import SelfAttention_v1, SelfAttention_v2
 
@@ -73,6 +74,7 @@ __all__ = [
     "induction_score",
     "induction_targets",
     "linear_parameters",
+    "median_times",
     "next_token_losses",
     "previous_token_score",
     "projections",

@@ -25,10 +25,13 @@ def check_heads(d_out: int, num_heads: int) -> None:
         )
 
 
-def check_same_width(d_in: int, d_out: int, why: str) -> None:
-    """Demand that a layer which cannot change the width of a token is not asked to; ``why`` ends the message."""
+def check_same_width(d_in: int, d_out: int) -> None:
+    """Demand that a layer around ``nn.MultiheadAttention`` is not asked to change the width of a token."""
     if d_in != d_out:
-        raise ValueError(f"d_in={d_in} and d_out={d_out} differ, but this layer needs them equal: {why}")
+        raise ValueError(
+            f"d_in={d_in} and d_out={d_out} differ, but this layer needs them equal: "
+            "nn.MultiheadAttention keeps the width of the tokens"
+        )
 
 
 def check_tokens(inputs: Tensor, d_in: int) -> None:

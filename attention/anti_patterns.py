@@ -2,7 +2,7 @@
 
 The library's module already contains query, key, value and output projections, and both wrappers add projections of
 their own. The result still trains, but it is a different layer with superfluous parameters: two linear layers in a row,
-with nothing in between, can do no more than one. :func:`projections` lists what a layer does to its inputs.
+with nothing in between, can do no more than one. :func:`~attention.measuring.projections` lists them.
 
 Both classes take (batch, token, d_in), are causal, and raise ``ValueError`` for other shapes, for more than
 ``context_length`` tokens, and when ``num_heads`` does not divide ``d_out``.
@@ -41,10 +41,8 @@ class EverythingProjectedTwice(nn.Module):
         super().__init__()
         check_sizes(d_in=d_in, d_out=d_out, context_length=context_length)
         check_heads(d_out, num_heads)
-        self.multihead_attn = nn.MultiheadAttention(
-            d_out,
-            num_heads,
-            dropout,
+        self.multihead_attn = nn.MultiheadAttention(  # tokens first
+            d_out, num_heads, dropout
         )
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
@@ -58,17 +56,12 @@ class EverythingProjectedTwice(nn.Module):
         n = inputs.shape[1]
         hidden = self.mask[:n, :n].bool()  # (query, key)
 
-        # Without batch_first, tokens are on the first axis:
-        # (token, batch, d_out).
+        # (token, batch, d_out), because there is no batch_first
         queries = self.W_query(inputs).transpose(0, 1)
         keys = self.W_key(inputs).transpose(0, 1)
         values = self.W_value(inputs).transpose(0, 1)
-        attended, _ = self.multihead_attn(
-            queries,
-            keys,
-            values,
-            attn_mask=hidden,
-            need_weights=False,
+        attended, _ = self.multihead_attn(  # (query, batch, d_out)
+            queries, keys, values, attn_mask=hidden, need_weights=False
         )
 
         # (batch, query, d_out)
@@ -102,18 +95,10 @@ class OutputProjectedTwice(nn.Module):
     ) -> None:
         super().__init__()
         check_sizes(d_in=d_in, d_out=d_out, context_length=context_length)
-        check_same_width(
-            d_in,
-            d_out,
-            "nn.MultiheadAttention keeps the width of the tokens",
-        )
+        check_same_width(d_in, d_out)
         check_heads(d_out, num_heads)
-        self.multihead_attn = nn.MultiheadAttention(
-            d_out,
-            num_heads,
-            dropout,
-            bias=qkv_bias,
-            batch_first=True,
+        self.multihead_attn = nn.MultiheadAttention(  # batch first
+            d_out, num_heads, dropout, bias=qkv_bias, batch_first=True
         )
         self.out_proj = nn.Linear(d_out, d_out)
         self.register_buffer("mask", causal_mask(context_length))
@@ -124,39 +109,8 @@ class OutputProjectedTwice(nn.Module):
         n = inputs.shape[1]
         hidden = self.mask[:n, :n].bool()  # (query, key)
 
-        # (batch, query, d_out)
-        attended, _ = self.multihead_attn(
-            inputs,
-            inputs,
-            inputs,
-            attn_mask=hidden,
-            need_weights=False,
+        attended, _ = self.multihead_attn(  # (batch, query, d_out)
+            inputs, inputs, inputs, attn_mask=hidden, need_weights=False
         )
         projected = self.out_proj(attended)
         return projected
-
-
-def projections(layer: nn.Module) -> dict[str, list[str]]:
-    """List the linear layers that queries, keys, values and the output of an attention layer pass, in order.
-
-    Found by looking into the layer: its own ``W_query``, ``W_key``, ``W_value`` and ``out_proj``, and those of every
-    ``nn.MultiheadAttention`` in it. A list with two names is a projection made twice::
-
-        projections(OutputProjectedTwice(3, 3, 6, 0.0, 3))["output"]  # ["multihead_attn.out_proj", "out_proj"]
-
-    Raises ``ValueError`` for a module without projections, such as the wrapper: ask one of its heads.
-    """
-    own = {"queries": "W_query", "keys": "W_key", "values": "W_value"}
-    passed = {role: [name] if hasattr(layer, name) else [] for role, name in own.items()}
-    passed["output"] = []
-    for name, module in layer.named_modules():
-        if isinstance(module, nn.MultiheadAttention):
-            prefix = f"{name}." if name else ""
-            for role in own:
-                passed[role].append(f"{prefix}in_proj ({role})")
-            passed["output"].append(f"{prefix}out_proj")
-    if hasattr(layer, "out_proj") and not isinstance(layer, nn.MultiheadAttention):
-        passed["output"].append("out_proj")
-    if not passed["queries"]:
-        raise ValueError(f"{type(layer).__name__} has no query projection of its own: ask one of its parts")
-    return passed

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attn_tutor.attention import timing
-from attn_tutor.attention.timing import median_times
+from attn_tutor.attention import measuring
+from attn_tutor.attention.measuring import median_times
 
 
 def test_calls_take_turns_after_a_warm_up() -> None:
@@ -25,14 +25,14 @@ def test_calls_take_turns_after_a_warm_up() -> None:
 def test_the_median_of_the_rounds_is_taken_in_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
     # Three rounds of 1, 9 and 2 seconds: one slow call does not move the median.
     clock = iter((0.0, 1.0, 10.0, 19.0, 20.0, 22.0))
-    monkeypatch.setattr(timing, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(measuring, "perf_counter", lambda: next(clock))
     assert median_times([lambda: None], rounds=3).tolist() == [2000.0]
 
 
 def test_the_warm_up_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = count()
     seen: list[int] = []
-    monkeypatch.setattr(timing, "perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(measuring, "perf_counter", lambda: float(next(ticks)))
     median_times([lambda: seen.append(next(ticks))], rounds=1)
     # The first call comes before the clock is read at all.
     assert seen[0] == 0

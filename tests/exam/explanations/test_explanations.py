@@ -38,7 +38,10 @@ ROOT = Path(__file__).parents[3]
 SAYING = (
     *sorted((ROOT / "lessons" / "worker" / "explaining").rglob("*.py")),
     *sorted((ROOT / "lessons" / "worker" / "recording").rglob("*.py")),
-    *(ROOT / "lessons" / "render" / f"{name}.py" for name in ("explanation_text", "explanation_lines", "formula_digits")),
+    *(
+        ROOT / "lessons" / "render" / f"{name}.py"
+        for name in ("explanation_text", "explanation_lines", "formula_digits")
+    ),
     ROOT / "lessons" / "results" / "explanation.py",
 )
 """The modules that say something about a number."""

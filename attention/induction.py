@@ -27,8 +27,8 @@ from .causal import causal_mask
 class AttentionLayer(nn.Module):
     """Causal attention with several heads whose weights can be looked at. The caller adds the result to the input.
 
-    The lines are those of :class:`~attention.multi_head.MultiHeadAttention`, but its ``out_proj`` has a bias, and its
-    ``attend`` keeps the weights to itself.
+    The lines are those of :class:`~attention.multi_head.MultiHeadAttention`. There, ``out_proj`` has a bias, and
+    ``attend`` does not return the weights.
 
     Parameters, in the order they are drawn: ``W_query``, ``W_key``, ``W_value``, ``out_proj``, each an
     ``nn.Linear(d_model, d_model)`` without a bias.

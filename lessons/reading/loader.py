@@ -12,9 +12,8 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError
 
-from attn_tutor.lessons.format import lesson as lesson_format
 from attn_tutor.lessons.format.base_steps import Complaint
-from attn_tutor.lessons.format.lesson import FORMAT, Course, CourseFile, Lesson, LessonFile, Step
+from attn_tutor.lessons.format.lesson import FORMAT, SETUP, Course, CourseFile, Lesson, LessonFile, Step
 from attn_tutor.lessons.reading import (
     course_versions,
     line_exercises,
@@ -322,7 +321,7 @@ def _content_findings(lesson: Lesson, root: yaml.Node) -> Iterator[Finding]:
         path: tuple[int | str, ...] = ("steps", position)
         if step.id in seen:
             yield at((*path, "id"), f"the id '{step.id}' is used by two steps", "Give one of them another id.")
-        if step.id == lesson_format.SETUP:
+        if step.id == SETUP:
             yield at((*path, "id"), f"the id '{step.id}' means the lesson's setup", "Give the step another id.")
         seen.add(step.id)
         if step.source_name:

@@ -11,10 +11,9 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from attn_tutor.lessons.format import lesson as lesson_format
 from attn_tutor.lessons.format.fields import Model
 from attn_tutor.lessons.format.knobs import AnyKnob
-from attn_tutor.lessons.format.lesson import LANGUAGE
+from attn_tutor.lessons.format.lesson import LANGUAGE, Step
 from attn_tutor.lessons.reading.findings import Finding, LessonError
 from attn_tutor.lessons.reading.yaml_nodes import data_of, locate, parse, read, repeated_keys
 
@@ -88,7 +87,7 @@ def _of_kind(kind: str, path: FieldPath, context: Mapping[str, Any]) -> tuple[st
     """Return what is wrong with a step or knob without a kind, or with one that there is not; None for other errors."""
     is_knob = path[:1] == ("knobs",)
     if kind == "union_tag_not_found":
-        *rest, last = (f"'kind: {each}'" for each in kinds_of(AnyKnob if is_knob else lesson_format.Step))
+        *rest, last = (f"'kind: {each}'" for each in kinds_of(AnyKnob if is_knob else Step))
         return f"the {'knob' if is_knob else 'step'} has no 'kind'", f"Add {', '.join(rest)} or {last}."
     if kind == "union_tag_invalid":
         problem = f"'{context.get('tag')}' is not a kind of {'knob' if is_knob else 'step'}"

@@ -1,6 +1,6 @@
 """Advice on exceptions: what one means and what to do about it, in one or two sentences for a learner.
 
-A rule (`exception_rules.py`) is a pattern of Python's message and a function that gets the scene of the exception
+A rule (`rules.py`) is a pattern of Python's message and a function that gets the scene of the exception
 (`scene.py`): the piece of code that raised it and the values that its names had then, read without running anything
 (`safe_reading.py`).
 """

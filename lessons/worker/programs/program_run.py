@@ -58,8 +58,7 @@ from attn_tutor.lessons.worker.programs.named_report import (
 )
 from attn_tutor.lessons.worker.programs.named_tensors import is_module, scope_of
 from attn_tutor.lessons.worker.programs.scratch_files import ScratchFiles
-from attn_tutor.lessons.worker.recording import local_variables as recording_local_variables
-from attn_tutor.lessons.worker.recording.local_variables import LocalVariables
+from attn_tutor.lessons.worker.recording.local_variables import LocalVariables, note_failed_statement
 from attn_tutor.lessons.worker.recording.recorder import Recorder
 
 LEAST_RECORD, MOST_RECORD = 256 << 20, 2 << 30
@@ -292,7 +291,7 @@ def _run(job: RunProgram, state: RunState) -> tuple[Failure | None, FailedAt | N
             missing.append(module)
         if (place := _innermost(error.__traceback__, filename, root)) is not None:
             places.append(place)
-        recording_local_variables.note_failed_statement(recorder, state.explainer.names.positions, error.__traceback__)
+        note_failed_statement(recorder, state.explainer.names.positions, error.__traceback__)
         return _described(error, filename, program)
 
     asks = job.purpose == "questions"

@@ -101,7 +101,7 @@ def start_of(node: ast.expr | ast.stmt) -> tuple[int, int]:
 
 
 parsed = functools.lru_cache(maxsize=64)(ParsedSource)
-"""Return the `Source` of a text. Many records have the same definitions in it."""
+"""Return the `ParsedSource` of a text. Many records have the same definitions in it."""
 
 
 class SourcePositions:

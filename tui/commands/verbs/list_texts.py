@@ -9,14 +9,13 @@ from pathlib import Path
 
 from attn_tutor.lessons.authoring import interface_texts, translation_files
 from attn_tutor.lessons.format.text_walk import CourseText
-from attn_tutor.lessons.reading import course_texts as reading_course_texts
 from attn_tutor.lessons.reading import glossary, loader
-from attn_tutor.lessons.reading.course_texts import Catalog
+from attn_tutor.lessons.reading.course_texts import Catalog, catalog, merged
 from attn_tutor.lessons.reading.findings import LessonError
 from attn_tutor.lessons.reading.folders import BUILT_IN, COURSE
 from attn_tutor.lessons.texts.translations import LANGUAGE_CODE
 from attn_tutor.tui.actions import help_pages
-from attn_tutor.tui.actions import table as actions_table
+from attn_tutor.tui.actions.table import table_texts
 from attn_tutor.tui.commands.chosen_course import chosen_course
 from attn_tutor.tui.commands.output import CommandError, UsageError, print_json, print_lines
 from attn_tutor.tui.tty.exit_codes import ExitCode
@@ -28,8 +27,8 @@ def course_texts(folder: Path) -> Catalog:
     Raises `LessonError`.
     """
     ours = [course.path.resolve() for course in BUILT_IN]
-    return reading_course_texts.merged(
-        reading_course_texts.catalog(loader.load_course(path), loader.library_of(path), glossary.load(path))
+    return merged(
+        catalog(loader.load_course(path), loader.library_of(path), glossary.load(path))
         for path in (ours if folder.resolve() in ours else [folder])
     )
 
@@ -37,7 +36,7 @@ def course_texts(folder: Path) -> Catalog:
 def own_texts() -> Catalog:
     """Return the texts of the tutor itself by their groups."""
     found = {group: list(texts) for group, texts in interface_texts.catalog().items()}
-    tables: tuple[Mapping[str, str], ...] = (actions_table.table_texts(), help_pages.texts())
+    tables: tuple[Mapping[str, str], ...] = (table_texts(), help_pages.texts())
     for table in tables:
         for text_id, text in table.items():
             found.setdefault(text_id.partition("/")[0], []).append(CourseText(text_id, text, True))

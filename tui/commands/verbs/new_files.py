@@ -13,7 +13,7 @@ from attn_tutor.lessons.courses import course_list
 from attn_tutor.lessons.reading import loader
 from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.commands import files as commands_files
+from attn_tutor.tui.commands.files import write_new
 from attn_tutor.tui.commands.output import UsageError, print_lines
 from attn_tutor.tui.tty.exit_codes import ExitCode
 
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> ExitCode:
             raise UsageError(
                 say("no-folder", "The folder {folder} cannot be made: {reason}.", folder=shown, reason=reason)
             ) from None
-        commands_files.write_new(str(file), text)
+        write_new(str(file), text)
     print_lines([*_written(files), "", *_next(options.what, next(iter(files)))])
     return ExitCode.OK
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.worker.fence import layers as fence_layers
 from attn_tutor.lessons.worker.fence import limits, scratch_folders
+from attn_tutor.lessons.worker.fence.layers import SHARED_MEMORY_LIMIT
 from attn_tutor.lessons.worker.process import fork_server
 from tests.lessons.lesson_builders import code_step, doubling_exercise, lesson_of
 from tests.lessons.worker.fence.hostile_programs import ALLOWED, ATTEMPTS, FILTER, Attempt, all_in_one
@@ -142,7 +142,7 @@ def test_the_rows_of_the_security_policy_are_these() -> None:
         f"{fork_server.MOST_PROCESSES} processes",
         f"and {limits.TASKS} more",
         f"{limits.OPEN_FILES} files at a time",
-        f"{fence_layers.SHARED_MEMORY_LIMIT} MB of shared memory",
+        f"{SHARED_MEMORY_LIMIT} MB of shared memory",
     ],
 )
 def test_the_limits_in_the_security_policy_are_these(stated: str) -> None:
@@ -221,12 +221,12 @@ def test_shared_memory_is_the_workers_own_and_has_an_end(worker: Session, layers
 import os
 print(os.listdir('/dev/shm'))
 try:
-    for number in range({fence_layers.SHARED_MEMORY_LIMIT // 8 + 1}):
+    for number in range({SHARED_MEMORY_LIMIT // 8 + 1}):
         os.posix_fallocate(os.open(f'/dev/shm/{{number}}', os.O_CREAT | os.O_RDWR), 0, {limits.OUTPUT_CAP})
 except OSError as error:
     print(error.errno, number)
 """
-        assert output(worker, fill) == f"[]\n28 {fence_layers.SHARED_MEMORY_LIMIT // 8}\n"
+        assert output(worker, fill) == f"[]\n28 {SHARED_MEMORY_LIMIT // 8}\n"
         assert output(worker, "import os\nprint(os.listdir('/dev/shm'))") == "[]\n"
     finally:
         theirs.unlink(missing_ok=True)

@@ -167,10 +167,10 @@ def test_the_cleaner_can_reach_nothing_else(tmp_path: Path, decoy: Path) -> None
     """Were it led out all the same, the kernel would refuse what it does there."""
     program = f"""
 import os
-from attn_tutor.lessons.worker.fence import cleaner, folder_walk
+from attn_tutor.lessons.worker.fence import cleaner
 def elsewhere(top, enter, leave):
-    fd = os.open({str(decoy)!r}, folder_walk.FOLDER)
-    cleaner._remove_files(os.open("deep", folder_walk.FOLDER, dir_fd=fd))
+    fd = os.open({str(decoy)!r}, cleaner.FOLDER)
+    cleaner._remove_files(os.open("deep", cleaner.FOLDER, dir_fd=fd))
     cleaner._remove_folder(fd, "deep")
     for action in (lambda: os.rename("deep", "gone", src_dir_fd=fd, dst_dir_fd=top), lambda: open("x", "w")):
         try:

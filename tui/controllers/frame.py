@@ -22,6 +22,7 @@ from textual.worker import Worker
 from attn_tutor.lessons.render.numbers import truncated, visible
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.hints import hint, key_line, mention, with_side_step
+from attn_tutor.tui.render.palette import DIM
 from attn_tutor.tui.tty.screen_picture import ScreenPicture
 from attn_tutor.tui.tty.terminal import Terminal
 from attn_tutor.tui.widgets.text import TextLine
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from attn_tutor.tui.state.async_session import AsyncSession
 
 
-DIM, TITLE = Style(dim=True), Style(bold=True, color="cyan")
+TITLE = Style(bold=True, color="cyan")
 GAP = "   "
 
 HERE = Style(bold=True)

@@ -19,6 +19,7 @@ from attn_tutor.lessons.results.result import StepResult, WorkerError
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.hints import mention, short_keys
 from attn_tutor.tui.render.code_text import rich_code
+from attn_tutor.tui.render.palette import BOLD, DIM
 from attn_tutor.tui.render.prose import rich_text
 from attn_tutor.tui.render.step_layout import WIDE, Needs, arrange, fewest_lines, stacked, text_width
 from attn_tutor.tui.tty.terminal import in_ascii
@@ -174,7 +175,6 @@ def _below(width: int, height: int, wanted: int, needs: Needs) -> int:
 
 say = Wording("question/text")
 
-BOLD, DIM = Style(bold=True), Style(dim=True)
 GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
 
 

@@ -20,8 +20,9 @@ from attn_tutor.lessons.render.numbers import visible
 from attn_tutor.lessons.results.line_shapes import LineShapes, Shape
 from attn_tutor.lessons.results.result import StepResult
 from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.render.palette import BOLD, DIM
 
-MARKED, BOLD, UNDERLINED = Style(reverse=True, bold=True, dim=False), Style(bold=True), Style(underline=True)
+MARKED, UNDERLINED = Style(reverse=True, bold=True, dim=False), Style(underline=True)
 NUMBER = Style(dim=True)
 LINE = "line"
 """What tells in a style which line it numbers."""
@@ -85,8 +86,6 @@ def marked(code: Text, line: int | None, changed: Collection[int] = ()) -> Text:
 
 
 say = Wording("screen/lesson")
-
-DIM = Style(dim=True)
 
 
 def code_text(step: Step, theme: str) -> Text:

@@ -16,12 +16,11 @@ from attn_tutor.lessons.results.result import AnswerComparison, AnswerDifference
 from attn_tutor.lessons.results.verdict import Verdict
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.hints import GAP, key_line, mention, short_keys
+from attn_tutor.tui.render.palette import BOLD, DIM
 from attn_tutor.tui.render.prose import rich_text
 from attn_tutor.tui.tty.terminal import in_ascii
 
 say = Wording("exercise/text")
-
-DIM = Style(dim=True)
 
 
 def welcome(
@@ -99,7 +98,6 @@ def nothing_to_compare(judgement: Judgement | None) -> str:
     )
 
 
-BOLD = Style(bold=True)
 GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rich.style import Style
 from rich.text import Text
 
 from attn_tutor.lessons.authoring.previewed_course import Version
 from attn_tutor.lessons.reading.findings import Finding, sentences
 from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.tui.render.palette import BOLD, DIM
 
 say = Wording("screen/findings")
 
-BOLD, DIM = Style(bold=True), Style(dim=True)
 
 Position = Callable[[Finding], str]
 """Says where a finding is: file, line and column."""

@@ -16,6 +16,8 @@ from rich.style import Style
 
 from attn_tutor.tui.tty.terminal import Depth, Terminal
 
+BOLD, DIM = Style(bold=True), Style(dim=True)
+
 LEVELS = 16
 """The maximum number of levels of a ramp."""
 

@@ -6,7 +6,6 @@ from functools import partial
 from typing import ClassVar
 
 from rich.cells import cell_len
-from rich.style import Style
 from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
@@ -27,6 +26,7 @@ from attn_tutor.tui.actions.hints import hint, mention, short_keys
 from attn_tutor.tui.drawings import before_after
 from attn_tutor.tui.drawings.marks import Marks
 from attn_tutor.tui.render import exercise_text
+from attn_tutor.tui.render.palette import BOLD, DIM
 from attn_tutor.tui.render.prose import rich_text
 from attn_tutor.tui.render.step_layout import WIDE
 from attn_tutor.tui.tty.terminal import Terminal, in_ascii
@@ -37,7 +37,6 @@ from attn_tutor.tui.widgets.text import AFTER_F4, TextLine, TextPane
 
 say = Wording("exercise/view")
 
-BOLD, DIM = Style(bold=True), Style(dim=True)
 
 NARROWEST_TASK, GUTTER = 40, 10
 """Columns that the task keeps beside code that needs more room, and those around the code: margin and line numbers."""

@@ -19,6 +19,7 @@ from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.what_if.changes import Changes
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint, mention, short_keys
+from attn_tutor.tui.render.palette import BOLD, DIM
 from attn_tutor.tui.render.prose import rich_text
 from attn_tutor.tui.screens.lesson_view import LessonView
 from attn_tutor.tui.screens.step_view import ViewContext
@@ -26,7 +27,6 @@ from attn_tutor.tui.tty.terminal import Terminal, in_ascii
 
 say = Wording("screen/experiment")
 
-BOLD, DIM = Style(bold=True), Style(dim=True)
 GOOD, BAD = Style(bold=True, color="green"), Style(bold=True, color="red")
 
 

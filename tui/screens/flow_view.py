@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
@@ -24,6 +23,7 @@ from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint, short_keys
 from attn_tutor.tui.drawings.marks import Cells, Marks
+from attn_tutor.tui.render.palette import BOLD, DIM
 from attn_tutor.tui.render.step_layout import WIDE
 from attn_tutor.tui.screens.explaining_view import ExplainingView
 from attn_tutor.tui.screens.step_view import FlowSubject
@@ -35,7 +35,6 @@ from attn_tutor.tui.widgets.text import TextPane
 
 say = Wording("screen/flow")
 
-DIM, BOLD = Style(dim=True), Style(bold=True)
 MOST_CODE = 4
 """Lines for the code of the chosen box, beside the chart."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -18,6 +17,7 @@ from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint
 from attn_tutor.tui.render.glossary_text import introduction
+from attn_tutor.tui.render.palette import BOLD, DIM
 from attn_tutor.tui.render.prose import rich_text
 from attn_tutor.tui.tty.terminal import Terminal, in_ascii
 from attn_tutor.tui.widgets.lesson_list import LessonEntry, LessonList
@@ -25,8 +25,6 @@ from attn_tutor.tui.widgets.line_widget import Box
 from attn_tutor.tui.widgets.text import TextLine, TextPane
 
 say = Wording("screen/glossary")
-
-BOLD, DIM = Style(bold=True), Style(dim=True)
 
 
 class GlossaryView(Box):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -14,6 +13,7 @@ from textual.widgets import Input
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.render.palette import BOLD, DIM
 from attn_tutor.tui.state.home_offers import HomeOffer
 from attn_tutor.tui.tty.terminal import Terminal
 from attn_tutor.tui.widgets.lesson_list import LessonEntry, LessonList
@@ -21,8 +21,6 @@ from attn_tutor.tui.widgets.line_widget import Box
 from attn_tutor.tui.widgets.text import TextLine, TextPane
 
 say = Wording("screen/home")
-
-BOLD, DIM = Style(bold=True), Style(dim=True)
 
 
 class HomeView(Box):

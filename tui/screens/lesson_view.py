@@ -33,7 +33,8 @@ from attn_tutor.tui.actions.table import hint_of
 from attn_tutor.tui.drawings import before_after
 from attn_tutor.tui.drawings.before_after import MODES, Mode
 from attn_tutor.tui.drawings.marks import Cells, Marks
-from attn_tutor.tui.render.code_text import BOLD, GAP, bare_ribbon, code_text, marked, output_text, with_ribbon
+from attn_tutor.tui.render.code_text import GAP, bare_ribbon, code_text, marked, output_text, with_ribbon
+from attn_tutor.tui.render.palette import BOLD
 from attn_tutor.tui.render.prose import rich_text
 from attn_tutor.tui.render.step_layout import CODE, Needs, arrange, panes, text_width, with_gap
 from attn_tutor.tui.screens.explaining_view import MATRICES, ExplainingView

@@ -17,7 +17,7 @@ from attn_tutor.lessons.render.numbers import truncated
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint, mention
-from attn_tutor.tui.render.palette import palette
+from attn_tutor.tui.render.palette import BOLD, DIM, palette
 from attn_tutor.tui.render.prose import rich_text
 from attn_tutor.tui.tty.terminal import Terminal
 from attn_tutor.tui.widgets.lesson_list import LessonEntry, LessonList
@@ -36,7 +36,7 @@ GLYPHS = {"new": "·", "seen": "◐", "skipped": "»", "done": "●", "due": "�
 ASCII_GLYPHS = {"new": ".", "seen": "o", "skipped": "-", "done": "x", "due": "!", "continue": ">", "course": "="}
 say = Wording("screen/map")
 
-BOLD, DIM, EXERCISE = Style(bold=True), Style(dim=True), Style(color="cyan")
+EXERCISE = Style(color="cyan")
 CELL = 3
 LABEL = 8
 """The maximum width of a label: all of a thumbnail fits beside the lessons on a screen of 80 columns."""

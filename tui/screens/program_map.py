@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
-from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -16,6 +15,7 @@ from attn_tutor.lessons.render.numbers import truncated, visible
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.render.palette import BOLD
 from attn_tutor.tui.screens.map_view import MapView
 from attn_tutor.tui.state.tensor_rows import TensorRow
 from attn_tutor.tui.state.typed_names import has_words
@@ -96,8 +96,6 @@ def _end_of(text: str, width: int, ellipsis: str) -> str:
 
 
 say = Wording("screen/program")
-
-BOLD = Style(bold=True)
 
 
 def _in_ascii(row: TensorRow) -> TensorRow:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from typing import ClassVar
 
-from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
@@ -27,6 +26,7 @@ from attn_tutor.tui.actions.hints import hint, mention
 from attn_tutor.tui.actions.table import hint_of
 from attn_tutor.tui.drawings.marks import Cells, Marks
 from attn_tutor.tui.render.code_text import rich_code
+from attn_tutor.tui.render.palette import BOLD, DIM
 from attn_tutor.tui.render.step_layout import WIDE
 from attn_tutor.tui.screens.explaining_view import MATRICES, ExplainingView
 from attn_tutor.tui.tty.terminal import Terminal
@@ -47,8 +47,6 @@ ENTRIES = 100
 GAP = 3
 FEW = 6
 """The number of variables that are listed in one column."""
-
-DIM, BOLD = Style(dim=True), Style(bold=True)
 
 
 def entry(code: str, result: CodeResult, theme: str, unicode: bool = True) -> Text:

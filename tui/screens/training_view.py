@@ -31,6 +31,7 @@ from attn_tutor.tui.drawings import training_drawing
 from attn_tutor.tui.drawings.styled_line import Runs, StyledLine, differing_width, over
 from attn_tutor.tui.drawings.training_drawing import COLORS, Plot, TrainingStatus, arrange_plot, draw_curves, plots
 from attn_tutor.tui.render.code_text import rich_code
+from attn_tutor.tui.render.palette import BOLD, DIM
 from attn_tutor.tui.render.step_layout import Needs, panes, text_width
 from attn_tutor.tui.screens.lesson_view import LessonView, at_line
 from attn_tutor.tui.screens.step_view import ViewContext
@@ -124,7 +125,7 @@ TWO_DECIMALS = 2
 SHORTEST_BAR, BAR = 4, 24
 """The minimum and maximum number of columns of the progress bar."""
 
-DIM, BOLD, FULL = Style(dim=True), Style(bold=True), Style(color="cyan", bold=True)
+FULL = Style(color="cyan", bold=True)
 
 
 def _no_snapshots(busy: bool) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import ClassVar, Self
 
-from rich.style import Style
 from rich.text import Text
 from textual import events, on, work
 from textual.app import App, ComposeResult, SuspendNotSupported
@@ -27,6 +26,7 @@ from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint, key_line, mention, short_keys
 from attn_tutor.tui.render import exercise_text
+from attn_tutor.tui.render.palette import DIM
 from attn_tutor.tui.screens.exercise_view import DifferenceView, ExerciseView, SolutionView
 from attn_tutor.tui.screens.lesson_view import ScratchRunView
 from attn_tutor.tui.screens.step_view import FlowSubject, QuietStepView, ViewContext
@@ -36,7 +36,6 @@ from attn_tutor.tui.widgets.text import TextPane
 
 say = Wording("exercise/workbench")
 
-DIM = Style(dim=True)
 
 View = ExerciseView | ScratchRunView | DifferenceView | SolutionView
 

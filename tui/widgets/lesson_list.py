@@ -17,11 +17,11 @@ from textual.strip import Strip
 
 from attn_tutor.lessons.render.numbers import truncated
 from attn_tutor.tui.actions.bindings import bindings
+from attn_tutor.tui.render.palette import DIM
 from attn_tutor.tui.widgets.line_widget import LineWidget
 
 CURSOR = Style(reverse=True)
 FIRST = Style(bold=True)
-DIM = Style(dim=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -14,12 +13,11 @@ from textual.widgets import Input
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint
+from attn_tutor.tui.render.palette import BOLD, DIM
 from attn_tutor.tui.widgets.line_widget import Box
 from attn_tutor.tui.widgets.text import TextLine
 
 say = Wording("screen/search")
-
-BOLD, DIM = Style(bold=True), Style(dim=True)
 
 
 class SearchLine(Box):

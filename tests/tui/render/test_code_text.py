@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from attn_tutor.tui.render.code_text import BOLD, MARKED, UNDERLINED, marked, rich_code
+from attn_tutor.tui.render.code_text import MARKED, UNDERLINED, marked, rich_code
+from attn_tutor.tui.render.palette import BOLD
 
 CODE = "import torch\n\n# all of them\nweights = torch.softmax(scores, dim=-1)\n"
 THEMES = ["ansi_dark", "monokai"]

@@ -76,7 +76,7 @@ def named_tensors(
         for item in _variables(explainer, main, scope)
         if present is None or item.kind != "variable" or item.name in present
     ]
-    locals_ = list(_locals(explainer, {_identity(item.region) for item in top}))
+    locals_ = list(_locals(explainer, {item.region.view for item in top}))
     every = [
         *(item for item in top if item.kind == "variable"),
         *_told_apart(locals_, {item.label for item in top}),
@@ -105,18 +105,15 @@ def in_all_calls(explainer: Explainer, main: str, present: Container[str]) -> It
         item for item in named_tensors(explainer, main, present=present) if (item.scope, item.file) not in functions
     ]
     yield from others
-    known = {_identity(item.region) for item in others}
+    known = {item.region.view for item in others}
     known.update(
-        _identity(region)
-        for code in functions.values()
-        for call in record.calls[code]
-        for region in _own_regions(call, code)
+        region.view for code in functions.values() for call in record.calls[code] for region in _own_regions(call, code)
     )
     for (scope, file), code in functions.items():
         assigned = _bound(code).assigned
         for call in record.calls[code]:
             for name, region in call.regions.items():
-                given = _variable(name) not in assigned and _identity(region) in known
+                given = _variable(name) not in assigned and region.view in known
                 if name != UNWANTED and not given and region.dtype not in QUANTIZED:
                     label = f"{scope}.{name}"
                     yield NamedTensor(label, name, "local", scope, file, None, region, call.time, 0, call.call)
@@ -167,9 +164,9 @@ def _variables(explainer: Explainer, main: str, scope: str) -> list[NamedTensor]
         kind: NamedKind = "parameter" if name.partition(".")[0] in modules and "." in name else "variable"
         if kind == "parameter":
             # A module may have several names.
-            if _identity(last.region) in parameters:
+            if last.region.view in parameters:
                 continue
-            parameters.add(_identity(last.region))
+            parameters.add(last.region.view)
         # A variable lives to the end, whatever is written into it.
         found.append(NamedTensor(name, name, kind, "", file, line, last.region, record.time, _count(bindings)))
     return found
@@ -181,7 +178,7 @@ def _locals(explainer: Explainer, top: Iterable[tuple[object, ...]]) -> Iterator
     A function that has not returned yet has none: what its code assigns says too little of them.
     """
     noted = explainer.record.variables
-    known: set[object] = {_identity(region) for code in noted for region in _own_regions(noted[code], code)}
+    known: set[object] = {region.view for code in noted for region in _own_regions(noted[code], code)}
     known.update(top)
     # Of two functions of the same name in a file, the program has the one that was defined last.
     last = {(code.co_qualname, code.co_filename): code for code in noted}
@@ -202,14 +199,12 @@ def _noted(explainer: Explainer, code: CodeType, known: set[object]) -> Iterator
     module = explainer.record.modules.get(owner, "") if owner is not None else ""
     for name, region in variables.regions.items():
         variable = _variable(name)
-        given = variable not in bound.assigned and _identity(region) in known
+        given = variable not in bound.assigned and region.view in known
         if variable == UNWANTED or (given and variables.call == times):
             continue
         # One object has the same attributes in each of its methods.
-        known.add(_identity(region))
-        line = lines.get((name, _identity(region))) or bound.lines.get(
-            name, bound.lines.get(variable, code.co_firstlineno)
-        )
+        known.add(region.view)
+        line = lines.get((name, region.view)) or bound.lines.get(name, bound.lines.get(variable, code.co_firstlineno))
         label = f"{scope}.{name}"
         yield NamedTensor(
             label, name, "local", scope, file, line, region, variables.time, times, variables.call, module
@@ -230,7 +225,7 @@ def _lines_of_call(explainer: Explainer, code: CodeType) -> dict[tuple[str, obje
     variables = explainer.record.variables[code]
     assignments = _assignments(explainer, explainer.record.time)
     return {
-        (item.binding.name, _identity(item.binding.region)): explainer.names.positions.statement_line(item.site)
+        (item.binding.name, item.binding.region.view): explainer.names.positions.statement_line(item.site)
         for item in assignments.get(code, ())
         if _is_within(item, variables)
     }
@@ -314,10 +309,6 @@ def scope_of(code: CodeType) -> str:
     return code.co_qualname.replace("<locals>.", "")
 
 
-def _identity(region: Region) -> tuple[object, ...]:
-    return region.storage, region.offset, region.shape, region.stride
-
-
 def _made_at(explainer: Explainer, binding: Binding, main: str) -> Site | None:
     """Return the site in the program's own file that made what a name was bound to; None if there is none."""
     writes = explainer.record.writes.get(binding.region.storage, ())
@@ -331,7 +322,7 @@ def _made_at(explainer: Explainer, binding: Binding, main: str) -> Site | None:
 
 def _count(bindings: list[Binding]) -> int:
     """Count how often a name was bound to a tensor. The same binding may have been seen in two ways."""
-    identities = (_identity(item.region) for item in sorted(bindings, key=lambda binding: binding.time))
+    identities = (item.region.view for item in sorted(bindings, key=lambda binding: binding.time))
     return sum(1 for _ in itertools.groupby(identities))
 
 

@@ -166,14 +166,14 @@ class LocalVariables:
             self._note(code, held, 0)
         named: dict[object, set[str]] = {}
         for item in itertools.chain.from_iterable(recorder.record.bindings.values()):
-            named.setdefault(_layout(item.region), set()).add(item.name)
+            named.setdefault(item.region.view, set()).add(item.name)
         for variable, value in list(namespace.items()):
             for name, tensor in tensors_in(variable, value):
                 region = plain_region(tensor)
                 if region is None:
                     recorder.record.unlisted[None, name] = unlisted_kind(tensor)
                     continue
-                names = named.setdefault(_layout(region), set())
+                names = named.setdefault(region.view, set())
                 if (not names and not variable.startswith("__")) or name in names:
                     names.add(name)
                     recorder.naming.bind(name, tensor)
@@ -254,10 +254,6 @@ beside_compiler.leave_alone(LocalVariables._profile.__code__)
 beside_compiler.leave_alone(LocalVariables._until_left.__code__)
 
 
-def _layout(region: Region) -> tuple[object, ...]:
-    return region.storage, region.offset, region.shape, region.stride
-
-
 def modules_in(name: str, value: object) -> Iterator[tuple[str, torch.nn.Module]]:
     """Yield the module that a variable is, or those that an object has as its attributes, as code calls them."""
     if isinstance(value, torch.nn.Module):
@@ -298,7 +294,7 @@ def note_failed_statement(recorder: Recorder, positions: SourcePositions, traceb
         return
     site = innermost.tb_frame.f_code, innermost.tb_lasti
     names = positions.assigned(site), *positions.unpacked(site)
-    held = [_layout_of(region) for region in _regions(innermost.tb_frame.f_locals, names)]
+    held = [region.view for region in _regions(innermost.tb_frame.f_locals, names)]
     events = record.events
     start = len(events)
     while start and events.sites(start - 1)[:1] == (site,):
@@ -307,7 +303,7 @@ def note_failed_statement(recorder: Recorder, positions: SourcePositions, traceb
     ran = (
         position + 1
         for position in range(start, len(events))
-        if any(_layout_of(region) in held for region in events[position].outs)
+        if any(region.view in held for region in events[position].outs)
     )
     start = next(ran, start)
     if start < len(events):
@@ -320,7 +316,3 @@ def _regions(variables: dict[str, Any], names: tuple[str, ...]) -> Iterator[Regi
         region = plain_region(value) if isinstance(value, torch.Tensor) else None
         if region is not None:
             yield region
-
-
-def _layout_of(region: Region) -> tuple[object, ...]:
-    return region.storage, region.offset, region.shape, region.stride

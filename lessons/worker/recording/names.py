@@ -18,7 +18,7 @@ from attn_tutor.lessons.worker.recording.element_history import Element, Element
 from attn_tutor.lessons.worker.recording.event import Event, Site
 from attn_tutor.lessons.worker.recording.optimizer_steps import SYMBOLS, StateTensor
 from attn_tutor.lessons.worker.recording.record import Binding, Record
-from attn_tutor.lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.regions import Region, View
 from attn_tutor.lessons.worker.recording.source_positions import SourcePositions, SourceSpan, dotted, span_of
 from attn_tutor.lessons.worker.recording.tangents import Tangents
 
@@ -29,7 +29,6 @@ LONGEST_PERIOD = 8
 """Operations of one piece of code up to which a sequence is recognized as its repetition."""
 
 
-_Identity = tuple[int, int, tuple[int, ...], tuple[int, ...]]
 """Which elements of which storage a region has in which shape."""
 
 
@@ -115,7 +114,7 @@ class Names:
         self._bound: set[str] = set()
         self._modules: set[str] = set()
         self._spans: set[SourceSpan | None] = set()
-        self._reshapes: list[tuple[int, _Identity, _Identity]] = []
+        self._reshapes: list[tuple[int, View, View]] = []
         self.seen = (-1, -1)
         self._sorted = 0
         self._unfinished = 0
@@ -203,8 +202,8 @@ class Names:
         """Give the name of a tensor to what it is when its layout was changed in place, as by `x.t_()`."""
         for event in run:
             before = event.arg("self") if event.info.reshaping else None
-            if isinstance(before, Region) and event.outs and _identity(before) != _identity(event.outs[0]):
-                self._reshapes.append((event.time, _identity(before), _identity(event.outs[0])))
+            if isinstance(before, Region) and event.outs and before.view != event.outs[0].view:
+                self._reshapes.append((event.time, before.view, event.outs[0].view))
                 name = _changed_name(self.positions.node(event.sites[0]))
                 self._assign(event.sites[0], name, event.outs[0], event.time + 1)
 
@@ -244,7 +243,7 @@ class Names:
             bindings.sort(key=lambda binding: binding.time)
             self._by_name.setdefault(name, []).extend(bindings)
             # Binding the same tensor to the same name again changes nothing.
-            groups = [list(group) for _, group in itertools.groupby(bindings, key=lambda item: _identity(item.region))]
+            groups = [list(group) for _, group in itertools.groupby(bindings, key=lambda item: item.region.view)]
             for count, group in enumerate(groups):
                 # A variable of a function is a new one in every call.
                 until = groups[count + 1][0].time if count + 1 < len(groups) and scope == "<module>" else sys.maxsize
@@ -265,7 +264,7 @@ class Names:
         None for a name that was not bound, or has had several values.
         """
         known = [binding for binding in self.bindings(name) if binding.time <= time]
-        if len({_identity(binding.region) for binding in known}) != 1:
+        if len({binding.region.view for binding in known}) != 1:
             return None
         first = min(known, key=lambda binding: binding.time)
         overwritten = self._history.is_overwritten_since(first.region.storage, first.time)
@@ -334,7 +333,7 @@ class Names:
         """
         if binding.top or not self._reshapes:
             return False
-        mine = _identity(binding.region)
+        mine = binding.region.view
         return any(
             (binding.time <= changed < time and before == mine) or (time <= changed < binding.time and after == mine)
             for changed, before, after in self._reshapes
@@ -503,10 +502,6 @@ def _changed_name(node: ast.AST | None) -> str:
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
         node = node.func.value
     return dotted(node) if node is not None else ""
-
-
-def _identity(region: Region) -> _Identity:
-    return region.storage, region.offset, region.shape, region.stride
 
 
 def _extent(region: Region) -> int:

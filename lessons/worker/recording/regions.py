@@ -28,6 +28,10 @@ OPAQUE = object()
 """Stands for a tensor without a storage, such as a sparse one."""
 
 
+View = tuple[int, int, tuple[int, ...], tuple[int, ...]]
+"""Storage, offset, shape and strides."""
+
+
 @dataclass(slots=True, eq=False)
 class Region:
     """A tensor as an operation saw it: which elements of which storage, in which shape.
@@ -57,6 +61,11 @@ class Region:
         """Return the region that a layout describes."""
         memory, offset, shape, stride, dtype, *signs = raw
         return cls(memory._cdata, offset, tuple(shape), stride, dtype, memory, *signs)
+
+    @property
+    def view(self) -> View:
+        """Which elements of which storage it has, in which shape: the same for tensors that show the same."""
+        return self.storage, self.offset, self.shape, self.stride
 
     @property
     def tensor(self) -> torch.Tensor:

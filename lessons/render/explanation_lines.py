@@ -57,7 +57,7 @@ def choose_operands(explanation: Explanation, most: int = MOST_OPERANDS) -> Oper
     if f.operand_positions(e.formula):
         _split(e.formula, e.values, most, fixed, sums)
     elif len(e.operands) > most:
-        sums.append(("", [_Term((position,), value, _size(value)) for position, value in enumerate(e.values)]))
+        sums.append(("", [_Term((position,), value, f.magnitude(value)) for position, value in enumerate(e.values)]))
     chosen = dict(fixed)
     for _, terms in sums:
         order = sorted(range(len(terms)), key=lambda at: (-terms[at].size, at))
@@ -99,7 +99,7 @@ def _terms(formula: f.Op, values: Sequence[float]) -> Iterator[_Term]:
     numbers = [f.evaluate(part, values) for part in formula.parts]
     chosen = f.evaluate(formula, values)
     for part, number in zip(formula.parts, numbers, strict=True):
-        size = _size(number)
+        size = f.magnitude(number)
         if formula.op != "+":
             # The numbers that come near the chosen one say most; one that is masked by -inf says nothing.
             distance = -abs(number - chosen) if math.isfinite(chosen) else number - chosen
@@ -107,10 +107,6 @@ def _terms(formula: f.Op, values: Sequence[float]) -> Iterator[_Term]:
         positions = tuple(f.operand_positions(part))
         if positions:
             yield _Term(positions, number, size)
-
-
-def _size(value: float) -> float:
-    return math.inf if math.isnan(value) else abs(value)
 
 
 def _rest(terms: list[_Term], with_total: bool) -> str:

@@ -65,6 +65,21 @@ def multiply(*parts: Formula) -> Formula:
     return parts[0] if len(parts) == 1 else Op("*", parts)
 
 
+def subtract(first: Formula, second: Formula) -> Formula:
+    """Return a difference."""
+    return Op("-", (first, second))
+
+
+def divide(first: Formula, second: Formula) -> Formula:
+    """Return a quotient."""
+    return Op("/", (first, second))
+
+
+def negate(part: Formula) -> Formula:
+    """Return what a formula gives with the other sign."""
+    return Op("neg", (part,))
+
+
 def call(name: str, *parts: Formula) -> Formula:
     """Return a call of a function of `FUNCTIONS`, by name."""
     return Op(name, parts)
@@ -384,12 +399,13 @@ def shorten(formula: Formula, values: Sequence[float], most: int) -> Shortened:
     if not (isinstance(formula, Op) and formula.op == "+") or len(formula.parts) <= most:
         return Shortened(formula)
     terms = [evaluate(part, values) for part in formula.parts]
-    largest = set(sorted(range(len(terms)), key=lambda position: (-_size(terms[position]), position))[:most])
+    largest = set(sorted(range(len(terms)), key=lambda position: (-magnitude(terms[position]), position))[:most])
     rest = total([term for position, term in enumerate(terms) if position not in largest])
     return Shortened(add(*(formula.parts[position] for position in sorted(largest))), len(terms) - len(largest), rest)
 
 
-def _size(term: float) -> float:
+def magnitude(term: float) -> float:
+    """Return the size of a term, by which the largest are chosen; a NaN decides everything, so it is infinite."""
     return math.inf if math.isnan(term) else abs(term)
 
 

@@ -48,6 +48,10 @@ class Derivation:
         """Return a cell of an operand as a formula; an unnamed copy is replaced by what it is a copy of."""
         return self.operand_for(self.run.through(self.element(region, index)))
 
+    def result(self, output: int, index: Index) -> f.Formula:
+        """Return a cell of another result of the operation as an operand."""
+        return self.operand_for(self.element(self.event.outs[output], index, self.event.time + 1))
+
     def operand_for(self, element: Element) -> f.Formula:
         """Return an element as an operand, or as a number if the code gave it as one.
 

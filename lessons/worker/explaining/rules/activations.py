@@ -22,24 +22,12 @@ Slope = Callable[[Derivation, f.Formula], f.Formula]
 """Returns a function of a cell, or its derivative there; further arguments come from the event."""
 
 
-def _minus(first: f.Formula, second: f.Formula) -> f.Formula:
-    return f.Op("-", (first, second))
-
-
-def _over(first: f.Formula, second: f.Formula) -> f.Formula:
-    return f.Op("/", (first, second))
-
-
-def _negative(x: f.Formula) -> f.Formula:
-    return f.Op("neg", (x,))
-
-
 def _exp(x: f.Formula) -> f.Formula:
     return f.call("exp", x)
 
 
 def _sigmoid(x: f.Formula) -> f.Formula:
-    return _over(ONE, f.add(ONE, _exp(_negative(x))))
+    return f.divide(ONE, f.add(ONE, _exp(f.negate(x))))
 
 
 def _above(x: f.Formula, limit: f.Formula) -> f.Formula:
@@ -57,7 +45,7 @@ def _given(derivation: Derivation, name: str) -> f.Number:
 def _elu(derivation: Derivation, x: f.Formula) -> f.Formula:
     """Return `scale * x`, but `scale * alpha * (exp(input_scale * x) - 1)` where `x` is not above 0."""
     alpha, scale, inner = (_given(derivation, name) for name in ("alpha", "scale", "input_scale"))
-    bent = _times(alpha, _minus(_exp(_times(inner, x)), ONE))
+    bent = _times(alpha, f.subtract(_exp(_times(inner, x)), ONE))
     return f.choose(_above(x, ZERO), _times(scale, x), _times(scale, bent))
 
 
@@ -73,8 +61,8 @@ def _elu_slope(derivation: Derivation, x: f.Formula) -> f.Formula:
 
 def _celu(derivation: Derivation, x: f.Formula) -> f.Formula:
     alpha = _given(derivation, "alpha")
-    inner = x if alpha.value == 1 else _over(x, alpha)
-    return f.choose(_above(x, ZERO), x, _times(alpha, _minus(_exp(inner), ONE)))
+    inner = x if alpha.value == 1 else f.divide(x, alpha)
+    return f.choose(_above(x, ZERO), x, _times(alpha, f.subtract(_exp(inner), ONE)))
 
 
 def _softplus(x: f.Formula) -> f.Formula:
@@ -83,11 +71,11 @@ def _softplus(x: f.Formula) -> f.Formula:
 
 def _mish_slope(derivation: Derivation, x: f.Formula) -> f.Formula:
     bent = f.call("tanh", _softplus(x))
-    return f.add(bent, f.multiply(x, _minus(ONE, f.multiply(bent, bent)), _sigmoid(x)))
+    return f.add(bent, f.multiply(x, f.subtract(ONE, f.multiply(bent, bent)), _sigmoid(x)))
 
 
 def _hard_sigmoid(x: f.Formula) -> f.Formula:
-    return _over(f.call("min", f.call("max", f.add(x, _THREE), ZERO), _SIX), _SIX)
+    return f.divide(f.call("min", f.call("max", f.add(x, _THREE), ZERO), _SIX), _SIX)
 
 
 def _within(x: f.Formula, least: f.Formula, most: f.Formula) -> f.Formula:
@@ -95,7 +83,7 @@ def _within(x: f.Formula, least: f.Formula, most: f.Formula) -> f.Formula:
 
 
 def _hardswish_slope(derivation: Derivation, x: f.Formula) -> f.Formula:
-    middle = f.add(_over(x, _THREE), _HALF)
+    middle = f.add(f.divide(x, _THREE), _HALF)
     least = f.Number(-3.0)
     return f.choose(f.Op("<", (x, least)), ZERO, f.choose(f.Op("<=", (x, _THREE)), middle, ONE))
 
@@ -108,7 +96,7 @@ def _inside_band(derivation: Derivation, x: f.Formula) -> f.Formula:
 
 def _softshrink(derivation: Derivation, x: f.Formula) -> f.Formula:
     limit = _given(derivation, "lambd")
-    outer = f.choose(_above(x, ZERO), _minus(x, limit), f.add(x, limit))
+    outer = f.choose(_above(x, ZERO), f.subtract(x, limit), f.add(x, limit))
     return f.choose(_inside_band(derivation, x), ZERO, outer)
 
 
@@ -130,13 +118,13 @@ _SLOPES: dict[str, Slope] = {
     "elu": _elu_slope,
     "mish": _mish_slope,
     "hardswish": _hardswish_slope,
-    "hardsigmoid": lambda _, x: f.choose(_within(x, f.Number(-3.0), _THREE), _over(ONE, _SIX), ZERO),
+    "hardsigmoid": lambda _, x: f.choose(_within(x, f.Number(-3.0), _THREE), f.divide(ONE, _SIX), ZERO),
     "hardshrink": lambda derivation, x: f.choose(_inside_band(derivation, x), ZERO, ONE),
     "softshrink": lambda derivation, x: f.choose(_inside_band(derivation, x), ZERO, ONE),
     "hardtanh": lambda derivation, x: f.choose(
         _within(x, _given(derivation, "min_val"), _given(derivation, "max_val")), ONE, ZERO
     ),
-    "log_sigmoid": lambda _, x: _over(ONE, f.add(ONE, _exp(x))),
+    "log_sigmoid": lambda _, x: f.divide(ONE, f.add(ONE, _exp(x))),
 }
 
 
@@ -193,7 +181,7 @@ def _rrelu(derivation: Derivation, index: Index, value: float) -> RuleResult:
         return unknown(derivation, index, value)
     lower, upper = _given(derivation, "lower"), _given(derivation, "upper")
     cell = derivation.operand("self", index)
-    slope = _over(f.add(lower, upper), f.Number(2.0))
+    slope = f.divide(f.add(lower, upper), f.Number(2.0))
     return make("rrelu", f.choose(_above(cell, ZERO), cell, f.multiply(slope, cell)))
 
 
@@ -227,7 +215,7 @@ def _glu_backward(derivation: Derivation, index: Index, value: float) -> RuleRes
     gate = _sigmoid(second)
     if index[axis] < half:
         return make("glu_backward", f.multiply(gradient, gate), say("times-gate", "The gradient times the gate."))
-    formula = f.multiply(gradient, first, gate, _minus(ONE, gate))
+    formula = f.multiply(gradient, first, gate, f.subtract(ONE, gate))
     note = say("gate-slope", "The gradient times what the gate lets through, times the slope of the gate.")
     return make("glu_backward", formula, note)
 
@@ -237,7 +225,7 @@ def _glu_backward(derivation: Derivation, index: Index, value: float) -> RuleRes
 
 def _largest_first(x: f.Formula, y: f.Formula, power: Callable[[f.Formula], f.Formula]) -> f.Formula:
     """Return 1 plus the power of minus the distance: the smaller of two powers as a part of the larger."""
-    return f.add(ONE, power(_negative(f.call("abs", _minus(x, y)))))
+    return f.add(ONE, power(f.negate(f.call("abs", f.subtract(x, y)))))
 
 
 _LOG_TWO = f.call("log", f.Number(2.0))
@@ -245,7 +233,7 @@ _PAIRS: dict[str, Callable[[f.Formula, f.Formula], f.Formula]] = {
     "logaddexp": lambda x, y: f.add(f.call("max", x, y), f.call("log", _largest_first(x, y, _exp))),
     "logaddexp2": lambda x, y: f.add(
         f.call("max", x, y),
-        _over(f.call("log", _largest_first(x, y, lambda z: f.Op("**", (f.Number(2.0), z)))), _LOG_TWO),
+        f.divide(f.call("log", _largest_first(x, y, lambda z: f.Op("**", (f.Number(2.0), z)))), _LOG_TWO),
     ),
     "xlogy": lambda x, y: f.choose(f.Op("==", (x, ZERO)), ZERO, f.multiply(x, f.call("log", y))),
     "special_xlog1py": lambda x, y: f.choose(f.Op("==", (x, ZERO)), ZERO, f.multiply(x, f.call("log", f.add(ONE, y)))),
@@ -274,24 +262,26 @@ for _name, _join in _PAIRS.items():
 
 def _root(x: f.Formula) -> f.Formula:
     """Return `sqrt(1 - x * x)`."""
-    return f.call("sqrt", f.multiply(_minus(ONE, x), f.add(ONE, x)))
+    return f.call("sqrt", f.multiply(f.subtract(ONE, x), f.add(ONE, x)))
 
 
 _SINGLE: dict[str, Callable[[f.Formula], f.Formula]] = {
-    "erfc": lambda x: _minus(ONE, f.call("erf", x)),
-    "tan": lambda x: _over(f.call("sin", x), f.call("cos", x)),
+    "erfc": lambda x: f.subtract(ONE, f.call("erf", x)),
+    "tan": lambda x: f.divide(f.call("sin", x), f.call("cos", x)),
     "asin": lambda x: f.call("atan2", x, _root(x)),
     "acos": lambda x: f.call("atan2", _root(x), x),
     "atan": lambda x: f.call("atan2", x, ONE),
-    "sinh": lambda x: _over(_minus(_exp(x), _exp(_negative(x))), f.Number(2.0)),
-    "cosh": lambda x: _over(f.add(_exp(x), _exp(_negative(x))), f.Number(2.0)),
+    "sinh": lambda x: f.divide(f.subtract(_exp(x), _exp(f.negate(x))), f.Number(2.0)),
+    "cosh": lambda x: f.divide(f.add(_exp(x), _exp(f.negate(x))), f.Number(2.0)),
     "asinh": lambda x: f.call("log", f.add(x, f.call("sqrt", f.add(f.multiply(x, x), ONE)))),
-    "acosh": lambda x: f.call("log", f.add(x, f.call("sqrt", _minus(f.multiply(x, x), ONE)))),
-    "atanh": lambda x: _over(f.call("log", _over(f.add(ONE, x), _minus(ONE, x))), f.Number(2.0)),
+    "acosh": lambda x: f.call("log", f.add(x, f.call("sqrt", f.subtract(f.multiply(x, x), ONE)))),
+    "atanh": lambda x: f.divide(f.call("log", f.divide(f.add(ONE, x), f.subtract(ONE, x))), f.Number(2.0)),
     "deg2rad": lambda x: f.multiply(x, f.Number(math.pi / 180, "pi/180")),
     "rad2deg": lambda x: f.multiply(x, f.Number(180 / math.pi, "180/pi")),
-    "special_entr": lambda x: f.choose(f.Op("==", (x, ZERO)), ZERO, _negative(f.multiply(x, f.call("log", x)))),
-    "special_ndtr": lambda x: f.multiply(_HALF, f.add(ONE, f.call("erf", _over(x, f.Number(math.sqrt(2), "sqrt(2)"))))),
+    "special_entr": lambda x: f.choose(f.Op("==", (x, ZERO)), ZERO, f.negate(f.multiply(x, f.call("log", x)))),
+    "special_ndtr": lambda x: f.multiply(
+        _HALF, f.add(ONE, f.call("erf", f.divide(x, f.Number(math.sqrt(2), "sqrt(2)"))))
+    ),
     "positive": lambda x: x,
     "signbit": lambda x: f.Op("<", (x, ZERO)),
 }
@@ -314,7 +304,7 @@ def _logit(derivation: Derivation, index: Index, value: float) -> RuleResult:
     cell, eps = derivation.operand("self", index), derivation.event.arg("eps")
     if eps is not None:
         cell = f.call("min", f.call("max", cell, f.Number(float(eps))), f.Number(1 - float(eps)))
-    return make("logit", f.call("log", _over(cell, _minus(ONE, cell))))
+    return make("logit", f.call("log", f.divide(cell, f.subtract(ONE, cell))))
 
 
 @rule("sinc")
@@ -322,12 +312,12 @@ def _sinc(derivation: Derivation, index: Index, value: float) -> RuleResult:
     """Explain `sin(pi * x) / (pi * x)`, which is 1 at 0."""
     cell = derivation.operand("self", index)
     angle = f.multiply(f.Number(math.pi, "pi"), cell)
-    return make("sinc", f.choose(f.Op("==", (cell, ZERO)), ONE, _over(f.call("sin", angle), angle)))
+    return make("sinc", f.choose(f.Op("==", (cell, ZERO)), ONE, f.divide(f.call("sin", angle), angle)))
 
 
 @rule("copysign")
 def _copysign(derivation: Derivation, index: Index, value: float) -> RuleResult:
     size = f.call("abs", derivation.operand("self", index))
     derivation.operand("other", index)
-    signed = _negative(size) if math.copysign(1.0, value) < 0 else size
+    signed = f.negate(size) if math.copysign(1.0, value) < 0 else size
     return make("copysign", signed, say("copysign", "The sign is that of the second number."))

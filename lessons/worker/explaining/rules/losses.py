@@ -35,20 +35,8 @@ _NONE, _MEAN = 0, 1
 """Values of `at::Reduction` that say how a loss is reduced; 2 is the sum."""
 
 
-def _minus(first: f.Formula, second: f.Formula) -> f.Formula:
-    return f.Op("-", (first, second))
-
-
-def _over(first: f.Formula, second: f.Formula) -> f.Formula:
-    return f.Op("/", (first, second))
-
-
 def _square(x: f.Formula) -> f.Formula:
     return f.Op("**", (x, TWO))
-
-
-def _negative(x: f.Formula) -> f.Formula:
-    return f.Op("neg", (x,))
 
 
 # Losses ------------------------------------------------------------------------------------------------------------
@@ -95,11 +83,11 @@ def _nll_loss(derivation: Derivation, index: Index, value: float) -> RuleResult:
         if pairs
         else say("all-ignored", "The target of every sample is {ignored}, which is ignored.", ignored=ignored)
     )
-    loss = _negative(f.add(*terms)) if terms else ZERO
+    loss = f.negate(f.add(*terms)) if terms else ZERO
     if reduction == _MEAN:
         weights = [_weight(derivation, label) for _, label in pairs]
         given_weights = [weight[0] for weight in weights if weight]
-        loss = _over(loss, f.add(*given_weights) if given_weights else f.Number(float(len(pairs))))
+        loss = f.divide(loss, f.add(*given_weights) if given_weights else f.Number(float(len(pairs))))
     return make("negative_log_likelihood", loss, note)
 
 
@@ -119,19 +107,19 @@ def _nll_loss_backward(derivation: Derivation, index: Index, value: float) -> Ru
         return make(name, None, note)
     gradient = f.multiply(*_weight(derivation, true), derivation.operand("grad_output", sample))
     if derivation.event.arg("reduction") == _MEAN:
-        gradient = _over(gradient, derivation.cell(region(derivation, "total_weight"), ()))
+        gradient = f.divide(gradient, derivation.cell(region(derivation, "total_weight"), ()))
     note = say("this-class", "The loss takes class {number} of this sample, with a minus.", number=true)
-    return make(name, _negative(gradient), note)
+    return make(name, f.negate(gradient), note)
 
 
 def _squared(x: f.Formula, y: f.Formula) -> f.Formula:
-    return _square(_minus(x, y))
+    return _square(f.subtract(x, y))
 
 
 def _cross_entropy(x: f.Formula, y: f.Formula) -> f.Formula:
     """Return `-y * log(p) - (1 - y) * log(1 - p)` with `p = sigmoid(x)`, written so that no exp overflows."""
-    soft = f.call("log", f.add(ONE, f.call("exp", _negative(f.call("abs", x)))))
-    return f.add(_minus(f.call("max", x, ZERO), f.multiply(x, y)), soft)
+    soft = f.call("log", f.add(ONE, f.call("exp", f.negate(f.call("abs", x)))))
+    return f.add(f.subtract(f.call("max", x, ZERO), f.multiply(x, y)), soft)
 
 
 _LEAST_LOG = f.Number(-100.0)
@@ -139,31 +127,29 @@ _LEAST_LOG = f.Number(-100.0)
 
 def _likelihood(derivation: Derivation, p: f.Formula, y: f.Formula, at: Index) -> f.Formula:
     """Return `-y * log(p) - (1 - y) * log(1 - p)`; no logarithm is taken to be less than -100."""
-    yes, no = (f.call("max", f.call("log", x), _LEAST_LOG) for x in (p, _minus(ONE, p)))
-    return _minus(f.multiply(_minus(y, ONE), no), f.multiply(y, yes))
+    yes, no = (f.call("max", f.call("log", x), _LEAST_LOG) for x in (p, f.subtract(ONE, p)))
+    return f.subtract(f.multiply(f.subtract(y, ONE), no), f.multiply(y, yes))
 
 
 def _weighted_entropy(derivation: Derivation, x: f.Formula, y: f.Formula, at: Index) -> f.Formula:
     """Return the cross-entropy of a logit, in which a `pos_weight` counts the ones several times."""
     if derivation.event.arg("pos_weight") is None:
         return _cross_entropy(x, y)
-    count = f.add(ONE, f.multiply(_minus(derivation.operand("pos_weight", at), ONE), y))
-    soft = f.add(
-        f.call("log", f.add(ONE, f.call("exp", _negative(f.call("abs", x))))), f.call("max", _negative(x), ZERO)
-    )
-    return f.add(f.multiply(_minus(ONE, y), x), f.multiply(count, soft))
+    count = f.add(ONE, f.multiply(f.subtract(derivation.operand("pos_weight", at), ONE), y))
+    soft = f.add(f.call("log", f.add(ONE, f.call("exp", f.negate(f.call("abs", x))))), f.call("max", f.negate(x), ZERO))
+    return f.add(f.multiply(f.subtract(ONE, y), x), f.multiply(count, soft))
 
 
 def _huber(derivation: Derivation, x: f.Formula, y: f.Formula, at: Index) -> f.Formula:
-    delta, gap = derivation.number(derivation.event.arg("delta")), f.call("abs", _minus(x, y))
-    far = f.multiply(delta, _minus(gap, f.multiply(_HALF, delta)))
+    delta, gap = derivation.number(derivation.event.arg("delta")), f.call("abs", f.subtract(x, y))
+    far = f.multiply(delta, f.subtract(gap, f.multiply(_HALF, delta)))
     return f.choose(f.Op("<=", (gap, delta)), f.multiply(_HALF, gap, gap), far)
 
 
 def _smooth(derivation: Derivation, x: f.Formula, y: f.Formula, at: Index) -> f.Formula:
-    beta, gap = derivation.number(derivation.event.arg("beta")), f.call("abs", _minus(x, y))
-    near = _over(f.multiply(_HALF, gap, gap), beta)
-    return f.choose(f.Op("<", (gap, beta)), near, _minus(gap, f.multiply(_HALF, beta)))
+    beta, gap = derivation.number(derivation.event.arg("beta")), f.call("abs", f.subtract(x, y))
+    near = f.divide(f.multiply(_HALF, gap, gap), beta)
+    return f.choose(f.Op("<", (gap, beta)), near, f.subtract(gap, f.multiply(_HALF, beta)))
 
 
 _LOSSES: dict[str, Callable[[Derivation, f.Formula, f.Formula, Index], f.Formula]] = {
@@ -173,7 +159,7 @@ _LOSSES: dict[str, Callable[[Derivation, f.Formula, f.Formula, Index], f.Formula
     "huber_loss": _huber,
     "smooth_l1_loss": _smooth,
     "soft_margin_loss": lambda derivation, x, y, at: f.call(
-        "log", f.add(ONE, f.call("exp", _negative(f.multiply(y, x))))
+        "log", f.add(ONE, f.call("exp", f.negate(f.multiply(y, x))))
     ),
 }
 
@@ -190,7 +176,7 @@ def _loss(derivation: Derivation, index: Index, value: float) -> RuleResult:
     if derivation.event.arg("weight") is not None:
         losses = [f.multiply(derivation.operand("weight", at), loss) for at, loss in zip(indices, losses, strict=True)]
     loss = f.add(*losses) if losses else ZERO
-    return make(derivation.event.op, _over(loss, f.Number(float(len(indices)))) if reduction == _MEAN else loss)
+    return make(derivation.event.op, f.divide(loss, f.Number(float(len(indices)))) if reduction == _MEAN else loss)
 
 
 def _pair(derivation: Derivation, at: Index) -> tuple[f.Formula, f.Formula]:
@@ -199,25 +185,25 @@ def _pair(derivation: Derivation, at: Index) -> tuple[f.Formula, f.Formula]:
 
 def _between(gap: f.Formula, limit: f.Formula, middle: f.Formula, size: f.Formula) -> f.Formula:
     """Return `middle` where the gap is within a limit, else `size` with the sign of the gap."""
-    outer = f.choose(f.Op(">", (gap, ZERO)), size, _negative(size))
+    outer = f.choose(f.Op(">", (gap, ZERO)), size, f.negate(size))
     return f.choose(f.Op("<=", (f.call("abs", gap), limit)), middle, outer)
 
 
 def _loss_slope(derivation: Derivation, index: Index) -> f.Formula:
     """Return the derivative of the loss of one element by its input."""
     op, (x, y) = derivation.event.op, _pair(derivation, index)
-    gap = _minus(x, y)
+    gap = f.subtract(x, y)
     if op.startswith("huber"):
         delta = derivation.number(derivation.event.arg("delta"))
         return _between(gap, delta, gap, delta)
     if op.startswith("smooth"):
         beta = derivation.number(derivation.event.arg("beta"))
-        return _between(gap, beta, _over(gap, beta), ONE)
+        return _between(gap, beta, f.divide(gap, beta), ONE)
     if op.startswith("soft_margin"):
-        shrunk = f.call("exp", _negative(f.multiply(y, x)))
-        return _over(_negative(f.multiply(y, shrunk)), f.add(ONE, shrunk))
+        shrunk = f.call("exp", f.negate(f.multiply(y, x)))
+        return f.divide(f.negate(f.multiply(y, shrunk)), f.add(ONE, shrunk))
     if op.startswith("binary"):
-        slope = _over(gap, f.call("max", f.multiply(_minus(ONE, x), x), f.Number(1e-12)))
+        slope = f.divide(gap, f.call("max", f.multiply(f.subtract(ONE, x), x), f.Number(1e-12)))
         weight = derivation.event.arg("weight")
         return f.multiply(derivation.operand("weight", index), slope) if isinstance(weight, Region) else slope
     return f.multiply(TWO, gap)
@@ -233,7 +219,7 @@ def _loss_slope(derivation: Derivation, index: Index) -> f.Formula:
 def _loss_backward(derivation: Derivation, index: Index, value: float) -> RuleResult:
     gradient = f.multiply(_loss_slope(derivation, index), derivation.operand("grad_output", index))
     if derivation.event.arg("reduction") == _MEAN:
-        gradient = _over(gradient, f.Number(float(region(derivation).size)))
+        gradient = f.divide(gradient, f.Number(float(region(derivation).size)))
     return make(derivation.event.op, gradient)
 
 
@@ -243,17 +229,17 @@ def _loss_backward(derivation: Derivation, index: Index, value: float) -> RuleRe
 def _gelu_slope(x: f.Formula, approximate: str) -> f.Formula:
     """Return the derivative of `x * cdf(x)`, `cdf(x) + x * density(x)`, or that of its approximation by tanh."""
     if approximate != "tanh":
-        cdf = f.multiply(_HALF, f.add(ONE, f.call("erf", _over(x, f.Number(math.sqrt(2), "sqrt(2)")))))
-        bell = f.call("exp", _over(_negative(f.multiply(x, x)), TWO))
-        return f.add(cdf, _over(f.multiply(x, bell), f.Number(math.sqrt(2 * math.pi), "sqrt(2*pi)")))
+        cdf = f.multiply(_HALF, f.add(ONE, f.call("erf", f.divide(x, f.Number(math.sqrt(2), "sqrt(2)")))))
+        bell = f.call("exp", f.divide(f.negate(f.multiply(x, x)), TWO))
+        return f.add(cdf, f.divide(f.multiply(x, bell), f.Number(math.sqrt(2 * math.pi), "sqrt(2*pi)")))
     root, cubic = f.Number(math.sqrt(2 / math.pi), "sqrt(2/pi)"), f.Number(0.044715)
     bent = f.call("tanh", f.multiply(root, f.add(x, f.multiply(cubic, f.Op("**", (x, f.Number(3.0)))))))
     inner = f.multiply(root, f.add(ONE, f.multiply(f.Number(3.0), cubic, _square(x))))
-    return f.multiply(_HALF, f.add(ONE, bent, f.multiply(x, _minus(ONE, _square(bent)), inner)))
+    return f.multiply(_HALF, f.add(ONE, bent, f.multiply(x, f.subtract(ONE, _square(bent)), inner)))
 
 
 def _sigmoid(x: f.Formula) -> f.Formula:
-    return _over(ONE, f.add(ONE, f.call("exp", _negative(x))))
+    return f.divide(ONE, f.add(ONE, f.call("exp", f.negate(x))))
 
 
 def _softplus_slope(derivation: Derivation, x: f.Formula) -> f.Formula:
@@ -263,11 +249,11 @@ def _softplus_slope(derivation: Derivation, x: f.Formula) -> f.Formula:
 
 _SLOPES: dict[str, Callable[[Derivation, f.Formula], f.Formula]] = {
     # The derivative of these is a function of the result of the activation, which is what the kernel gets.
-    "sigmoid": lambda derivation, y: f.multiply(y, _minus(ONE, y)),
-    "tanh": lambda derivation, y: _minus(ONE, _square(y)),
+    "sigmoid": lambda derivation, y: f.multiply(y, f.subtract(ONE, y)),
+    "tanh": lambda derivation, y: f.subtract(ONE, _square(y)),
     # The kernels of the others get the input of the activation.
     "gelu": lambda derivation, x: _gelu_slope(x, str(derivation.event.arg("approximate"))),
-    "silu": lambda derivation, x: f.multiply(_sigmoid(x), f.add(ONE, f.multiply(x, _minus(ONE, _sigmoid(x))))),
+    "silu": lambda derivation, x: f.multiply(_sigmoid(x), f.add(ONE, f.multiply(x, f.subtract(ONE, _sigmoid(x))))),
     "softplus": _softplus_slope,
     "threshold": lambda derivation, x: f.choose(
         f.Op(">", (x, derivation.number(derivation.event.arg("threshold")))), ONE, ZERO
@@ -299,7 +285,9 @@ def _log_softmax_backward(derivation: Derivation, index: Index, value: float) ->
     if len(indices) > MOST_TERMS:
         return too_many(derivation, len(indices))
     total = f.add(*(derivation.cell(gradient, at) for at in indices))
-    formula = _minus(derivation.cell(gradient, index), f.multiply(f.call("exp", derivation.cell(output, index)), total))
+    formula = f.subtract(
+        derivation.cell(gradient, index), f.multiply(f.call("exp", derivation.cell(output, index)), total)
+    )
     note = say("log-softmax", "The derivative of log_softmax: exp of it is the softmax.")
     return make("log_softmax_backward", formula, note)
 
@@ -325,11 +313,11 @@ def _layer_norm(derivation: Derivation, index: Index, value: float) -> RuleResul
         return too_many(derivation, len(indices))
     cells, count = [derivation.cell(inputs, at) for at in indices], f.Number(float(len(indices)))
     if derivation.output == 1:
-        return make("mean", _over(f.add(*cells), count))
+        return make("mean", f.divide(f.add(*cells), count))
     mean = f.Number(f.total(derivation.values(inputs, indices)) / len(indices), "mean")
-    variance = _over(f.add(*(_square(_minus(cell, mean)) for cell in cells)), count)
+    variance = f.divide(f.add(*(_square(f.subtract(cell, mean)) for cell in cells)), count)
     spread = f.call("sqrt", f.add(variance, f.Number(float(derivation.event.arg("eps")), "eps")))
-    return make("rstd", _over(ONE, spread), say("rstd", "1 over the standard deviation."))
+    return make("rstd", f.divide(ONE, spread), say("rstd", "1 over the standard deviation."))
 
 
 @rule("native_layer_norm_backward")
@@ -347,7 +335,7 @@ def _layer_norm_backward(derivation: Derivation, index: Index, value: float) -> 
 
     def normalized(at: Index) -> f.Formula:
         mean, rstd = (derivation.operand(name, at) for name in ("mean", "rstd"))
-        return f.multiply(_minus(derivation.operand("input", at), mean), rstd)
+        return f.multiply(f.subtract(derivation.operand("input", at), mean), rstd)
 
     def weighted(at: Index) -> list[f.Formula]:
         weight = event.arg("weight")
@@ -368,9 +356,9 @@ def _layer_norm_backward(derivation: Derivation, index: Index, value: float) -> 
     if len(indices) > MOST_TERMS:
         return too_many(derivation, 2 * len(indices))
     count = f.Number(float(len(indices)))
-    mean = _over(f.add(*(f.multiply(*weighted(at)) for at in indices)), count)
-    slope = _over(f.add(*(f.multiply(*weighted(at), normalized(at)) for at in indices)), count)
-    inner = _minus(_minus(f.multiply(*weighted(index)), mean), f.multiply(normalized(index), slope))
+    mean = f.divide(f.add(*(f.multiply(*weighted(at)) for at in indices)), count)
+    slope = f.divide(f.add(*(f.multiply(*weighted(at), normalized(at)) for at in indices)), count)
+    inner = f.subtract(f.subtract(f.multiply(*weighted(index)), mean), f.multiply(normalized(index), slope))
     note = say(
         "layer-norm-backward",
         "The gradient without its part that shifts or stretches the whole row, which layer norm takes back.",

@@ -135,12 +135,6 @@ def layer_norm(derivation: Derivation, index: Index, value: float) -> RuleResult
     return make("layer_norm", formula, note)
 
 
-def _later(derivation: Derivation, output: int, index: Index) -> f.Formula:
-    """Return a cell of another result of the operation as an operand."""
-    tensor = derivation.event.outs[output]
-    return derivation.operand_for(derivation.element(tensor, index, derivation.event.time + 1))
-
-
 def _scaled(derivation: Derivation, cell: f.Formula, mean: f.Formula, rstd: f.Formula, channel: int) -> f.Formula:
     """Return the normalized cell, times a weight and plus a bias if there are any.
 
@@ -192,7 +186,7 @@ def _batch_norm(derivation: Derivation, index: Index, value: float) -> RuleResul
             spread = f.call("sqrt", f.add(variance, f.Number(float(event.arg("eps")), "eps")))
             formula = _scaled(derivation, cell, mean, f.Op("/", (f.Number(1.0), spread)), channel)
             return make("batch_norm", formula, say("running", "By the running mean and variance."))
-        mean, rstd = (_later(derivation, running + at, (channel,)) for at in (1, 2))
+        mean, rstd = (derivation.result(running + at, (channel,)) for at in (1, 2))
         formula = _scaled(derivation, cell, mean, rstd, channel)
         return make("batch_norm", formula, say("channel", "By the mean and the spread of its channel."))
     if not event.arg("training"):
@@ -206,9 +200,9 @@ def _running_average(derivation: Derivation, index: Index, which: int, running: 
     old, momentum = derivation.operand(names[which], index), f.Number(float(event.arg("momentum")), "momentum")
     kept = f.multiply(f.Op("-", (f.Number(1.0), momentum)), old)
     if names[which] == "running_mean":
-        new = _later(derivation, running + 1, index)
+        new = derivation.result(running + 1, index)
     else:
-        rstd = _later(derivation, running + 2, index)
+        rstd = derivation.result(running + 2, index)
         count = math.prod(inputs.shape) // inputs.shape[1]
         biased = f.Op(
             "-", (f.Op("/", (f.Number(1.0), f.multiply(rstd, rstd))), f.Number(float(event.arg("eps")), "eps"))
@@ -292,7 +286,7 @@ def _group_norm(derivation: Derivation, index: Index, value: float) -> RuleResul
             derivation, _group_cells(derivation, sample, group), "mean" if derivation.output == 1 else "rstd"
         )
     group = index[1] * int(derivation.event.arg("group")) // inputs.shape[1]
-    mean, rstd = (_later(derivation, at, (index[0], group)) for at in (1, 2))
+    mean, rstd = (derivation.result(at, (index[0], group)) for at in (1, 2))
     formula = _scaled(derivation, derivation.cell(inputs, index), mean, rstd, index[1])
     return make("group_norm", formula, say("group", "By the mean and the spread of its group of channels."))
 

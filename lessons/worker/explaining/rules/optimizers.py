@@ -128,7 +128,7 @@ def _average(piece: _Piece) -> RuleResult | None:
     if not _has_number(piece.derivation.event, 1 - beta.value):
         return None
     old, gradient = (piece.derivation.operand(name, piece.index) for name in ("self", "end"))
-    return make("adam", f.add(f.multiply(beta, old), f.multiply(_rest(beta), gradient)), average_words())
+    return make("adam", f.add(f.multiply(beta, old), f.multiply(f.subtract(ONE, beta), gradient)), average_words())
 
 
 def _squares(piece: _Piece) -> RuleResult | None:
@@ -138,7 +138,7 @@ def _squares(piece: _Piece) -> RuleResult | None:
         return None
     old, gradient = piece.derivation.operand_for(before), piece.derivation.operand("tensor1", piece.index)
     squared = f.Op("**", (gradient, f.Number(2.0)))
-    return make("adam", f.add(f.multiply(beta, old), f.multiply(_rest(beta), squared)), squares_words())
+    return make("adam", f.add(f.multiply(beta, old), f.multiply(f.subtract(ONE, beta), squared)), squares_words())
 
 
 def _adam_piece(piece: _Piece) -> RuleResult | None:
@@ -155,7 +155,7 @@ def _adam_piece(piece: _Piece) -> RuleResult | None:
     decayed = piece.earlier("mul", 1 - lr.value * decay.value) if decay.value else None
     start = derivation.operand("self", piece.index) if decayed is None else derivation.operand_for(decayed)
     if decayed is not None:
-        start = f.multiply(start, _rest(f.multiply(lr, decay)))
+        start = f.multiply(start, f.subtract(ONE, f.multiply(lr, decay)))
     v, count = piece.state("exp_avg_sq", piece.index), piece.state("step", ())
     if v is None or count is None:
         return None
@@ -175,8 +175,8 @@ def adam_step(
     eps: f.Number,
 ) -> f.Formula:
     """Return where a step of Adam takes a parameter (Kingma and Ba 2015), from its averages after the step."""
-    average = f.Op("/", (m, _rest(f.Op("**", (beta1, count)))))
-    spread = f.call("sqrt", f.Op("/", (v, _rest(f.Op("**", (beta2, count))))))
+    average = f.Op("/", (m, f.subtract(ONE, f.Op("**", (beta1, count)))))
+    spread = f.call("sqrt", f.Op("/", (v, f.subtract(ONE, f.Op("**", (beta2, count))))))
     return f.Op("-", (start, f.multiply(lr, f.Op("/", (average, f.add(spread, eps))))))
 
 
@@ -187,7 +187,7 @@ def _momentum(piece: _Piece) -> RuleResult | None:
     if before is None or (piece.derivation.event.arg("alpha") or 1) != 1 - dampening.value:
         return None
     gradient = piece.derivation.operand("other", piece.index)
-    part = f.multiply(_rest(dampening), gradient) if dampening.value else gradient
+    part = f.multiply(f.subtract(ONE, dampening), gradient) if dampening.value else gradient
     old = f.multiply(momentum, piece.derivation.operand_for(before))
     note = say("momentum", "Momentum: the earlier gradients count on, less and less.")
     return make("momentum", f.add(old, part), note)
@@ -201,10 +201,6 @@ def _descent(piece: _Piece) -> RuleResult | None:
     has_momentum = bool(piece.settings.get("momentum")) and not piece.settings.get("nesterov")
     note = say("against-momentum", "It moves against the momentum.") if has_momentum else descent_words()
     return make("sgd", f.Op("-", (start, f.multiply(lr, direction))), note)
-
-
-def _rest(part: f.Formula) -> f.Formula:
-    return f.Op("-", (ONE, part))
 
 
 def _has_number(event: Event, number: float) -> bool:
@@ -300,16 +296,16 @@ def _adam(derivation: Derivation, index: Index, value: float) -> RuleResult:
     if decay.value and not decoupled:
         gradient = f.add(gradient, f.multiply(decay, cell("self")))
     if name == "exp_avgs":
-        average = f.add(f.multiply(first, cell(name)), f.multiply(_one_minus(first), gradient))
+        average = f.add(f.multiply(first, cell(name)), f.multiply(f.subtract(ONE, first), gradient))
         return make("adam", average, average_words())
     if name == "exp_avg_sqs":
         squares = f.add(
-            f.multiply(second, cell(name)), f.multiply(_one_minus(second), f.Op("**", (gradient, f.Number(2.0))))
+            f.multiply(second, cell(name)), f.multiply(f.subtract(ONE, second), f.Op("**", (gradient, f.Number(2.0))))
         )
         return make("adam", squares, squares_words())
     start = cell("self")
     if decay.value and decoupled:
-        start = f.multiply(start, _one_minus(f.multiply(lr, decay)))
+        start = f.multiply(start, f.subtract(ONE, f.multiply(lr, decay)))
     m, v = cell("exp_avgs", later=True), cell("exp_avg_sqs", later=True)
     moved = adam_step(start, m, v, cell("state_steps", ()), lr, first, second, eps)
     return make("adamw" if decoupled else "adam", moved, adam_words())
@@ -335,17 +331,13 @@ def _sgd(derivation: Derivation, index: Index, value: float) -> RuleResult:
         if name == "momentum_buffer_list":
             if event.arg("is_first_step"):
                 return make("momentum", gradient, say("first-step", "In the first step, the gradient itself."))
-            part = f.multiply(_one_minus(f.Number(float(event.arg("dampening")), "dampening")), gradient)
+            part = f.multiply(f.subtract(ONE, f.Number(float(event.arg("dampening")), "dampening")), gradient)
             part = gradient if not event.arg("dampening") else part
             return make("momentum", f.add(f.multiply(momentum, derivation.cell(buffer, index)), part))
         velocity = derivation.operand_for(derivation.element(buffer, index, event.time + 1))
         gradient = f.add(gradient, f.multiply(momentum, velocity)) if event.arg("nesterov") else velocity
     moved = f.Op("-", (derivation.cell(lists["self"][place], index), f.multiply(lr, gradient)))
     return make("sgd", moved, descent_words())
-
-
-def _one_minus(part: f.Formula) -> f.Formula:
-    return f.Op("-", (ONE, part))
 
 
 def _position(outs: tuple[Region, ...], output: int, lists: dict[str, Any]) -> tuple[str, int] | None:

@@ -24,18 +24,13 @@ def _of_norm(derivation: Derivation, tensor: Region, index: Index) -> list[Index
     return [at for at in tensor.indices() if at[axis] == index[axis]]
 
 
-def _later(derivation: Derivation, output: int, index: Index) -> f.Formula:
-    tensor = derivation.event.outs[output]
-    return derivation.operand_for(derivation.element(tensor, index, derivation.event.time + 1))
-
-
 @rule("_weight_norm_interface")
 def _weight_norm(derivation: Derivation, index: Index, value: float) -> RuleResult:
     """Explain `weight_norm`: v * g / norm(v), with the norm of a row or of a column (Salimans and Kingma 2016)."""
     weight = region(derivation, "v")
     if derivation.output == 0:
         at = _norm_index(derivation, index)
-        size = f.Op("/", (derivation.cell(region(derivation, "g"), at), _later(derivation, 1, at)))
+        size = f.Op("/", (derivation.cell(region(derivation, "g"), at), derivation.result(1, at)))
         note = say("direction-size", "The direction of v, by the norm of v, times the size g.")
         return make("weight_norm", f.multiply(derivation.cell(weight, index), size), note)
     indices = _of_norm(derivation, weight, index)
@@ -58,7 +53,7 @@ def _weight_norm_backward(derivation: Derivation, index: Index, value: float) ->
         return make("gradient", f.Op("/", (f.add(*products), norm)))
     at = _norm_index(derivation, index)
     norm, size = (derivation.cell(region(derivation, name), at) for name in ("saved_norms", "saved_g"))
-    along = f.Op("/", (f.multiply(derivation.cell(weight, index), _later(derivation, 1, at)), norm))
+    along = f.Op("/", (f.multiply(derivation.cell(weight, index), derivation.result(1, at)), norm))
     across = f.Op("-", (derivation.cell(gradient, index), along))
     return make("gradient", f.multiply(f.Op("/", (size, norm)), across))
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from attn_tutor.lessons.reading.operations import name_of
 from attn_tutor.lessons.reading.repair_kinds import AXES, BUILTINS, ELSEWHERE, LIBRARIES, ON_AXES, TURNING
 
 
@@ -87,11 +88,6 @@ def receiver_of(node: ast.Call) -> ast.expr | None:
     if isinstance(root, ast.Name) and root.id in LIBRARIES - {"self"}:
         return None
     return base
-
-
-def name_of(node: ast.AST) -> str:
-    """Return the last name of a function or an attribute, "" for anything else."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def integer_of(node: ast.AST) -> int | None:

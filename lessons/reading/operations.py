@@ -65,7 +65,7 @@ def words_of(source: str) -> frozenset[str]:
     for node in nodes:
         match node:
             case ast.Assign(targets=[ast.Attribute(attr=name) | ast.Name(id=name)], value=ast.Call(func=made)):
-                layers[name] = _last(made).lower()
+                layers[name] = name_of(made).lower()
     found: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.BinOp | ast.AugAssign):
@@ -77,10 +77,10 @@ def words_of(source: str) -> frozenset[str]:
         elif isinstance(node, ast.For | ast.While | ast.comprehension):
             found.add("for")
         elif isinstance(node, ast.Call):
-            name = _last(node.func)
+            name = name_of(node.func)
             found |= {name, layers.get(name, name)}
             # A layer that is called where it is made.
-            found |= {_last(node.func.func).lower()} if isinstance(node.func, ast.Call) else set()
+            found |= {name_of(node.func.func).lower()} if isinstance(node.func, ast.Call) else set()
         elif isinstance(node, ast.Attribute):
             found.add(node.attr)
         elif isinstance(node, ast.keyword) and node.arg:
@@ -92,12 +92,13 @@ def _is_telling(node: ast.AST) -> TypeGuard[ast.Constant]:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value not in PLAIN
 
 
-def _last(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
 def _telling(words: frozenset[str]) -> frozenset[str]:
     return frozenset(name for name, (telling, _) in FAMILIES.items() if words & telling)
+
+
+def name_of(node: ast.AST) -> str:
+    """Return the last name of a function or an attribute, "" for anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def are_akin(one: str, other: str) -> bool:

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from attn_tutor.lessons.reading.code_differences import NAME, parse
-from attn_tutor.lessons.reading.expression_edits import PRODUCTS, Change, changes_of, name_of
+from attn_tutor.lessons.reading.expression_edits import PRODUCTS, Change, changes_of, expression
+from attn_tutor.lessons.reading.operations import name_of
 from attn_tutor.lessons.reading.repair_kinds import BUILTINS, LIBRARIES, shortened
 from attn_tutor.lessons.reading.repairs import Repair
 
@@ -243,7 +244,7 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
                 for more in AXES_OF_ONE if isinstance(value, TENSORS) else ():
                     yield draft(LAST_RANK - 1, "axis-of-one", value, ast.Assign([target], _more_of(value, more)))
         case ast.AugAssign(target=target, op=op, value=value):
-            both = ast.BinOp(_expression(ast.unparse(target)), op, value)
+            both = ast.BinOp(expression(ast.unparse(target)), op, value)
             yield draft(1, "in-place", node, ast.Assign([target], both))
             yield draft(2, "added-up", node, ast.Assign([target], value))
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="register_buffer"), args=[name, value]) as call):
@@ -286,7 +287,7 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
             yield draft(1, "opposite", node.test, opposite)
             yield draft(2, "condition-extra", node.test, *node.body)
             if spot.owner is not None:
-                yield draft(2, "condition", node.test, ast.If(_expression("self.training"), node.body, node.orelse))
+                yield draft(2, "condition", node.test, ast.If(expression("self.training"), node.body, node.orelse))
         case ast.With():
             code = "with " + ", ".join(ast.unparse(item) for item in node.items)
             yield draft(1, "block-extra", code, *node.body)
@@ -296,7 +297,7 @@ def _of_statement(node: ast.stmt, spot: _Spot) -> Iterator[_Draft]:
             yield from _of_function(node, spot)
     if isinstance(node, SIMPLE):
         if spot.owner is not None and _changes_module(node) and getattr(spot.function, "name", "") != "__init__":
-            yield draft(1, "condition-missing", node, ast.If(_expression("self.training"), [node], []))
+            yield draft(1, "condition-missing", node, ast.If(expression("self.training"), [node], []))
         yield draft(2, "statement-extra", "", ast.Pass())
         after = _after(spot)
         if isinstance(after, SIMPLE):
@@ -384,7 +385,7 @@ def _of_function(node: ast.FunctionDef, spot: _Spot) -> Iterator[_Draft]:
                 code = f"if isinstance({width}, int) and {width} % {heads}:\n    raise ValueError('a remainder')"
                 yield more(2, "remainder", f"{width} / {heads}", NOWHERE, code)
     elif any(isinstance(item, ast.Subscript | ast.AugAssign) for item in node.body) or "copy_(" in ast.unparse(node):
-        whole = ast.With([ast.withitem(_expression("__import__('torch').no_grad()"))], [*node.body])
+        whole = ast.With([ast.withitem(expression("__import__('torch').no_grad()"))], [*node.body])
         yield _Draft(2, "recorded", node.name, NOWHERE, begin, [whole], count=len(node.body))
     for name in given:
         yield more(LAST_RANK, "not-copied", name, node.lineno, f"{name} = {name}.clone()")
@@ -440,16 +441,12 @@ def _assigned(target: str, value: ast.expr) -> ast.stmt:
 
 
 def _call(function: str, value: ast.expr) -> ast.expr:
-    return ast.Call(_expression(function), [value], [])
+    return ast.Call(expression(function), [value], [])
 
 
 def _more_of(value: ast.expr, more: str) -> ast.expr:
     """Return an expression with another one, in parentheses, in place of each `{}` in it."""
-    return _expression(more.replace("{}", f"({ast.unparse(value)})"))
-
-
-def _expression(code: str) -> ast.expr:
-    return ast.parse(code, mode="eval").body
+    return expression(more.replace("{}", f"({ast.unparse(value)})"))
 
 
 # Names ---------------------------------------------------------------------------------------------------------------
@@ -484,13 +481,13 @@ class _Names:
         rank = LAST_RANK - 1
         if _is_under_root(node, spot):
             for width in (f"{name}.shape[-1]" for name in self._factors[spot.function]):
-                yield 1, "other-value", _expression(width)
+                yield 1, "other-value", expression(width)
         if isinstance(node, ast.Call):
             for code in _drawn(node, given):
-                yield 2, "drawn-anew", _expression(code)
+                yield 2, "drawn-anew", expression(code)
         if _is_mask(node, spot):
             for size in (f"{name}.shape[{axis}]" for name in given for axis in (1, -2)):
-                yield rank - 1, "not-cut", _expression(f"{ast.unparse(node)}[:{size}, :{size}]")
+                yield rank - 1, "not-cut", expression(f"{ast.unparse(node)}[:{size}, :{size}]")
         match node:
             case ast.Name(id=name, ctx=ast.Load()) if name not in LIBRARIES | BUILTINS and name != "self":
                 others = [other for other in known if other.id != name]
@@ -528,7 +525,7 @@ class _Names:
                         yield rank, "too-little", ast.BinOp(node, ast.Mult(), other)
                 if type(value) is int and value > 1:
                     for name in given:
-                        yield rank, "fixed-value", _expression(f"{name}.shape[-1]")
+                        yield rank, "fixed-value", expression(f"{name}.shape[-1]")
 
 
 def _is_added(spot: _Spot) -> bool:

@@ -15,6 +15,7 @@ from typing import Literal
 import yaml
 
 from attn_tutor.lessons.reading.code_differences import CodeDifference
+from attn_tutor.lessons.reading.operations import name_of
 from attn_tutor.lessons.texts import translations
 from attn_tutor.lessons.texts.wording import Wording
 
@@ -168,7 +169,7 @@ def _of_node_around(one: ast.expr, other: ast.expr, around: Sequence[ast.AST]) -
     parents = [item for item in reversed(around) if not isinstance(item, ast.keyword | ast.Tuple | ast.Slice)]
     parent = parents[0] if parents else None
     if isinstance(parent, ast.Call):
-        if parent.func is one and _last_name(one) and _last_name(other) and _receiver(one) == _receiver(other):
+        if parent.func is one and name_of(one) and name_of(other) and _receiver(one) == _receiver(other):
             yield "other-function", one
         word = around[-1]
         if (
@@ -268,10 +269,6 @@ def _differ_in_axes(one: ast.Call, other: ast.Call) -> bool:
 def _takes_axes(call: ast.Call) -> bool:
     # Python has functions of the same names.
     return isinstance(call.func, ast.Attribute) and call.func.attr in ON_AXES
-
-
-def _last_name(func: ast.expr) -> str:
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 
 def _receiver(func: ast.expr) -> str:

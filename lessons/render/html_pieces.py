@@ -61,11 +61,7 @@ def page(*parts: str) -> str:
 
 def code(text: str) -> str:
     """Return a piece of code."""
-    return f"<code>{_text(text)}</code>" if text else ""
-
-
-def _text(text: str) -> str:
-    return escape(clean(text, keep=""))
+    return f"<code>{escaped(text)}</code>" if text else ""
 
 
 def facts(text: str) -> str:
@@ -80,7 +76,7 @@ def line(*parts: str) -> str:
 
 def escaped(text: str) -> str:
     """Return a text as a piece of HTML."""
-    return _text(text)
+    return escape(clean(text, keep=""))
 
 
 def leaf(inside: str) -> str:
@@ -90,7 +86,7 @@ def leaf(inside: str) -> str:
 
 def words(text: str) -> str:
     """Return a text in a line of its own."""
-    return line(_text(text))
+    return line(escaped(text))
 
 
 def lines(text: str) -> str:
@@ -99,7 +95,7 @@ def lines(text: str) -> str:
 
 
 def _span(kind: str, text: str) -> str:
-    return f'<span class="{kind}">{_text(text)}</span>' if text else ""
+    return f'<span class="{kind}">{escaped(text)}</span>' if text else ""
 
 
 # Tensors -----------------------------------------------------------------------------------------------------------
@@ -154,7 +150,7 @@ def tensor(shown: Tensor) -> str:
 
 
 def _div(kind: str, text: str) -> str:
-    return f'<div class="{kind}">{_text(text)}</div>' if text else ""
+    return f'<div class="{kind}">{escaped(text)}</div>' if text else ""
 
 
 def opened(summary: str, inside: str, is_open: bool = False) -> str:
@@ -164,7 +160,7 @@ def opened(summary: str, inside: str, is_open: bool = False) -> str:
 
 def table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
     """Return a table of cells that are HTML already."""
-    lines = [f"<tr>{''.join(f'<th>{_text(cell)}</th>' for cell in head)}</tr>"] if head else []
+    lines = [f"<tr>{''.join(f'<th>{escaped(cell)}</th>' for cell in head)}</tr>"] if head else []
     lines += [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows]
     return f'<table class="list"><tbody>{"".join(lines)}</tbody></table>'
 
@@ -183,7 +179,7 @@ def _number(node: Node, is_open: bool, said: dict[str, bool], explained: set[tup
     digits = formula_digits.digits(found)
     place = explanation_text.where(found)
     symbols = explanation_text.symbols(found)
-    head = f"<code><b>{_text(found.label)}</b> = {_text(digits.result)}</code>"
+    head = f"<code><b>{escaped(found.label)}</b> = {escaped(digits.result)}</code>"
     at = _span("where", place)
     identity = explanation_tree.identity(node)
     notes = [note for note in found.notes if not said.get(note)]
@@ -200,7 +196,7 @@ def _number(node: Node, is_open: bool, said: dict[str, bool], explained: set[tup
         lines.append(f"<div>{code(f'= {digits.text} {digits.sign} {digits.result}')}</div>")
     lines += [_div("note", text) for text in (digits.remark, *notes)]
     lines += [
-        f'<div><span class="facts">{_text(title)}:</span> {code(explanation_text.numbers(row))}</div>'
+        f'<div><span class="facts">{escaped(title)}:</span> {code(explanation_text.numbers(row))}</div>'
         for title, row in found.details
     ]
     for operand in node.operands or ():
@@ -237,7 +233,7 @@ def flow(drawn: Flow) -> str:
             _span("facts", say("outside", "from outside")) if is_outside else f"{code(sources)} {_span('facts', later)}"
         )
         made = f"{code(box.code)} {_span('where', flow_text.where(box))}"
-        name, facts = f"<code><b>{_text(names[box.id])}</b></code>", _span("facts", flow_text.box_facts(box))
+        name, facts = f"<code><b>{escaped(names[box.id])}</b></code>", _span("facts", flow_text.box_facts(box))
         rows.append((name, thumbnail(box), facts, origin, made))
     head = (
         say("tensor", "tensor"),

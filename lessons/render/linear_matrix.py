@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Iterator
 
@@ -46,7 +47,7 @@ def bars(tensor: Tensor, width: int = WIDTH, *, drawn: bool = True) -> Iterator[
     group_width, label_width = min(16, group_width), min(32, label_width)
     ruler = Ruler.of(tensor.low, tensor.high, max(8, width - group_width - label_width - form.width - 8), unicode=False)
     rows, cols = tensor.matrix_shape
-    for lead in _leads(tensor.lead_shape):
+    for lead in itertools.product(*map(range, tensor.lead_shape)):
         yield from _lead_line(tensor, lead)
         for row in range(rows):
             for col, value in enumerate(tensor.row(lead, row, 0, cols) or ()):
@@ -87,7 +88,7 @@ def matrix(tensor: Tensor, width: int = WIDTH) -> Iterator[str]:
     if tensor.values is None:
         yield from _table(tensor, (0,) * len(tensor.lead_shape), width)
         return
-    for lead in _leads(tensor.lead_shape):
+    for lead in itertools.product(*map(range, tensor.lead_shape)):
         yield from _lead_line(tensor, lead)
         yield from _table(tensor, lead, width)
 
@@ -96,15 +97,6 @@ def _lead_line(tensor: Tensor, lead: tuple[int, ...]) -> Iterator[str]:
     """Yield the leading index that the following lines belong to, if the tensor has leading axes."""
     if lead:
         yield "  " + ", ".join(f"{axis} {index}" for axis, index in zip(tensor.axes, lead, strict=False)) + ":"
-
-
-def _leads(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    if not shape:
-        yield ()
-        return
-    for first in range(shape[0]):
-        for rest in _leads(shape[1:]):
-            yield (first, *rest)
 
 
 def _table(tensor: Tensor, lead: tuple[int, ...], width: int) -> Iterator[str]:

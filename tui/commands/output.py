@@ -7,12 +7,11 @@ import os
 import sys
 from collections.abc import Iterable
 from io import TextIOWrapper
-from typing import TextIO
 
 from attn_tutor.lessons.results.clean_text import clean_code
 from attn_tutor.tui.tty.clean_output import PLAIN, Colored, command
 from attn_tutor.tui.tty.exit_codes import ExitCode
-from attn_tutor.tui.tty.terminal import given_environment, in_ascii, output_encoding, this_terminal
+from attn_tutor.tui.tty.terminal import encodable, given_environment, output_encoding, this_terminal
 
 
 class CommandError(Exception):
@@ -50,21 +49,11 @@ def print_lines(lines: Iterable[str | Colored]) -> None:
     for line in lines:
         if isinstance(line, Colored):
             command(line.color)
-            print(_encodable(line.text, sys.stdout), end="")
+            print(encodable(line.text, sys.stdout.encoding), end="")
             command(PLAIN)
             print()
         else:
-            print(_encodable(line, sys.stdout))
-
-
-def _encodable(text: str, stream: TextIO) -> str:
-    """Return text with ASCII, or an escape, in place of what the encoding of a stream lacks."""
-    encoding = stream.encoding or "utf-8"
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return in_ascii(text).encode(encoding, "backslashreplace").decode(encoding)
-    return text
+            print(encodable(line, sys.stdout.encoding))
 
 
 def print_now(lines: Iterable[str | Colored]) -> None:
@@ -94,7 +83,7 @@ def print_error(error: object) -> None:
     if sys.stderr is None:  # closed: the exit status alone says that something went wrong
         return
     try:
-        print(_encodable(f"attn-tutor: {error}", sys.stderr), file=sys.stderr, flush=True)
+        print(encodable(f"attn-tutor: {error}", sys.stderr.encoding), file=sys.stderr, flush=True)
     except OSError:
         discard_output()
 

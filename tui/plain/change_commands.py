@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 
@@ -365,7 +366,7 @@ def _told_apart(values: Sequence[float], dtypes: Sequence[str]) -> tuple[str, st
 def _pairs(earlier: Tensor, tensor: Tensor) -> Iterator[tuple[Index, float, float]]:
     """Yield the numbers that are known of a tensor, before and after: all of them, or those of its corner."""
     if tensor.values is not None and earlier.values is not None:
-        yield from zip(_indices(tensor.shape), earlier.values, tensor.values, strict=True)
+        yield from zip(itertools.product(*map(range, tensor.shape)), earlier.values, tensor.values, strict=True)
         return
     before, after = earlier.window, tensor.window
     if before is None or after is None or (before.lead, before.top, before.left) != (after.lead, after.top, after.left):
@@ -380,12 +381,3 @@ def _row_name(tensor: Tensor, index: Index) -> str:
     row, labels = index[-2] if len(index) > 1 else 0, tensor.row_labels
     lead = f"{','.join(map(str, index[:-2]))}," if len(index) > 2 else ""
     return f"{lead}{labels[row] if row < len(labels) else row}"
-
-
-def _indices(shape: Index) -> Iterator[Index]:
-    if not shape:
-        yield ()
-        return
-    for first in range(shape[0]):
-        for rest in _indices(shape[1:]):
-            yield (first, *rest)

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.tty.terminal import in_ascii
+from attn_tutor.tui.tty.terminal import encodable
 
 
 class Interrupts:
@@ -140,9 +140,4 @@ class Console:
 
     def _encodable(self, line: str) -> str:
         """Return a line without characters that the output lacks; these become ASCII, or else escapes."""
-        encoding = (self._out.encoding or "utf-8") if self.unicode else "ascii"
-        try:
-            line.encode(encoding)
-        except UnicodeEncodeError:
-            return in_ascii(line).encode(encoding, "backslashreplace").decode(encoding)
-        return line
+        return encodable(line, self._out.encoding if self.unicode else "ascii")

@@ -65,11 +65,6 @@ class ExplainCommands:
         """The explanation that was printed last."""
         return self.path[-1] if self.path else None
 
-    @property
-    def references(self) -> tuple[int, ...]:
-        """The operands of the last explanation, as the run knows them."""
-        return tuple(operand.ref for operand in self.path[-1].operands) if self.path else ()
-
     def forget(self) -> None:
         """Forget the explanations, because their run is gone."""
         self.path = []

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from attn_tutor.lessons.render import linear_matrix
+from attn_tutor.lessons.render.matrix_part import lead_text
 from attn_tutor.lessons.render.numbers import number_format, visible
 from attn_tutor.lessons.results.result import Tensor
 from attn_tutor.lessons.results.summaries import row_stats
@@ -162,7 +163,7 @@ class MatrixCommands:
         for lead in part.leads:
             matrix = subjects.cut(tensor, part, lead, subjects.values(self._session, subject, part, lead))
             if lead:
-                yield f"{subjects.lead_words(tensor, lead)}:"
+                yield f"{lead_text(tensor, lead)}:"
             yield from linear_matrix.matrix(matrix, self._console.width)
 
     def taken(self, text: str) -> Generator[str, None, Tensor]:
@@ -217,7 +218,7 @@ class MatrixCommands:
             stats = self._session.ask(RowQuestion(tensor.name, lead, row, 5, unit, tensor.matrix_shape))
         else:
             raise Refused(say("row-gone", "The numbers of this row are not kept."))
-        before = f"{subjects.lead_words(tensor, lead)}, " if lead else ""
+        before = f"{lead_text(tensor, lead)}, " if lead else ""
         said = row_text(tensor, stats, ROOM, self._console.unicode).replace("   ", "; ")
         yield from self._console.wrapped(f"{tensor.name}, {before}{said}.")
 
@@ -234,7 +235,7 @@ class MatrixCommands:
         if (unit := subject.unit_of(tensor)) is None:
             raise Refused(say("no-blocks", "There is no overview of {name} here.", name=tensor.name))
         blocks = self._session.ask(BlocksQuestion(tensor.name, lead, high, wide, "max", unit, (rows, columns)))
-        at = f", {subjects.lead_words(tensor, lead)}" if lead else ""
+        at = f", {lead_text(tensor, lead)}" if lead else ""
         yield from self._console.wrapped(
             say(
                 "overview",
@@ -266,7 +267,7 @@ def row_sentence(tensor: Tensor, lead: subjects.Index, row: int, left: int, valu
         else [f"{visible(text)}{KEPT_SPACE}{number}" for text, number in zip(columns, numbers, strict=True)]
     )
     words = ", ".join(cells)
-    start = [subjects.lead_words(tensor, lead)] if lead else []
+    start = [lead_text(tensor, lead)] if lead else []
     if len(tensor.shape) == 1:
         return f"{tensor.name}: {words}."
     label = visible(tensor.row_labels[row]) if row < len(tensor.row_labels) else ""

@@ -261,11 +261,6 @@ def cut(tensor: Tensor, of: Part, lead: Index, numbers: Sequence[Sequence[float]
     )
 
 
-def lead_words(tensor: Tensor, lead: Index) -> str:
-    """Return leading indices in words: `batch 0, head 1`; "" for none."""
-    return ", ".join(f"{axis} {at}" for axis, at in zip(tensor.axes, lead, strict=False))
-
-
 def cell_words(tensor: Tensor, index: Index) -> str:
     """Return a cell with its labels in brackets, except bare numbers: `weights[1,0] (have, I)`."""
     words = [

@@ -197,3 +197,13 @@ ASCII = str.maketrans({"·": "*", "√": "sqrt ", "×": "x", "…": "...", "→"
 def in_ascii(text: str) -> str:
     """Replace the non-ASCII characters that lessons use by ASCII."""
     return text.translate(ASCII)
+
+
+def encodable(text: str, encoding: str | None) -> str:
+    """Return text with ASCII, or an escape, in place of what an encoding lacks."""
+    encoding = encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return in_ascii(text).encode(encoding, "backslashreplace").decode(encoding)
+    return text

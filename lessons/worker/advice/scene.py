@@ -292,8 +292,6 @@ OPERATORS: dict[type[ast.operator], str] = {
     ast.Div: "div",
 }
 
-Shape = tuple[int, ...]
-
 
 def failed_operation(error: BaseException, filename: str, source: str) -> str:
     """Describe the operation that raised an exception: its name and the shapes of its operands, such as `@ 6x3 6x3`.

@@ -108,15 +108,15 @@ def _results_of(record: Record, filename: str) -> list[IntermediateResult]:
         if value is None or size + value.numel() * value.element_size() > MOST_BYTES:
             continue
         size += value.numel() * value.element_size()
-        makers = (max(wrote.get(item.storage, -1), viewed.get(_view(item), -1)) for item in operands)
+        makers = (max(wrote.get(item.storage, -1), viewed.get(item.view, -1)) for item in operands)
         parents = frozenset(index for index in makers if index >= 0)
         assigned = positions.assigned(origin)
         name = (assigned or positions.code(origin) or event.op)[:LONGEST_NAME]
         if event.info.written or region.storage not in {item.storage for item in operands}:
             wrote[region.storage] = len(found)
-        elif _view(region) not in {_view(item) for item in operands}:
+        elif region.view not in {item.view for item in operands}:
             # A view makes nothing: what reads the same parameter later does not depend on it.
-            viewed[_view(region)] = len(found)
+            viewed[region.view] = len(found)
         fixed = all(found[index].fixed for index in parents) and all(
             item.storage in made or item.storage in wrote for item in operands
         )
@@ -130,10 +130,6 @@ def _results_of(record: Record, filename: str) -> list[IntermediateResult]:
 def _site(event: Event, filename: str) -> Site | None:
     """Return the innermost site in a file that called an operation; None if there is none."""
     return next((site for site in event.sites if site[0].co_filename == filename), None)
-
-
-def _view(region: Region) -> tuple[object, ...]:
-    return region.storage, region.offset, region.shape, region.stride
 
 
 def _filled_piece_by_piece(events: Sequence[Event]) -> dict[int, Event]:
@@ -258,11 +254,6 @@ def kinship(one: torch.Tensor, other: torch.Tensor, limits: Limits = JUDGED) -> 
     return "permuted"
 
 
-def equal(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Return whether two tensors hold the same numbers: in the same places if their shapes agree, else as views do."""
-    return kinship(one, other) in ("same", "arranged")
-
-
 def _arrangements(value: torch.Tensor) -> Iterator[torch.Tensor]:
     """Yield the numbers row by row, for every order of the axes."""
     bare = value.squeeze()
@@ -306,10 +297,6 @@ class Kinships:
         self._theirs, self._ours = theirs, ours
         self._similar = _similar(_prints(theirs), _prints(ours), TOLERANCE)
         self._known: dict[tuple[int, int], Kinship] = {}
-
-    def similar(self, ours: int) -> list[int]:
-        """Return the indices of those of their results that may hold the same numbers as one of ours."""
-        return self._similar[ours]
 
     def of(self, theirs: int, ours: int) -> Kinship:
         """Return how one of their results compares with one of ours, by their indices."""

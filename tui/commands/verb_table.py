@@ -10,9 +10,8 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol
 
-from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording, of_table
 
 Arguments = Callable[[argparse.ArgumentParser], None]
 """Declares the arguments that follow a verb."""
@@ -25,14 +24,18 @@ class Verb:
     Attributes:
         name: how learners write it.
         module: the module of this package whose `run` does the work.
-        summary: says what the verb does, for the help.
+        english: what the verb does, for the help.
         add_arguments: the function that declares its arguments.
     """
 
     name: str
     module: str
-    summary: Callable[[], str]
+    english: str
     add_arguments: Arguments
+
+    def summary(self) -> str:
+        """Say what the verb does, for the help."""
+        return of_table(f"{TEXT_GROUP}/{self.name}", self.english)
 
     def run(self, options: argparse.Namespace) -> int:
         """Do the work of the verb and return the exit code. Raises `CommandError`."""
@@ -40,27 +43,7 @@ class Verb:
         return exit_code
 
 
-class Declare(Protocol):
-    """Makes a decorator, which makes a function declare the arguments of a new verb."""
-
-    def __call__(self, name: str, module: str, summary: Callable[[], str]) -> Callable[[Arguments], Arguments]:
-        """Return the decorator for a verb."""
-        ...
-
-
-def declaring(verbs: list[Verb]) -> Declare:
-    """Return what declares verbs and adds them to a list."""
-
-    def verb(name: str, module: str, summary: Callable[[], str]) -> Callable[[Arguments], Arguments]:
-        def declare(add_arguments: Arguments) -> Arguments:
-            verbs.append(Verb(name, module, summary, add_arguments))
-            return add_arguments
-
-        return declare
-
-    return verb
-
-
+TEXT_GROUP = "command/arguments"
 say = Wording("command/arguments")
 
 
@@ -168,10 +151,23 @@ def add_set(parser: argparse.ArgumentParser) -> None:
 VERBS: list[Verb] = []
 """The verbs, in the order in which they are declared below; last those for authors."""
 
-_verb = declaring(VERBS)
+
+def texts() -> dict[str, str]:
+    """Return the English summaries of all verbs by their ids."""
+    return {f"{TEXT_GROUP}/{verb.name}": verb.english for verb in VERBS}
 
 
-@_verb("list", "list_course", lambda: say("list", "list the lessons, steps, and exercises, with your progress"))
+def _verb(name: str, module: str, english: str) -> Callable[[Arguments], Arguments]:
+    """Make a function declare the arguments of a new verb."""
+
+    def declare(add_arguments: Arguments) -> Arguments:
+        VERBS.append(Verb(name, module, english, add_arguments))
+        return add_arguments
+
+    return declare
+
+
+@_verb("list", "list_course", "list the lessons, steps, and exercises, with your progress")
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     add_json(parser)
@@ -180,7 +176,7 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@_verb("run", "run_lesson", lambda: say("run", "run a lesson and print it as text"))
+@_verb("run", "run_lesson", "run a lesson and print it as text")
 def _run_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     add_lesson(parser)
@@ -198,11 +194,7 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-@_verb(
-    "train",
-    "train_model",
-    lambda: say("train", "train the model of a lesson on this machine, for its later steps to use"),
-)
+@_verb("train", "train_model", "train the model of a lesson on this machine, for its later steps to use")
 def _train_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     add_lesson(parser)
@@ -213,11 +205,7 @@ def _train_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help=say("train/json", "print JSON documents, one on each line"))
 
 
-@_verb(
-    "explain",
-    "explain_number",
-    lambda: say("explain", "show how a number was computed, all the way down to the inputs"),
-)
+@_verb("explain", "explain_number", "show how a number was computed, all the way down to the inputs")
 def _explain_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     add_lesson_or_program(parser)
@@ -245,7 +233,7 @@ def _explain_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-@_verb("flow", "show_flow", lambda: say("flow", "show which tensors were computed from which"))
+@_verb("flow", "show_flow", "show which tensors were computed from which")
 def _flow_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     add_lesson_or_program(parser)
@@ -264,7 +252,7 @@ def _flow_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@_verb("show", "show_tensor", lambda: say("show", "list the tensors in a file of your own, or show one of them"))
+@_verb("show", "show_tensor", "list the tensors in a file of your own, or show one of them")
 def _show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", metavar="FILE", help=say("show/file", "a file of tensors: .safetensors, .pt, .npy or .npz")
@@ -285,20 +273,14 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @_verb(
-    "nan",
-    "hunt_nan",
-    lambda: say("nan", "find the first number of your program that is not finite, where it came from, and what helps"),
+    "nan", "hunt_nan", "find the first number of your program that is not finite, where it came from, and what helps"
 )
 def _nan_arguments(parser: argparse.ArgumentParser) -> None:
     add_own_program(parser)
     add_json(parser)
 
 
-@_verb(
-    "open",
-    "open_program",
-    lambda: say("open", "open a Python program of your own: every tensor, explained, with what-if and a prompt"),
-)
+@_verb("open", "open_program", "open a Python program of your own: every tensor, explained, with what-if and a prompt")
 def _open_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "%(prog)s [-h] [--watch] [--no-limits] [--plain [--columns N]] FILE.py [-- ARGS]"
     parser.add_argument(
@@ -319,11 +301,7 @@ def _open_arguments(parser: argparse.ArgumentParser) -> None:
     add_columns(parser)
 
 
-@_verb(
-    "diff",
-    "compare_programs",
-    lambda: say("diff", "compare what two programs of yours compute, up to the first number that differs"),
-)
+@_verb("diff", "compare_programs", "compare what two programs of yours compute, up to the first number that differs")
 def _diff_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("one", metavar="FILE", help=say("diff/one", "a Python file of your own, or what --save wrote"))
     parser.add_argument("other", metavar="OTHER", nargs="?", help=say("diff/other", "the file to compare it with"))
@@ -354,7 +332,7 @@ def _diff_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-@_verb("check", "check_answer", lambda: say("check", "check a file with your answer to an exercise"))
+@_verb("check", "check_answer", "check a file with your answer to an exercise")
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     add_exercise(parser)
@@ -370,11 +348,7 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-@_verb(
-    "watch",
-    "watch_file",
-    lambda: say("watch", "check a file each time you save it, as you work on it in your own editor"),
-)
+@_verb("watch", "watch_file", "check a file each time you save it, as you work on it in your own editor")
 def _watch_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     add_exercise(parser)
@@ -393,13 +367,13 @@ def _watch_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@_verb("check-all", "check_all", lambda: say("check-all", "check your latest passing answer to every exercise again"))
+@_verb("check-all", "check_all", "check your latest passing answer to every exercise again")
 def _check_all_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     add_json(parser)
 
 
-@_verb("history", "show_history", lambda: say("history", "list your attempts, with what you changed each time"))
+@_verb("history", "show_history", "list your attempts, with what you changed each time")
 def _history_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     parser.add_argument(
@@ -418,7 +392,7 @@ def _history_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--show", metavar="N", help=say("history/show", "print only the code of attempt N"))
 
 
-@_verb("glossary", "show_glossary", lambda: say("glossary", "explain the terms of the course"))
+@_verb("glossary", "show_glossary", "explain the terms of the course")
 def _glossary_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     parser.add_argument(
@@ -427,16 +401,14 @@ def _glossary_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-@_verb("references", "show_references", lambda: say("references", "list further reading"))
+@_verb("references", "show_references", "list further reading")
 def _references_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     add_json(parser)
 
 
 @_verb(
-    "courses",
-    "manage_courses",
-    lambda: say("courses", "list the courses that you can open; add a course by someone else, verify or remove it"),
+    "courses", "manage_courses", "list the courses that you can open; add a course by someone else, verify or remove it"
 )
 def _courses_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -468,11 +440,7 @@ def _courses_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-@_verb(
-    "export",
-    "export_files",
-    lambda: say("export", "save your progress to a file, or take home your code and what you read"),
-)
+@_verb("export", "export_files", "save your progress to a file, or take home your code and what you read")
 def _export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = say(
         "export/usage-of-kinds",
@@ -526,17 +494,13 @@ def _export_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
 
 
-@_verb("import", "import_progress", lambda: say("import", "add progress and code from an exported file to yours"))
+@_verb("import", "import_progress", "add progress and code from an exported file to yours")
 def _import_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     parser.add_argument("file", metavar="FILE", help=say("import/file", "the file to read, or - for standard input"))
 
 
-@_verb(
-    "report",
-    "report_progress",
-    lambda: say("report", "for teachers: show how a learner or a class is doing, from exported files"),
-)
+@_verb("report", "report_progress", "for teachers: show how a learner or a class is doing, from exported files")
 def _report_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     parser.add_argument(
@@ -552,7 +516,7 @@ def _report_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-@_verb("doctor", "doctor", lambda: say("doctor", "check everything that the tutor depends on, and say what is wrong"))
+@_verb("doctor", "doctor", "check everything that the tutor depends on, and say what is wrong")
 def _doctor_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
@@ -563,7 +527,7 @@ SCHEMAS = ("course", "lesson", "exercise", "mistakes", "glossary", "references")
 """The kinds of files with a schema, as `lessons.authoring.format_schema` has them."""
 
 
-@_verb("new", "new_files", lambda: say("new", "for authors: write a course, a lesson or an exercise to begin with"))
+@_verb("new", "new_files", "for authors: write a course, a lesson or an exercise to begin with")
 def _new_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
@@ -581,11 +545,7 @@ def _new_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@_verb(
-    "preview",
-    "preview_lesson",
-    lambda: say("preview", "for authors: show a lesson that you are writing, again each time you save it"),
-)
+@_verb("preview", "preview_lesson", "for authors: show a lesson that you are writing, again each time you save it")
 def _preview_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
@@ -599,7 +559,7 @@ def _preview_arguments(parser: argparse.ArgumentParser) -> None:
     add_columns(parser)
 
 
-@_verb("schema", "print_schema", lambda: say("schema", "for authors: print what a file may contain, as a JSON Schema"))
+@_verb("schema", "print_schema", "for authors: print what a file may contain, as a JSON Schema")
 def _schema_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "kind",
@@ -609,11 +569,7 @@ def _schema_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@_verb(
-    "lint",
-    "lint_course",
-    lambda: say("lint", "for authors: find mistakes in lesson files, and exercises and claims that do not hold"),
-)
+@_verb("lint", "lint_course", "for authors: find mistakes in lesson files, and exercises and claims that do not hold")
 def _lint_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     parser.add_argument(
@@ -644,9 +600,7 @@ def _lint_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @_verb(
-    "record",
-    "record_course",
-    lambda: say("record", "for authors: record the results of a course, which learners see until a lesson has run"),
+    "record", "record_course", "for authors: record the results of a course, which learners see until a lesson has run"
 )
 def _record_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", help=say("record/folder", "the folder of the course"))
@@ -664,7 +618,7 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@_verb("texts", "list_texts", lambda: say("texts", "for translators: list every text that learners read, with its id"))
+@_verb("texts", "list_texts", "for translators: list every text that learners read, with its id")
 def _texts_arguments(parser: argparse.ArgumentParser) -> None:
     add_course(parser)
     parser.add_argument(

@@ -16,9 +16,10 @@ from attn_tutor.lessons.format.lesson import Step
 from attn_tutor.lessons.format.template import Key, keys_of
 from attn_tutor.lessons.render.numbers import visible
 from attn_tutor.lessons.results.result import Tensor
-from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.texts.wording import Wording, of_table
 from attn_tutor.tui.actions.table import NAMED
 
+TEXT_GROUP = "plain/commands"
 say = Wording("plain/commands")
 
 Handler = Callable[[str], Iterable[str]]
@@ -34,361 +35,206 @@ class PlainCommand(NamedTuple):
     Attributes:
         word: what a learner types.
         letter: the short form, "" for none; where the screen has a key for the same, it is that key.
-        form: what may follow the word.
-        help: the sentence for the help.
+        form: what may follow the word, in English; "" if nothing does.
+        help: the sentence for the help, in English.
         actions: the actions of the screen that it stands for.
     """
 
     word: str
     letter: str
-    form: Callable[[], str]
-    help: Callable[[], str]
-    actions: tuple[str, ...] = ()
+    form: str
+    help: str
+    actions: tuple[str, ...]
+
+    def said_form(self) -> str:
+        """Return what may follow the word."""
+        return of_table(f"{TEXT_GROUP}/{self.word}-form", self.form) if self.form else ""
+
+    def said_help(self) -> str:
+        """Return the sentence for the help."""
+        return of_table(f"{TEXT_GROUP}/{self.word}", self.help)
 
 
-_command = PlainCommand
-
-
-def _alone() -> str:
-    """Return the form of a command that nothing follows."""
-    return ""
+def _command(word: str, letter: str, help: str, actions: str = "", form: str = "") -> PlainCommand:
+    return PlainCommand(word, letter, form, help, tuple(actions.split()))
 
 
 TABLE: tuple[PlainCommand, ...] = (
     # Through the course
-    _command("next", "n", _alone, lambda: say("next", "go to the next step"), ("tutor.next", "tutor.next-anywhere")),
-    _command("back", "b", _alone, lambda: say("back", "go to the step before"), ("tutor.back", "tutor.back-anywhere")),
-    _command("side", "i", _alone, lambda: say("side", "open the side step, which never counts"), ("tutor.side-step",)),
-    _command(
-        "again",
-        "",
-        _alone,
-        lambda: say("again", "print this step again"),
-        ("text.scroll", "text.jump", "exercise.fold", "tutor.redraw"),
-    ),
+    _command("next", "n", "go to the next step", "tutor.next tutor.next-anywhere"),
+    _command("back", "b", "go to the step before", "tutor.back tutor.back-anywhere"),
+    _command("side", "i", "open the side step, which never counts", "tutor.side-step"),
+    _command("again", "", "print this step again", "text.scroll text.jump exercise.fold tutor.redraw"),
     _command(
         "map",
         "m",
-        _alone,
-        lambda: say("map", "list the lessons, with your progress"),
-        ("tutor.map", "list.move", "tensors.search", "tensors.all", "search.words"),
+        "list the lessons, with your progress",
+        "tutor.map list.move tensors.search tensors.all search.words",
     ),
-    _command(
-        "steps",
-        "",
-        lambda: say("steps-form", "[LESSON]"),
-        lambda: say("steps", "list the steps of a lesson, with your progress"),
-    ),
+    _command("steps", "", "list the steps of a lesson, with your progress", form="[LESSON]"),
     _command(
         "go",
         "",
-        lambda: say("go-form", "LESSON [STEP]"),
-        lambda: say("go", "open a lesson where you left off, or one of its steps, by number or name"),
-        ("map.open", "list.choose"),
+        "open a lesson where you left off, or one of its steps, by number or name",
+        "map.open list.choose",
+        form="LESSON [STEP]",
     ),
-    _command(
-        "courses",
-        "",
-        _alone,
-        lambda: say("courses", "list the courses that you can open, with your progress"),
-    ),
-    _command(
-        "course",
-        "",
-        lambda: say("course-form", "ID"),
-        lambda: say("course", "switch to a different course"),
-        ("map.open",),
-    ),
-    _command("progress", "", _alone, lambda: say("progress", "say how far you are, and what is due for review")),
-    _command(
-        "review", "v", _alone, lambda: say("review", "open the next exercise that is due for review"), ("map.review",)
-    ),
+    _command("courses", "", "list the courses that you can open, with your progress"),
+    _command("course", "", "switch to a different course", "map.open", form="ID"),
+    _command("progress", "", "say how far you are, and what is due for review"),
+    _command("review", "v", "open the next exercise that is due for review", "map.review"),
     _command(
         "challenge",
         "",
-        lambda: say("challenge-form", "[LESSON]"),
-        lambda: say("challenge", "try the challenge of a lesson; if you pass, you may skip the rest"),
-        ("map.challenge",),
+        "try the challenge of a lesson; if you pass, you may skip the rest",
+        "map.challenge",
+        form="[LESSON]",
     ),
-    _command(
-        "return",
-        "j",
-        _alone,
-        lambda: say("return", "go back to where you were before a jump"),
-        ("tutor.jump-back",),
-    ),
+    _command("return", "j", "go back to where you were before a jump", "tutor.jump-back"),
     _command(
         "glossary",
         "",
-        lambda: say("glossary-form", "[TERM]"),
-        lambda: say("glossary", "say what a term means, or list the terms"),
-        ("tutor.glossary", "glossary.search", "glossary.move"),
+        "say what a term means, or list the terms",
+        "tutor.glossary glossary.search glossary.move",
+        form="[TERM]",
     ),
-    _command(
-        "term",
-        "",
-        lambda: say("term-form", "TERM"),
-        lambda: say("term", "go to the step that introduces a term"),
-        ("glossary.go",),
-    ),
+    _command("term", "", "go to the step that introduces a term", "glossary.go", form="TERM"),
     # Numbers
     _command(
         "call",
         "",
-        lambda: say("call-form", "NUMBER"),
-        lambda: say("call", "show an earlier call of this function: call 3, or call before, after, first, last"),
-        ("program.call", "program.call-far"),
+        "show an earlier call of this function: call 3, or call before, after, first, last",
+        "program.call program.call-far",
+        form="NUMBER",
     ),
-    _command(
-        "run",
-        "r",
-        _alone,
-        lambda: say("run", "run the step, or your code, and print what comes of it"),
-        ("tutor.rerun", "exercise.run"),
-    ),
+    _command("run", "r", "run the step, or your code, and print what comes of it", "tutor.rerun exercise.run"),
     _command(
         "show",
         "s",
-        lambda: say("show-form", "NAME[INDEX]"),
-        lambda: say("show", "print a matrix as a table, or a part of it: show weights[1], show weights[0:3, 2]"),
-        (
-            "matrix.move",
-            "matrix.jump",
-            "matrix.head",
-            "matrix.batch",
-            "matrix.cells",
-            "matrix.enter-block",
-            "matrix.zoom-in",
-        ),
+        "print a matrix as a table, or a part of it: show weights[1], show weights[0:3, 2]",
+        "matrix.move matrix.jump matrix.head matrix.batch matrix.cells matrix.enter-block matrix.zoom-in",
+        form="NAME[INDEX]",
     ),
+    _command("read", "", "print a matrix or a part of it in sentences, one for each row", form="NAME[INDEX]"),
+    _command("shapes", "", "say which tensors each line of the code takes and makes, with their shapes"),
+    _command("sentences", "", "have all matrices printed in sentences, and with the next sentences as tables again"),
     _command(
-        "read",
-        "",
-        lambda: say("read-form", "NAME[INDEX]"),
-        lambda: say("read", "print a matrix or a part of it in sentences, one for each row"),
-    ),
-    _command(
-        "shapes",
-        "",
-        _alone,
-        lambda: say("shapes", "say which tensors each line of the code takes and makes, with their shapes"),
-    ),
-    _command(
-        "sentences",
-        "",
-        _alone,
-        lambda: say("sentences", "have all matrices printed in sentences, and with the next sentences as tables again"),
-    ),
-    _command(
-        "row",
-        "t",
-        lambda: say("row-form", "NAME[ROW]"),
-        lambda: say("row", "describe a row: its largest values, and its entropy or sum"),
-        ("matrix.statistics",),
+        "row", "t", "describe a row: its largest values, and its entropy or sum", "matrix.statistics", form="NAME[ROW]"
     ),
     _command(
         "overview",
         "o",
-        lambda: say("overview-form", "NAME"),
-        lambda: say("overview", "print the greatest number of each block of a large matrix"),
-        ("matrix.overview", "matrix.zoom-out"),
+        "print the greatest number of each block of a large matrix",
+        "matrix.overview matrix.zoom-out",
+        form="NAME",
     ),
     _command(
         "explain",
         "e",
-        lambda: say("explain-form", "NAME[INDEX] [LEVELS]"),
-        lambda: say("explain", "say how a number was computed; with LEVELS, also what it was computed from"),
-        ("number.explain", "question.explain"),
+        "say how a number was computed; with LEVELS, also what it was computed from",
+        "number.explain question.explain",
+        form="NAME[INDEX] [LEVELS]",
     ),
     _command(
         "follow",
         "",
-        lambda: say("follow-form", "NUMBER"),
-        lambda: say("follow", "explain one of the numbers that it was computed from; its number alone will do"),
-        ("explanation.choose", "explanation.jump", "explanation.follow"),
+        "explain one of the numbers that it was computed from; its number alone will do",
+        "explanation.choose explanation.jump explanation.follow",
+        form="NUMBER",
     ),
-    _command(
-        "up",
-        "",
-        _alone,
-        lambda: say("up", "go back to the explanation before"),
-        ("explanation.back", "number.back"),
-    ),
-    _command("flow", "f", _alone, lambda: say("flow", "list what was computed from what"), ("tutor.flow", "flow.move")),
-    _command(
-        "open",
-        "",
-        lambda: say("open-form", "BOX"),
-        lambda: say("open", "list what is inside a box of the flow, or no longer"),
-        ("flow.toggle",),
-    ),
-    _command(
-        "box",
-        "",
-        lambda: say("box-form", "BOX"),
-        lambda: say("box", "print the matrix of a box of the flow"),
-        ("flow.matrix",),
-    ),
+    _command("up", "", "go back to the explanation before", "explanation.back number.back"),
+    _command("flow", "f", "list what was computed from what", "tutor.flow flow.move"),
+    _command("open", "", "list what is inside a box of the flow, or no longer", "flow.toggle", form="BOX"),
+    _command("box", "", "print the matrix of a box of the flow", "flow.matrix", form="BOX"),
     # What if
     _command(
         "set",
         "w",
-        lambda: say("set-form", "NAME[INDEX] = VALUE"),
-        lambda: say("set", "change a number, run again, and say what that changes"),
-        ("step.what-if", "rows.type"),
+        "change a number, run again, and say what that changes",
+        "step.what-if rows.type",
+        form="NAME[INDEX] = VALUE",
     ),
     _command(
         "knob",
         "k",
-        lambda: say("knob-form", "[NAME VALUE]"),
-        lambda: say("knob", "change the words, the mask, a size, ...; alone: list what can be changed"),
-        ("rows.choose", "rows.jump", "rows.turn", "what-if.search"),
+        "change the words, the mask, a size, ...; alone: list what can be changed",
+        "rows.choose rows.jump rows.turn what-if.search",
+        form="[NAME VALUE]",
     ),
-    _command("changes", "", _alone, lambda: say("changes", "list what you have changed")),
+    _command("changes", "", "list what you have changed"),
     _command(
         "compare",
         "d",
-        lambda: say("compare-form", "[NAME]"),
-        lambda: say("compare", "list what your changes have changed, with the numbers before and after"),
-        ("step.flip",),
+        "list what your changes have changed, with the numbers before and after",
+        "step.flip",
+        form="[NAME]",
     ),
-    _command("undo", "u", _alone, lambda: say("undo", "undo the last change"), ("what-if.undo", "rows.put-back")),
-    _command("redo", "", _alone, lambda: say("redo", "make it again"), ("what-if.redo",)),
-    _command("reset", "", _alone, lambda: say("reset", "undo all changes"), ("what-if.restore",)),
+    _command("undo", "u", "undo the last change", "what-if.undo rows.put-back"),
+    _command("redo", "", "make it again", "what-if.redo"),
+    _command("reset", "", "undo all changes", "what-if.restore"),
     # Tasks
     _command(
         "answer",
         "a",
-        lambda: say("answer-form", "TEXT"),
-        lambda: say("answer", "answer the question"),
-        ("options.choose", "options.take", "options.letter", "answer-line.check", "flow.point"),
+        "answer the question",
+        "options.choose options.take options.letter answer-line.check flow.point",
+        form="TEXT",
     ),
     _command(
         "point",
         "",
-        lambda: say("point-form", "NAME[INDEX]"),
-        lambda: say("point", "answer with a cell, or with a numbered number of an explanation: point 2"),
-        ("find.point", "question.enter"),
+        "answer with a cell, or with a numbered number of an explanation: point 2",
+        "find.point question.enter",
+        form="NAME[INDEX]",
     ),
     _command(
-        "code",
-        "",
-        lambda: say("code-form", "[END]"),
-        lambda: say("code", "write your code: lines, up to a line with a period alone, or with END"),
-        ("task.edit",),
+        "code", "", "write your code: lines, up to a line with a period alone, or with END", "task.edit", form="[END]"
     ),
-    _command(
-        "draft",
-        "",
-        _alone,
-        lambda: say("draft", "print your code as it is"),
-    ),
+    _command("draft", "", "print your code as it is"),
     _command(
         "line",
         "",
-        lambda: say("line-form", "NUMBER [CODE]"),
-        lambda: say(
-            "line", "print a line of your code, or write another in its place, which is indented as the old one is"
-        ),
+        "print a line of your code, or write another in its place, which is indented as the old one is",
+        form="NUMBER [CODE]",
     ),
-    _command(
-        "starter",
-        "",
-        _alone,
-        lambda: say("starter", "switch to the starter code, and back"),
-        ("exercise.reset",),
-    ),
-    _command(
-        "edit",
-        "",
-        _alone,
-        lambda: say("edit", "write it in your own editor: $VISUAL or $EDITOR"),
-        ("exercise.outside",),
-    ),
-    _command(
-        "check",
-        "c",
-        lambda: say("check-form", "[FILE]"),
-        lambda: say("check", "have your code judged; with FILE, the code in that file"),
-        ("exercise.check",),
-    ),
+    _command("starter", "", "switch to the starter code, and back", "exercise.reset"),
+    _command("edit", "", "write it in your own editor: $VISUAL or $EDITOR", "exercise.outside"),
+    _command("check", "c", "have your code judged; with FILE, the code in that file", "exercise.check", form="[FILE]"),
     _command(
         "difference",
         "",
-        _alone,
-        lambda: say("difference", "print the first result that differs, yours and the expected one"),
-        ("exercise.difference", "difference.flip"),
+        "print the first result that differs, yours and the expected one",
+        "exercise.difference difference.flip",
     ),
-    _command(
-        "hint",
-        "h",
-        _alone,
-        lambda: say("hint", "read the next hint"),
-        ("exercise.hint", "question.hint", "experiment.hint"),
-    ),
-    _command(
-        "solution",
-        "",
-        _alone,
-        lambda: say("solution", "read the solution; if you have not solved it, this gives up"),
-    ),
-    _command(
-        "retract",
-        "",
-        _alone,
-        lambda: say("retract", "take back giving up"),
-        ("solution.take-back",),
-    ),
+    _command("hint", "h", "read the next hint", "exercise.hint question.hint experiment.hint"),
+    _command("solution", "", "read the solution; if you have not solved it, this gives up"),
+    _command("retract", "", "take back giving up", "solution.take-back"),
     # Trainings and the prompt
+    _command("train", "g", "train the model; Ctrl+C pauses it, and train goes on", "training.go"),
+    _command("stop", "", "end a paused training", "tutor.stop"),
     _command(
-        "train",
-        "g",
-        _alone,
-        lambda: say("train", "train the model; Ctrl+C pauses it, and train goes on"),
-        ("training.go",),
-    ),
-    _command("stop", "", _alone, lambda: say("stop", "end a paused training"), ("tutor.stop",)),
-    _command(
-        "curves",
-        "",
-        lambda: say("curves-form", "[POINTS]"),
-        lambda: say("curves", "say how the curves of the training go, in a few numbers each, or in so many"),
+        "curves", "", "say how the curves of the training go, in a few numbers each, or in so many", form="[POINTS]"
     ),
     _command(
         "snapshot",
         "",
-        lambda: say("snapshot-form", "[NUMBER]"),
-        lambda: say("snapshot", "print the next snapshot of the training, or that of a number"),
-        ("training.look", "training.look-far"),
+        "print the next snapshot of the training, or that of a number",
+        "training.look training.look-far",
+        form="[NUMBER]",
     ),
-    _command(
-        "python",
-        "p",
-        _alone,
-        lambda: say("python", "open a Python prompt with the variables of this step"),
-        ("tutor.prompt", "prompt-line.run"),
-    ),
+    _command("python", "p", "open a Python prompt with the variables of this step", "tutor.prompt prompt-line.run"),
     # The dialogue itself
-    _command("export", "x", _alone, lambda: say("export", "save your progress and code to a file"), ("tutor.export",)),
+    _command("export", "x", "save your progress and code to a file", "tutor.export"),
     _command(
         "keep",
         "",
-        lambda: say("keep-form", "WHAT [FILE]"),
-        lambda: say(
-            "keep",
-            "write a file of your own: a matrix (keep weights weights.csv, or .txt, or .svg), or module, markdown, "
-            "notebook, html: what you wrote and read",
-        ),
-        ("tutor.take-home", "home.move", "home.name", "home.take"),
+        "write a file of your own: a matrix (keep weights weights.csv, or .txt, or .svg), or module, markdown, "
+        "notebook, html: what you wrote and read",
+        "tutor.take-home home.move home.name home.take",
+        form="WHAT [FILE]",
     ),
-    _command(
-        "help",
-        "?",
-        lambda: say("help-form", "[COMMAND]"),
-        lambda: say("help", "list what can be done here"),
-        ("tutor.help", "tutor.help-anywhere"),
-    ),
-    _command("quit", "q", _alone, lambda: say("quit", "quit"), ("tutor.quit",)),
+    _command("help", "?", "list what can be done here", "tutor.help tutor.help-anywhere", form="[COMMAND]"),
+    _command("quit", "q", "quit", "tutor.quit"),
 )
 
 COMMANDS = {command.word: command for command in TABLE}
@@ -396,6 +242,12 @@ COMMANDS = {command.word: command for command in TABLE}
 
 LETTERS = {command.letter: command.word for command in TABLE if command.letter}
 """The words by their short forms."""
+
+
+def texts() -> dict[str, str]:
+    """Return the English words of all commands by their ids."""
+    helps = {f"{TEXT_GROUP}/{command.word}": command.help for command in TABLE}
+    return helps | {f"{TEXT_GROUP}/{command.word}-form": command.form for command in TABLE if command.form}
 
 
 def word_of(text: str) -> str | None:

@@ -80,11 +80,11 @@ class JourneyDialogue(ABC):
 
     def form_of(self, command: PlainCommand) -> str:
         """Return what may follow the word of a command."""
-        return command.form()
+        return command.said_form()
 
     def help_of(self, command: PlainCommand) -> str:
         """Return the sentence for the help on a command."""
-        return command.help()
+        return command.said_help()
 
     def open(
         self, lesson: Lesson, index: int, *, purpose: Purpose = Purpose.WORK, history: ChangeHistory | None = None

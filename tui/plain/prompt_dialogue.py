@@ -142,7 +142,9 @@ class PromptDialogue:
                 yield from self._outcome(result)
                 return
         if word not in self._handlers:
-            raise Refused(say("not-now", "{word} does nothing yet: {help}.", word=word, help=COMMANDS[word].help()))
+            raise Refused(
+                say("not-now", "{word} does nothing yet: {help}.", word=word, help=COMMANDS[word].said_help())
+            )
         with self._state.session.about(prompt.run):
             yield from self._handlers[word](rest)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from string import Formatter
 
@@ -13,6 +13,8 @@ from attn_tutor.lessons.authoring import interface_texts
 from attn_tutor.lessons.authoring.writing import OPEN_PHRASE, PHRASE
 from attn_tutor.lessons.reading.course_texts import Catalog
 from attn_tutor.tui.actions import help_pages, table
+from attn_tutor.tui.commands import verb_table
+from attn_tutor.tui.plain import command_table
 from tests import pseudo_language
 from tests.course import ROOT
 
@@ -45,6 +47,8 @@ EXEMPT = {
     "tui/actions/help_pages.py": "a table: see TABLES",
     "tui/actions/key_reference.py": "writes docs/reference.md, which is in English",
     "tui/actions/table.py": "a table: see TABLES",
+    "tui/commands/verb_table.py": "a table: see TABLES",
+    "tui/plain/command_table.py": "a table: see TABLES",
     "tui/commands/verbs/lint_course.py": "for authors",
     "tui/commands/verbs/list_texts.py": "for translators",
     "tui/commands/print_version.py": "names of programs",
@@ -70,9 +74,15 @@ MODULES = [
 ]
 """The modules that say everything with ids."""
 
-TABLES = {
+TABLES: dict[str, Callable[[], dict[str, str]]] = {
     "tui/actions/table.py": table.table_texts,
     "tui/actions/help_pages.py": help_pages.texts,
+    "tui/commands/verb_table.py": verb_table.texts,
+    # The ids of actions stand there in one string.
+    "tui/plain/command_table.py": lambda: {
+        **command_table.texts(),
+        **{command.word: " ".join(command.actions) for command in command_table.TABLE},
+    },
 }
 """Modules with tables of texts, with what lists the texts by the ids that they are said with."""
 

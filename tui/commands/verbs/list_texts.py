@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,8 +15,10 @@ from attn_tutor.lessons.reading.folders import BUILT_IN, COURSE
 from attn_tutor.lessons.texts.translations import LANGUAGE_CODE
 from attn_tutor.tui.actions import help_pages
 from attn_tutor.tui.actions.table import table_texts
+from attn_tutor.tui.commands import verb_table
 from attn_tutor.tui.commands.chosen_course import chosen_course
 from attn_tutor.tui.commands.output import CommandError, UsageError, print_json, print_lines
+from attn_tutor.tui.plain import command_table
 from attn_tutor.tui.tty.exit_codes import ExitCode
 
 
@@ -36,10 +37,9 @@ def course_texts(folder: Path) -> Catalog:
 def own_texts() -> Catalog:
     """Return the texts of the tutor itself by their groups."""
     found = {group: list(texts) for group, texts in interface_texts.catalog().items()}
-    tables: tuple[Mapping[str, str], ...] = (table_texts(), help_pages.texts())
-    for table in tables:
-        for text_id, text in table.items():
-            found.setdefault(text_id.partition("/")[0], []).append(CourseText(text_id, text, True))
+    tables = table_texts() | help_pages.texts() | command_table.texts() | verb_table.texts()
+    for text_id, text in tables.items():
+        found.setdefault(text_id.partition("/")[0], []).append(CourseText(text_id, text, True))
     return found
 
 

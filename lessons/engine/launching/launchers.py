@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Protocol
@@ -108,16 +109,19 @@ class ForkUnsafe(WorkerError):
     """The fork server has more than one thread, so that its children could hang."""
 
 
-class ChildProcess(Protocol):
+class ChildProcess(ABC):
     """One child, as the parent sees it."""
 
-    talk: socket.socket
-    out: IO[bytes]
-    err: IO[bytes]
+    def __init__(self, talk: socket.socket, out: IO[bytes], err: IO[bytes]) -> None:
+        self.talk, self.out, self.err = talk, out, err
+        self._exit: Exited | None = None
+        self._lock = threading.Lock()
 
+    @abstractmethod
     def set_idle(self, idle: bool) -> None:
         """Set whether the child only waits for questions from now on, or runs a program."""
 
+    @abstractmethod
     def interrupt(self) -> None:
         """Interrupt the program that it runs, as Ctrl+C would; the program may go on after that."""
 
@@ -127,9 +131,19 @@ class ChildProcess(Protocol):
         With `ask_line`, the child first writes the line that it is at to `err`. May be called repeatedly and from
         several threads; `out` and `err` remain readable.
         """
+        with self._lock:
+            if self._exit is None:
+                self._exit = self._end(ask_line)
+            return self._exit
+
+    @abstractmethod
+    def _end(self, ask_line: bool) -> Exited: ...
 
     def close(self) -> None:
         """End the child and close `out` and `err`."""
+        self.end()
+        self.out.close()
+        self.err.close()
 
 
 class Launcher(Protocol):
@@ -203,13 +217,12 @@ def _output_files(folder: str) -> tuple[IO[bytes], IO[bytes]]:
 # The fork server ---------------------------------------------------------------------------------------------------
 
 
-class ForkedChild:
+class ForkedChild(ChildProcess):
     """A child of the fork server. Only the server may kill it: as its parent, it knows that the pid is still valid."""
 
     def __init__(self, talk: socket.socket, status: socket.socket, out: IO[bytes], err: IO[bytes]) -> None:
-        self.talk, self.status, self.out, self.err = talk, status, out, err
-        self._exit: Exited | None = None
-        self._lock = threading.Lock()
+        super().__init__(talk, out, err)
+        self.status = status
 
     def set_idle(self, idle: bool) -> None:
         """See `ChildProcess`."""
@@ -221,19 +234,16 @@ class ForkedChild:
         with contextlib.suppress(wire.WireError, OSError):
             channel.send(self.status, Interrupt())
 
-    def end(self, ask_line: bool = False) -> Exited:
-        """See `ChildProcess`."""
-        with self._lock:
-            if self._exit is None:
-                self._exit = self._end(ask_line)
-                with contextlib.suppress(OSError):
-                    # Closing alone would not wake a thread that waits for it.
-                    self.talk.shutdown(socket.SHUT_RDWR)
-                self.talk.close()
-                self.status.close()
-            return self._exit
-
     def _end(self, ask_line: bool) -> Exited:
+        found = self._ended(ask_line)
+        with contextlib.suppress(OSError):
+            # Closing alone would not wake a thread that waits for it.
+            self.talk.shutdown(socket.SHUT_RDWR)
+        self.talk.close()
+        self.status.close()
+        return found
+
+    def _ended(self, ask_line: bool) -> Exited:
         if not ask_line and _hung_up(self.talk):
             # The child is about to end by itself, and its own exit code says more than a SIGKILL would.
             with contextlib.suppress(OSError, ValueError):
@@ -247,12 +257,6 @@ class ForkedChild:
             return channel.receive(self.status, Exited, deadline=time.monotonic() + END_LIMIT)
         except (wire.WireError, TimeoutError):
             return Exited(-signal.SIGKILL, "lost", 0.0)
-
-    def close(self) -> None:
-        """See `ChildProcess`."""
-        self.end()
-        self.out.close()
-        self.err.close()
 
 
 def _hung_up(talk: socket.socket) -> bool:
@@ -422,27 +426,26 @@ class ForkServerLauncher:
 # Spare processes ---------------------------------------------------------------------------------------------------
 
 
-class SpareChild:
+class SpareChild(ChildProcess):
     """A process that loads PyTorch ahead of time, then takes one job."""
 
     def __init__(self, nice: int, *, limited: bool) -> None:
         self._scratch = scratch_folders.make_base()
         with contextlib.ExitStack() as undo:
             undo.callback(scratch_folders.remove, self._scratch)
-            self.out, self.err = map(undo.enter_context, _output_files(self._scratch))
-            self.talk, their_talk = socket.socketpair()
-            undo.enter_context(self.talk)
+            out, err = map(undo.enter_context, _output_files(self._scratch))
+            talk, their_talk = socket.socketpair()
+            undo.enter_context(talk)
             with their_talk:
                 self._life, their_life = socket.socketpair()
                 undo.enter_context(self._life)
                 with their_life:
                     fds = [their_talk.fileno(), their_life.fileno()]
                     arguments = [*map(str, fds), self._scratch, str(int(limited))]
-                    self._process = spawn("spare_process", arguments, fds, nice, self.out, self.err)
+                    self._process = spawn("spare_process", arguments, fds, nice, out, err)
             undo.pop_all()
+        super().__init__(talk, out, err)
         self.ready = False
-        self._exit: Exited | None = None
-        self._lock = threading.Lock()
 
     def wait_ready(self, timeout: float) -> None:
         """Wait until the process has loaded PyTorch. Raises `WorkerError`."""
@@ -465,13 +468,6 @@ class SpareChild:
         """See `ChildProcess`."""
         self._process.send_signal(signal.SIGINT)
 
-    def end(self, ask_line: bool = False) -> Exited:
-        """See `ChildProcess`."""
-        with self._lock:
-            if self._exit is None:
-                self._exit = self._end(ask_line)
-            return self._exit
-
     def _end(self, ask_line: bool) -> Exited:
         if ask_line and self._process.poll() is None:
             self._process.send_signal(signal.SIGUSR1)
@@ -490,12 +486,6 @@ class SpareChild:
             self._process.wait()
         scratch_folders.remove(self._scratch)
         return Exited(self._process.returncode, "", 0.0)
-
-    def close(self) -> None:
-        """See `ChildProcess`."""
-        self.end()
-        self.out.close()
-        self.err.close()
 
 
 class SpareLauncher:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -62,13 +62,13 @@ EXERCISE = doubling_exercise()
 PROGRAM_HERE = OwnProgram("/tmp/program.py", "x = 1\n", (), "/", ())
 
 
-class ForgedChild:
+class ForgedChild(ChildProcess):
     """A child that has written some frames before it was asked anything, and then hung up."""
 
     def __init__(self, frames: list[wire.Frame]) -> None:
-        self.talk, theirs = socket.socketpair()
-        self.out: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (`close` does)
-        self.err: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        ours, theirs = socket.socketpair()
+        out, err = (tempfile.TemporaryFile(buffering=0) for _ in range(2))  # noqa: SIM115 (`close` does)
+        super().__init__(ours, out, err)
         self.has_ended = False
         self._writer = threading.Thread(target=self._write, args=(theirs, frames))
         self._writer.start()
@@ -86,16 +86,11 @@ class ForgedChild:
 
     def interrupt(self) -> None: ...
 
-    def end(self, ask_line: bool = False) -> Exited:
+    def _end(self, ask_line: bool) -> Exited:
         self.has_ended = True
         self.talk.close()
         self._writer.join()
         return Exited(0, "", 0.0)
-
-    def close(self) -> None:
-        self.end()
-        self.out.close()
-        self.err.close()
 
 
 class ForgingLauncher:

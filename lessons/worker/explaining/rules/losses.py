@@ -14,7 +14,7 @@ from attn_tutor.lessons.results import formula as f
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker.explaining.derivation import Derivation
 from attn_tutor.lessons.worker.explaining.recorded_run import Index, RuleResult
-from attn_tutor.lessons.worker.explaining.rules.normalization import layer_norm
+from attn_tutor.lessons.worker.explaining.rules.normalization import layer_norm, moments
 from attn_tutor.lessons.worker.explaining.rules.registry import (
     MOST_TERMS,
     ONE,
@@ -307,17 +307,8 @@ def _layer_norm(derivation: Derivation, index: Index, value: float) -> RuleResul
     """Explain the results of `nn.LayerNorm`: the normalized cell, the mean, and 1 over the standard deviation."""
     if derivation.output == 0:
         return layer_norm(derivation, index, value)
-    inputs = region(derivation, "input")
     indices = _normalized_indices(derivation, index[: _lead(derivation)])
-    if len(indices) > MOST_TERMS:
-        return too_many(derivation, len(indices))
-    cells, count = [derivation.cell(inputs, at) for at in indices], f.Number(float(len(indices)))
-    if derivation.output == 1:
-        return make("mean", f.divide(f.add(*cells), count))
-    mean = f.Number(f.total(derivation.values(inputs, indices)) / len(indices), "mean")
-    variance = f.divide(f.add(*(_square(f.subtract(cell, mean)) for cell in cells)), count)
-    spread = f.call("sqrt", f.add(variance, f.Number(float(derivation.event.arg("eps")), "eps")))
-    return make("rstd", f.divide(ONE, spread), say("rstd", "1 over the standard deviation."))
+    return moments(derivation, indices, "mean" if derivation.output == 1 else "rstd")
 
 
 @rule("native_layer_norm_backward")

@@ -149,7 +149,7 @@ def _scaled(derivation: Derivation, cell: f.Formula, mean: f.Formula, rstd: f.Fo
     return f.add(scaled, *parts.get("bias", []))
 
 
-def _moments(derivation: Derivation, indices: list[Index], wanted: str) -> RuleResult:
+def moments(derivation: Derivation, indices: list[Index], wanted: str) -> RuleResult:
     """Explain the mean of numbers, their variance, or 1 over their standard deviation."""
     inputs = region(derivation, "input")
     if len(indices) > MOST_TERMS:
@@ -191,7 +191,7 @@ def _batch_norm(derivation: Derivation, index: Index, value: float) -> RuleResul
         return make("batch_norm", formula, say("channel", "By the mean and the spread of its channel."))
     if not event.arg("training"):
         return unknown(derivation, index, value)
-    return _moments(derivation, _of_channel(inputs, index[0]), "mean" if output == 1 else "rstd")
+    return moments(derivation, _of_channel(inputs, index[0]), "mean" if output == 1 else "rstd")
 
 
 def _running_average(derivation: Derivation, index: Index, which: int, running: int) -> RuleResult:
@@ -282,7 +282,7 @@ def _group_norm(derivation: Derivation, index: Index, value: float) -> RuleResul
     inputs = region(derivation, "input")
     if derivation.output:
         sample, group = index
-        return _moments(
+        return moments(
             derivation, _group_cells(derivation, sample, group), "mean" if derivation.output == 1 else "rstd"
         )
     group = index[1] * int(derivation.event.arg("group")) // inputs.shape[1]

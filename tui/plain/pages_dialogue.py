@@ -15,6 +15,7 @@ from attn_tutor.tui.plain.command_table import Handlers, PlainCommand
 from attn_tutor.tui.plain.journey_dialogue import JourneyDialogue
 from attn_tutor.tui.plain.refused import Refused
 from attn_tutor.tui.plain.step_dialogue import StepDialogue
+from attn_tutor.tui.plain.subject import several
 from attn_tutor.tui.plain.waiting_session import PlainState
 from attn_tutor.tui.sources.pages import PagesSource
 from attn_tutor.tui.sources.source import StepPosition
@@ -184,10 +185,7 @@ class PagesDialogue(JourneyDialogue):
         """Return the one page that has tensors of these names. Raises `Refused` if there are several."""
         found = {pages[name] for name in names}
         if len(found) > 1:
-            said = say(
-                "several", "{name} may be each of these: {names}. Type more of it.", name=text, names=listed(names)
-            )
-            raise Refused(said)
+            raise Refused(several(text, names))
         return found.pop()
 
     def _no_tensor(self, text: str, labels: Sequence[str]) -> str:

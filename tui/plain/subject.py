@@ -74,14 +74,7 @@ class DialogueSubject:
         known = [each.name for each in self.tensors]
         names, inner = typed(text, known)
         if len(names) > 1:
-            raise Refused(
-                say(
-                    "several",
-                    "{name} may be each of these: {names}. Type more of it.",
-                    name=text,
-                    names=listed(names),
-                )
-            )
+            raise Refused(several(text, names))
         if names:
             return self.tensor(names[0]), [part.strip() for part in inner.split(",")] if inner else []
         if not text and len(self.tensors) == 1:
@@ -259,6 +252,11 @@ def cut(tensor: Tensor, of: Part, lead: Index, numbers: Sequence[Sequence[float]
         draw="matrix",
         layout=None,
     )
+
+
+def several(text: str, names: Sequence[str]) -> str:
+    """Say that a text may mean each of several names."""
+    return say("several", "{name} may be each of these: {names}. Type more of it.", name=text, names=listed(names))
 
 
 def cell_words(tensor: Tensor, index: Index) -> str:

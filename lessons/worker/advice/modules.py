@@ -350,7 +350,13 @@ def not_a_module(scene: Scene, name: str) -> str | None:
         return None
     if not any(isinstance(node, ast.FunctionDef) and node.name == "forward" for node in around.body):
         return None
-    return say(
+    return no_module(scene, name)
+
+
+def no_module(scene: Scene, name: str) -> str | None:
+    """Explain what only modules have, asked of an object of a class of the program that derives from nothing."""
+    around = next((node for node in scene.nodes(ast.ClassDef) if node.name == name and not node.bases), None)
+    return around and say(
         "no-module",
         "`{name}` is not a module yet. Line {line} should be `class {name}(nn.Module):`.",
         line=around.lineno,

@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional
 
 from attn_tutor.lessons.texts.wording import Wording
+from attn_tutor.lessons.worker.advice.modules import no_module
 from attn_tutor.lessons.worker.advice.rules import Match, Offer, Said, did_you_mean, rule, write
 from attn_tutor.lessons.worker.advice.safe_reading import (
     TENSOR_NAMES,
@@ -324,17 +325,6 @@ def attribute_of_object(scene: Scene, match: Match) -> Said | None:
             return say("function-not-called", "`{code}` is a function. Call it first, with `{code}(...)`.", code=code)
         return attribute_never_set(scene, value, code, name)
     return None
-
-
-def no_module(scene: Scene, name: str) -> str | None:
-    """Explain what only modules have, asked of an object of a class of the program that derives from nothing."""
-    around = next((node for node in scene.nodes(ast.ClassDef) if node.name == name and not node.bases), None)
-    return around and say(
-        "no-module",
-        "`{name}` is not a module yet. Line {line} should be `class {name}(nn.Module):`.",
-        line=around.lineno,
-        name=name,
-    )
 
 
 def attribute_names(value: object) -> list[str]:

@@ -103,17 +103,14 @@ def _state(folder: FolderFacts, progress: str) -> HealthCheck:
         found = say("no-home", "there is no home directory, so nothing is saved")
         return HealthCheck("state", name, "broken", found, elsewhere)
     if folder.problem:
-        found = say(
-            "unwritable", "nothing can be saved in {folder}: {problem}", folder=folder.path, problem=folder.problem
-        )
-        return HealthCheck("state", name, "broken", found, elsewhere)
+        return HealthCheck("state", name, "broken", _unwritable(folder), elsewhere)
     if progress:
         found = say("bad-progress", "{folder}/progress.db: {problem}", folder=folder.path, problem=progress)
         remedy = say("open-it", "Start attn-tutor: it keeps the file and saves what can be read in a new one.")
         return HealthCheck("state", name, "note", found, remedy)
     found = _described(folder)
     if folder.free is not None and folder.free < SPACE:
-        return HealthCheck("state", name, "note", found, say("make-room", "Make room on this disk, or in your quota."))
+        return HealthCheck("state", name, "note", found, _make_room())
     if folder.system in PASSING:
         passing = say("passing", "{found}: lost with the container, or at the next start of the host", found=found)
         remedy = say(
@@ -139,17 +136,19 @@ def _cache(folder: FolderFacts) -> HealthCheck:
 def _scratch(folder: FolderFacts) -> HealthCheck:
     name = say("scratch", "temporary files")
     if folder.problem:
-        found = say(
-            "unwritable", "nothing can be saved in {folder}: {problem}", folder=folder.path, problem=folder.problem
-        )
-        return HealthCheck(
-            "scratch", name, "broken", found, say("use-tmpdir", "export TMPDIR=FOLDER, a folder where you may write")
-        )
+        remedy = say("use-tmpdir", "export TMPDIR=FOLDER, a folder where you may write")
+        return HealthCheck("scratch", name, "broken", _unwritable(folder), remedy)
     if folder.free is not None and folder.free < SPACE:
-        return HealthCheck(
-            "scratch", name, "note", _described(folder), say("make-room", "Make room on this disk, or in your quota.")
-        )
+        return HealthCheck("scratch", name, "note", _described(folder), _make_room())
     return HealthCheck("scratch", name, "ok", _described(folder))
+
+
+def _unwritable(folder: FolderFacts) -> str:
+    return say("unwritable", "nothing can be saved in {folder}: {problem}", folder=folder.path, problem=folder.problem)
+
+
+def _make_room() -> str:
+    return say("make-room", "Make room on this disk, or in your quota.")
 
 
 def _clock(facts: StorageFacts) -> HealthCheck:

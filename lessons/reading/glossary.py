@@ -11,7 +11,7 @@ from attn_tutor.lessons.format.fields import Model, Name, Text, Whole
 from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.reading import loader
 from attn_tutor.lessons.reading.findings import Finding, LessonError
-from attn_tutor.lessons.reading.loader import COURSE
+from attn_tutor.lessons.reading.folders import COURSE
 from attn_tutor.lessons.reading.model_findings import read_model
 from attn_tutor.lessons.reading.yaml_nodes import locate, parse, position_of, read
 from attn_tutor.lessons.texts.wording import Wording

@@ -29,19 +29,6 @@ from attn_tutor.lessons.reading.model_findings import finding_of, read_model, ro
 from attn_tutor.lessons.reading.yaml_nodes import data_of, locate, parse, position_of, read, repeated_keys
 from attn_tutor.lessons.what_if import knobs
 
-__all__ = [
-    "COURSE",
-    "COURSE_FILE",
-    "find_description",
-    "lesson_outline",
-    "load_course",
-    "load_lesson",
-    "outline_of",
-    "parse_lesson",
-    "read_description",
-]
-
-
 COURSE_FILE = "course.yaml"
 
 

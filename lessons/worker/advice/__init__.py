@@ -27,19 +27,6 @@ from attn_tutor.lessons.worker.advice.rules import RULES, Offer, parts_of, sugge
 from attn_tutor.lessons.worker.advice.safe_reading import is_a, message_of, with_original_builtins
 from attn_tutor.lessons.worker.advice.scene import Scene
 
-__all__ = [
-    "advice",
-    "calls",
-    "gradients",
-    "indexing",
-    "modules",
-    "naming",
-    "refusals",
-    "shapes",
-    "syntax",
-    "wrong_types",
-]
-
 LONGEST = 1000
 """Characters of an advice in any language; a longer one quotes names that nobody has written by hand."""
 

@@ -9,7 +9,7 @@ import pytest
 
 from attn_tutor.lessons.authoring import coverage
 from attn_tutor.lessons.authoring.coverage import Coverage
-from attn_tutor.lessons.reading.loader import COURSE
+from attn_tutor.lessons.reading.folders import COURSE
 from tests.course import LESSONS
 from tests.lessons.lesson_builders import lesson_of, text_step
 

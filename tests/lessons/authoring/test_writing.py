@@ -10,7 +10,8 @@ import pytest
 from attn_tutor.lessons.authoring import writing
 from attn_tutor.lessons.format.lesson import ExerciseStep, Lesson
 from attn_tutor.lessons.reading.findings import Finding
-from attn_tutor.lessons.reading.loader import COURSE, load_lesson
+from attn_tutor.lessons.reading.folders import COURSE
+from attn_tutor.lessons.reading.loader import load_lesson
 from tests.course import LESSONS
 from tests.lessons.lesson_builders import Fields, code_step, doubling_exercise, lesson_of, text_step
 

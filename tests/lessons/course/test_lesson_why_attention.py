@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from attn_tutor.lessons.format.lesson import SETUP
-from attn_tutor.lessons.reading.loader import COURSE, load_lesson
+from attn_tutor.lessons.reading.folders import COURSE
+from attn_tutor.lessons.reading.loader import load_lesson
 
 LESSON = load_lesson(COURSE / "00-why-attention")
 SEEDS = (*range(20), 123, 2**32 - 1)

@@ -8,8 +8,8 @@ import pytest
 
 from attn_tutor.lessons.reading import glossary
 from attn_tutor.lessons.reading.findings import LessonError
+from attn_tutor.lessons.reading.folders import COURSE
 from attn_tutor.lessons.reading.glossary import Glossary, Reference, Term
-from attn_tutor.lessons.reading.loader import COURSE
 from tests.course import LESSONS
 from tests.lessons.lesson_builders import code_step, lesson_of, text_step
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from attn_tutor.lessons.format.lesson import ChoiceStep, ExerciseStep, Lesson, PointStep, PredictStep, ReadStep, RunStep
 from attn_tutor.lessons.reading import loader
 from attn_tutor.lessons.reading.findings import Finding, LessonError
-from attn_tutor.lessons.reading.loader import COURSE, lesson_outline, load_course, load_lesson, parse_lesson
+from attn_tutor.lessons.reading.folders import COURSE
+from attn_tutor.lessons.reading.loader import lesson_outline, load_course, load_lesson, parse_lesson
 from attn_tutor.lessons.reading.mistake_library import load_library
 from attn_tutor.lessons.reading.yaml_nodes import QUOTE
 

@@ -24,28 +24,8 @@ from attn_tutor.lessons.worker.explaining.rules import (
     reductions,
     weight_norms,
 )
-from attn_tutor.lessons.worker.explaining.rules.constants import LEAVES, set_by_hand
-from attn_tutor.lessons.worker.explaining.rules.movement import apply, copied, movement_of
-from attn_tutor.lessons.worker.explaining.rules.registry import known
-
-__all__ = [
-    "LEAVES",
-    "activations",
-    "apply",
-    "complex_numbers",
-    "constants",
-    "copied",
-    "elementwise",
-    "known",
-    "linear_maps",
-    "losses",
-    "masking",
-    "movement",
-    "movement_of",
-    "normalization",
-    "optimizers",
-    "random_draws",
-    "reductions",
-    "set_by_hand",
-    "weight_norms",
-]
+from attn_tutor.lessons.worker.explaining.rules.constants import LEAVES as LEAVES
+from attn_tutor.lessons.worker.explaining.rules.constants import set_by_hand as set_by_hand
+from attn_tutor.lessons.worker.explaining.rules.movement import apply as apply
+from attn_tutor.lessons.worker.explaining.rules.movement import copied as copied
+from attn_tutor.lessons.worker.explaining.rules.movement import movement_of as movement_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -48,11 +48,6 @@ def rule(*ops: str) -> Callable[[Rule], Rule]:
 def find(op: str) -> Rule:
     """Return the rule of an operation, `unknown` if it has none."""
     return _RULES.get(op, unknown)
-
-
-def known() -> Iterable[str]:
-    """Return the names of all operations that have a rule."""
-    return _RULES.keys()
 
 
 def make(op: str, formula: f.Formula | None = None, *notes: str, **more: Any) -> RuleResult:

@@ -12,10 +12,12 @@ K = TypeVar("K", bound=type)
 
 
 def harmless(kind: K) -> K:
-    """Have the texts of a class pass the gate: `str`, `repr`, and its method `text`. A decorator."""
+    """Have the texts of a class pass the gate: `str`, which IPython shows too, `repr`, and `text`. A decorator."""
     for name in ("__str__", "__repr__", "text"):
         if (method := vars(kind).get(name)) is not None:
             setattr(kind, name, _cleaned(method))
+    if "__str__" in vars(kind):
+        setattr(kind, "_repr_pretty_", lambda self, printer, cycle: printer.text(str(self)))  # noqa: B010
     return kind
 
 

@@ -239,9 +239,6 @@ class Trace:
     def __repr__(self) -> str:
         return f"<trace: {self._summary().splitlines()[0]}>"
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
-
     def _repr_html_(self) -> str:
         return html.page(*map(html.words, self._summary().splitlines()), self.tensors.html())
 
@@ -312,9 +309,6 @@ class TracedFlow:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {', '.join(flow_text.numbered(self.flow).values())}>"
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
-
     def _repr_html_(self) -> str:
         return html.page(html.flow(self.flow))
 
@@ -373,9 +367,6 @@ class TracedNonfinite:
         value = readable(found.value, found.dtype)
         return f"<{type(self).__name__}: {found.label} = {value}{f' ({at})' if at else ''}>"
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
-
     def _repr_html_(self) -> str:
         if self.report.first is None:
             return html.page(*map(html.words, nonfinite_text.lines(self.report, width=1000)))
@@ -433,9 +424,6 @@ class TracedComparison:
         first = self.first.one or self.first.other if self.first is not None else None
         at = say("first", "The first difference: {code}", code=_where_compared(first)) if first is not None else ""
         return f"<{type(self).__name__}: {' '.join(filter(None, (summary, at)))}>"
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
 
     def _repr_html_(self) -> str:
         return html.page(html.lines(str(self)))

@@ -10,7 +10,7 @@ import itertools
 import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from attn_tutor.lessons.engine import explanation_tree
 from attn_tutor.lessons.engine.explanation_tree import Node
@@ -164,9 +164,6 @@ class TracedNumber:
     def __repr__(self) -> str:
         return f"<{explanation_text.one_line(self._explanation, 78)}>"
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
-
     def _repr_html_(self) -> str:
         return html.page(html.number(self._tree(OPENED_NUMBERS, MOST_OPENED_NUMBERS)))
 
@@ -312,9 +309,6 @@ class TracedTensor:
     def __repr__(self) -> str:
         return f"<{self.label}: {self.facts()}>"
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
-
     def html(self) -> str:
         """Return its matrices as a piece of HTML."""
         shown = self._plain()
@@ -376,9 +370,6 @@ class TracedTensors(Mapping[str, TracedTensor]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {', '.join([*self][:8])}{', ...' if len(self) > 8 else ''}>"
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
 
     def html(self) -> str:
         """Return the tensors as a piece of HTML, each with its numbers where they are few."""

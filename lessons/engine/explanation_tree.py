@@ -156,14 +156,3 @@ def with_shown_tensor(lesson: Lesson, step_id: str, name: str) -> Lesson:
     shown = ShownTensor(name=name, kind="vector", expr=name)
     changed = step.model_copy(update={"show": (*step.show, shown)})
     return lesson.model_copy(update={"steps": tuple(changed if item is step else item for item in lesson.steps)})
-
-
-def program(code: str, name: str) -> Lesson:
-    """Wrap a learner's program in a lesson with a single step, `program`.
-
-    Raises `pydantic.ValidationError` if the code is not Python.
-    """
-    step = {"kind": "run", "id": "program", "title": name, "prose": name, "code": code}
-    return Lesson.model_validate(
-        {"id": "program", "number": 1, "folder": "", "title": name, "goal": name, "steps": [step]}
-    )

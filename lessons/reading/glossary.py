@@ -107,17 +107,6 @@ class Glossary(Model):
         matches = [(match.start(), term) for term in self.terms if (match := term.pattern.search(text))]
         return tuple(term for _, term in sorted(matches, key=lambda each: each[0]))
 
-    def find(self, name: str) -> Term:
-        """Return the term that has this name or synonym. Raises `KeyError` if there is none."""
-        wanted = name.casefold()
-        for term in self.terms:
-            if wanted == term.term.casefold():
-                return term
-        for term in self.terms:
-            if wanted in map(str.casefold, term.also):
-                return term
-        raise KeyError(name)
-
     def search(self, text: str) -> tuple[Term, ...]:
         """Return the terms that match a text, best first.
 

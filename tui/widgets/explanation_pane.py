@@ -364,11 +364,6 @@ class ExplanationPane(LineWidget, can_focus=True):
         """What the keys do with the operands, for the line of keys."""
         return [hint("explanation.choose"), hint("explanation.follow")] if self.operand is not None else []
 
-    @property
-    def depth(self) -> int:
-        """The number of stops on the path."""
-        return len(self._path)
-
     def show(self, explanation: Explanation, here: str, steps: Mapping[str, str] = NO_NAMES) -> None:
         """Explain a number and start a new path; `here` is the learner's step, `steps` what others are called."""
         self._here, self._steps = here, steps

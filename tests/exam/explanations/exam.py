@@ -23,6 +23,7 @@ from tests.exam.explanations import reader, sentences
 from tests.exam.explanations.plain_run import PlainRun
 from tests.exam.explanations.programs import STYLES, Program, Style, Writer
 from tests.exam.explanations.rare_programs import RARE_STYLES
+from tests.lessons.lesson_builders import code_step, lesson_of
 
 DEPTH = 30
 MOST_NODES = 1500
@@ -91,7 +92,7 @@ def examine_program(
     """Examine the explanations of some numbers of a program."""
     tensors = plain.tensors()
     names = [name for name in written.names if name in tensors]
-    lesson = explanation_tree.program(written.code, "exam.py")
+    lesson = lesson_of(code_step("program", written.code))
     for name in names:
         lesson = explanation_tree.with_shown_tensor(lesson, "program", name)
     run = session.run(lesson.model_copy(update={"limits": LIMITS}), "program")

@@ -12,12 +12,13 @@ from attn_tutor.lessons.engine import explanation_tree
 from attn_tutor.lessons.engine.explanation_tree import MOST_LEVELS, Node, walk
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
-from attn_tutor.lessons.format.lesson import Course, Lesson
+from attn_tutor.lessons.format.lesson import Course
 from attn_tutor.lessons.render import explanation_lines
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.explanation import Explanation, Operand
 from attn_tutor.lessons.results.formula import FUNCTIONS, Number, OperandRef, add, evaluate
 from attn_tutor.tui.commands import documents
+from tests.lessons.lesson_builders import code_step, lesson_of
 
 INDEX = (1, 2)
 
@@ -109,9 +110,8 @@ def test_without_a_worker_there_is_no_tree(worker: Session, course: Course) -> N
 
 
 def test_a_long_loop_is_cut_off(worker: Session) -> None:
-    lesson = explanation_tree.program(
-        "import torch\nx = torch.tensor([1.0])\nfor i in range(600):\n    x = torch.sin(x)\n", "loop.py"
-    )
+    code = "import torch\nx = torch.tensor([1.0])\nfor i in range(600):\n    x = torch.sin(x)\n"
+    lesson = lesson_of(code_step("program", code))
     run = worker.run(explanation_tree.with_shown_tensor(lesson, "program", "x"), "program")
     root = grow_tree(run, "program", "x", (0,))
     run.close()
@@ -189,19 +189,10 @@ def test_a_name_that_is_no_expression_is_refused(course: Course, name: str) -> N
         explanation_tree.with_shown_tensor(course.lesson("all-queries"), "product", name)
 
 
-def test_a_program_is_a_lesson() -> None:
-    lesson = explanation_tree.program("import torch\nx = torch.ones(2)\n", "mine.py")
-    assert isinstance(lesson, Lesson)
-    assert [(step.id, step.kind) for step in lesson.steps] == [("program", "run")]
-    for code in ("", "x = ", "\x00"):
-        with pytest.raises(ValidationError):
-            explanation_tree.program(code, "mine.py")
-
-
 def test_a_learners_own_program_is_explained(worker: Session) -> None:
     code = "import torch\na = torch.tensor([1.0, 2.0])\nb = a.exp()\nc = b.sum()\n"
     run = worker.run(
-        explanation_tree.with_shown_tensor(explanation_tree.program(code, "mine.py"), "program", "c"), "program"
+        explanation_tree.with_shown_tensor(lesson_of(code_step("program", code)), "program", "c"), "program"
     )
     root = grow_tree(run, "program", "c", ())
     run.close()

@@ -55,13 +55,6 @@ def test_search_sorts_by_relevance() -> None:
     assert WORDS.search("no such thing") == ()
 
 
-def test_a_term_is_found_by_name_or_synonym() -> None:
-    assert WORDS.find("Attention Score") is SCORE
-    assert WORDS.find("omega") is SCORE
-    with pytest.raises(KeyError):
-        WORDS.find("omegas")
-
-
 @pytest.mark.parametrize(
     ("authors", "short"),
     [

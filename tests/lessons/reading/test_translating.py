@@ -186,7 +186,7 @@ def test_glossary_is_translated_with_its_links(folder: Path) -> None:
     after = course_texts.translate_glossary(COURSE, before, Translations(folder / pseudo_language.CODE))
     assert len(after.terms) == len(before.terms)
     for term in after.terms:
-        assert all(after.find(other) for other in term.see)
+        assert all(after.search(other) for other in term.see)
         assert term.pattern.search(f"an {term.term}")
     assert {each.title for each in after.references} == {each.title for each in before.references}
     assert all(each.about.startswith(OPEN) for each in after.references)

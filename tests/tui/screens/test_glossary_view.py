@@ -42,7 +42,7 @@ async def test_search_and_go_to_the_step() -> None:
     async with tutor() as learner:
         await learner.press("f2", *"dot pro")
         await learner.sees("dot product", lambda: len(learner.lines) == 24)
-        found = WORDS.find("dot product")
+        found = WORDS.search("dot product")[0]
         assert learner.app.query_one(GlossaryView).chosen == found
         lesson, step = found.step.split("/")
         await learner.sees(lambda: COURSE.lesson(lesson).step(step).title in " ".join(learner.text.split()))
@@ -62,7 +62,7 @@ async def test_keys_for_steps_do_nothing_where_it_covers_the_map() -> None:
 
 
 async def test_a_jump_is_no_work_and_has_a_way_back() -> None:
-    term = WORDS.find("dot product")
+    term = WORDS.search("dot product")[0]
     assert term is not None
     lesson, step = term.step.split("/")
     found = COURSE.lesson(lesson)
@@ -134,7 +134,7 @@ async def test_without_unicode_and_colors() -> None:
 def test_a_term_by_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["glossary", "dot", "product"]) == 0
     out = capsys.readouterr().out
-    term = WORDS.find("dot product")
+    term = WORDS.search("dot product")[0]
     assert out.startswith("dot product")
     assert term.means in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80

@@ -224,7 +224,7 @@ async def test_following_operands_and_going_back() -> None:
         app.view.go_on(SCORE)
         await pilot.pause()
         assert app.lines[0] == " weights[1,1] ← scores[1,2] ← queries[0,:]"
-        assert (app.view.depth, app.view.explanation) == (2, SCORE)
+        assert (len(app.view._path), app.view.explanation) == (2, SCORE)
         await pilot.press("backspace")
         assert app.lines[0] == " weights[1,1] ← scores[1,:]"
         # The operand that was chosen there is still chosen.

@@ -8,29 +8,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from attn_tutor.lessons.engine import replies
 from attn_tutor.lessons.engine.children import Names
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess
-from attn_tutor.lessons.results.nonfinite import NonfiniteReport
 from attn_tutor.lessons.results.result import StepResult
 from attn_tutor.lessons.results.tensor_questions import Refusal, TensorQuestion
 from attn_tutor.lessons.worker import channel, messages, wire
 from attn_tutor.lessons.worker.messages import ListNames, NamesReport
-from attn_tutor.lessons.worker.program_messages import FindNonfinite, NonfiniteFound, TracePart, TraceProgram
 
 QUESTION_LIMIT = 10.0
 """Seconds that the child may take to answer a question."""
-
-SEARCH_LIMIT = 300.0
-"""Seconds that the child may take to look at all numbers of a run."""
-
-LARGEST_TRACE = 1 << 30
-"""Bytes of a trace beyond which no child has recorded it: a program has no more than a quarter of that to tell."""
-
-PART = 1 << 20
-"""Bytes that a part of a trace takes besides its numbers, at most."""
 
 T = TypeVar("T")
 
@@ -49,37 +38,14 @@ class Run:
 
     def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:
         """Ask a question about a tensor of the run. Returns None if the child is gone."""
-        return self._ask(question, lambda reply: replies.result_of(question, reply))
+        return self.request(question, lambda reply: replies.result_of(question, reply))
 
     def names(self) -> Names:
         """List the names that code after the run can use, each with a summary of its value; empty without a child."""
-        return self._ask(ListNames(), lambda reply: reply.names if isinstance(reply, NamesReport) else ()) or ()
+        return self.request(ListNames(), lambda reply: reply.names if isinstance(reply, NamesReport) else ()) or ()
 
     def begin_prompt(self, step: str) -> None:
         """Let code after the run use what a step shows, under its names. In a lesson, these are variables already."""
-
-    def first_nonfinite(self) -> NonfiniteReport | Refusal | None:
-        """Return the first number that is not finite of a program that has hunted it; None if the child is gone."""
-
-        def read(reply: object) -> NonfiniteReport | Refusal:
-            return cast(NonfiniteReport | Refusal, reply.report if isinstance(reply, NonfiniteFound) else reply)
-
-        return self._ask(FindNonfinite(), read, SEARCH_LIMIT)
-
-    def trace(self) -> list[TracePart] | None:
-        """Return the trace of a program, to be compared with another. Returns None if there is none."""
-        parts: list[TracePart] = []
-        size = 0
-        while not parts or not parts[-1].last:
-            part = self._ask(TraceProgram(len(parts)), lambda reply: reply, SEARCH_LIMIT)
-            if not isinstance(part, TracePart):
-                return None
-            parts.append(part)
-            size += len(part.blob) + PART
-            if size > LARGEST_TRACE:
-                self.close()
-                return None
-        return parts
 
     def use(self, ask: Callable[[ChildProcess], tuple[T, bool]]) -> tuple[T, bool] | None:
         """Call `ask` with the child, while no other thread can use it.
@@ -110,8 +76,11 @@ class Run:
         """Whether there is still a child that answers questions."""
         return self._job is not None
 
-    def _ask(self, question: object, read: Callable[[object], T], limit: float = QUESTION_LIMIT) -> T | None:
-        """Send a question to the child and read its reply. A child that sends an unreadable reply is ended."""
+    def request(self, question: object, read: Callable[[object], T], limit: float = QUESTION_LIMIT) -> T | None:
+        """Send a question to the child and read its reply. Returns None if the child is gone.
+
+        A child that sends an unreadable reply is ended.
+        """
         with self._lock:
             if self._job is None:
                 return None

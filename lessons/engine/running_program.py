@@ -7,21 +7,26 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from attn_tutor.lessons.engine import children
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
 from attn_tutor.lessons.engine.launching.reinstalling import install_command
+from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.format.lesson import Limits
 from attn_tutor.lessons.results import line_shapes
 from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.results.code_unit import PROGRAM, with_file, without_frames
+from attn_tutor.lessons.results.nonfinite import NonfiniteReport
 from attn_tutor.lessons.results.program_result import WALL, OwnProgram, ProgramResult
 from attn_tutor.lessons.results.result import Failure
+from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel, wire
 from attn_tutor.lessons.worker.message_parts import CellWrite
 from attn_tutor.lessons.worker.program_messages import (
+    FindNonfinite,
+    NonfiniteFound,
     ProgramReport,
     Purpose,
     RunProgram,
@@ -38,6 +43,9 @@ class ProgramLimits(Limits):
 
 LIMITS = ProgramLimits(cpu=300, wall=WALL, memory=6144)
 """The limits of a program and its record, unless they are lifted. When the time is up, what it did can be looked at."""
+
+SEARCH_LIMIT = 300.0
+"""Seconds that the child may take to look at all numbers of a run."""
 
 UNLIMITED = Limits.model_construct(cpu=10**9, wall=10**9, memory=1 << 30)
 
@@ -85,6 +93,15 @@ def run(
         # A child that sends something unreadable is ended.
         failure = children.exit_failure(job, error, limits_of(program), cancelled())
     return ProgramResult(PROGRAM.name, stdout=_printed(job, program.name), error=failure), False
+
+
+def first_nonfinite(run: Run) -> NonfiniteReport | Refusal | None:
+    """Return the first number that is not finite of a program that has hunted it; None if the child is gone."""
+
+    def read(reply: object) -> NonfiniteReport | Refusal:
+        return cast(NonfiniteReport | Refusal, reply.report if isinstance(reply, NonfiniteFound) else reply)
+
+    return run.request(FindNonfinite(), read, SEARCH_LIMIT)
 
 
 def _result(report: ProgramReport, job: ChildProcess, file: str) -> ProgramResult:

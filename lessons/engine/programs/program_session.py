@@ -193,7 +193,7 @@ class ProgramRun(Run):
 
     def choose_call(self, function: Function, call: int, past: Past = "at") -> CallReport | Refusal | None:
         """Let the variables of a function be those of another call of it. Returns None if the child is gone."""
-        reply = self._ask(ChooseCall(*function, call, past), lambda reply: cast(CallReport | Refusal, reply))
+        reply = self.request(ChooseCall(*function, call, past), lambda reply: cast(CallReport | Refusal, reply))
         if isinstance(reply, CallReport):
             self._without_call.pop(function, None)
             self._forgotten[function] = reply.forgotten
@@ -210,7 +210,7 @@ class ProgramRun(Run):
         start, left = 0, seconds
         while left > 0:
             began = time.monotonic()
-            reply = self._ask(DigestValues(start, left), lambda reply: reply)
+            reply = self.request(DigestValues(start, left), lambda reply: reply)
             if not isinstance(reply, DigestReport):
                 return
             yield reply.values, reply.last
@@ -347,7 +347,7 @@ class ProgramRun(Run):
         scope = self.groups[self.lesson.index(step)].scope
         items = [item for item in self.whole.named if scope and item.scope == scope]
         labels = {item.name: item.label for item in items if item.name.isidentifier()}
-        self._ask(BindNamed(labels), lambda reply: None)
+        self.request(BindNamed(labels), lambda reply: None)
 
     def ask(self, question: TensorQuestion[T]) -> T | Refusal | None:
         """Ask a question about a tensor of the run; what is said of lines is said as the page shows them."""

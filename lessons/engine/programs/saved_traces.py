@@ -1,6 +1,7 @@
-"""Traces of programs in files: the parts of a trace as they travel between processes, one after the other.
+"""Traces of programs, which are compared: asked of a run, or kept in a file.
 
-Such a file holds plain data only, so it can be read in an environment with another version of PyTorch.
+A file holds the parts of a trace as they travel between processes, one after the other: plain data only, so it can be
+read in an environment with another version of PyTorch.
 """
 
 from __future__ import annotations
@@ -8,12 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.running_program import SEARCH_LIMIT
 from attn_tutor.lessons.files import rewrite
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel, wire
-from attn_tutor.lessons.worker.program_messages import TracePart
+from attn_tutor.lessons.worker.program_messages import TracePart, TraceProgram
 
 say = Wording("engine/saved-traces")
+
+LARGEST_TRACE = 1 << 30
+"""Bytes of a trace beyond which no child has recorded it: a program has no more than a quarter of that to tell."""
+
+PART = 1 << 20
+"""Bytes that a part of a trace takes besides its numbers, at most."""
 
 FIRST = b"attn-tutor trace 3\n"
 """How a file begins; the number counts the versions of the format."""
@@ -21,6 +30,22 @@ FIRST = b"attn-tutor trace 3\n"
 
 class UnreadableTrace(ValueError):
     """A file that holds no trace. The message is for people."""
+
+
+def of_run(run: Run) -> list[TracePart] | None:
+    """Return the trace of a program that was run for it. Returns None if there is none."""
+    parts: list[TracePart] = []
+    size = 0
+    while not parts or not parts[-1].last:
+        part = run.request(TraceProgram(len(parts)), lambda reply: reply, SEARCH_LIMIT)
+        if not isinstance(part, TracePart):
+            return None
+        parts.append(part)
+        size += len(part.blob) + PART
+        if size > LARGEST_TRACE:
+            run.close()
+            return None
+    return parts
 
 
 def save(path: Path, parts: Iterable[TracePart]) -> None:

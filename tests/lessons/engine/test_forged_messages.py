@@ -20,10 +20,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attn_tutor.lessons.engine import scratch_run
+from attn_tutor.lessons.engine import running_program, scratch_run
 from attn_tutor.lessons.engine.children import CodeRequest
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess
-from attn_tutor.lessons.engine.programs import tensor_file_session
+from attn_tutor.lessons.engine.programs import saved_traces, tensor_file_session
 from attn_tutor.lessons.engine.programs.program_session import ProgramRun
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
@@ -286,8 +286,8 @@ READERS: dict[str, Callable[[wire.Frame], object]] = {
     "step_report": lambda reply: lesson_run(LESSON, reply),
     "lesson_done": lambda reply: lesson_run(LESSON, reply),
     "program_report": opened_program,
-    "nonfinite_found": lambda reply: asked_program(lambda run: run.first_nonfinite())(reply),
-    "trace_part": lambda reply: asked_program(lambda run: run.trace())(reply),
+    "nonfinite_found": asked_program(running_program.first_nonfinite),
+    "trace_part": asked_program(saved_traces.of_run),
     "call_report": asked_program(lambda run: run.choose_call(("f", "<program>"), 1)),
     "digest_report": asked_program(lambda run: list(run.digests(5.0))),
     "run_comparison": compared,
@@ -607,13 +607,13 @@ def test_row_that_is_not_forged_is_read() -> None:
 
 
 def test_trace_without_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attn_tutor.lessons.engine.run.LARGEST_TRACE", 3 << 20)
+    monkeypatch.setattr("attn_tutor.lessons.engine.programs.saved_traces.LARGEST_TRACE", 3 << 20)
     part, last = (frame(TracePart([], last=is_last, blob=b"")) for is_last in (False, True))
     short, endless = (Run([], ForgedChild([*[part] * count, last])) for count in (1, 50))
-    assert len(short.trace() or ()) == 2
+    assert len(saved_traces.of_run(short) or ()) == 2
     assert short.alive
     short.close()
-    assert endless.trace() is None
+    assert saved_traces.of_run(endless) is None
     assert not endless.alive
 
 

@@ -190,7 +190,7 @@ def _run(session: Session, file: str, program: OwnProgram) -> Trace:
         failure = program_run.steps[0].error
         if failure is not None:
             print_error(linear_text.file_failure(file, failure))
-        trace = program_run.trace()
+        trace = saved_traces.of_run(program_run)
     if trace is None:
         raise CommandError(say("no-trace", "The process that ran {file} ended too early.", file=file))
     gaps = replace(trace[-1].gaps, unfinished=failure is not None)

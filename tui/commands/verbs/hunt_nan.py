@@ -7,6 +7,7 @@ import contextlib
 import shutil
 from typing import Any
 
+from attn_tutor.lessons.engine import running_program
 from attn_tutor.lessons.engine.explanation_tree import Node
 from attn_tutor.lessons.render import nonfinite_text
 from attn_tutor.lessons.results.code_unit import PROGRAM
@@ -38,7 +39,7 @@ def run(options: argparse.Namespace) -> ExitCode:
             result = program_run.steps[0]
             # What it did before may well be the reason.
             own_program.say_failure(program, result)
-            report = program_run.first_nonfinite() if program_run.alive else None
+            report = running_program.first_nonfinite(program_run) if program_run.alive else None
     if not isinstance(report, NonfiniteReport):
         raise CommandError(
             report.reason

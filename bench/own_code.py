@@ -23,6 +23,7 @@ from attn_tutor.lessons.render import tensor_file_text
 from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.tui.app import TutorApp
 from attn_tutor.tui.commands.open_session import open_session
+from attn_tutor.tui.screens.program_map import ProgramMap
 from attn_tutor.tui.sources.pages import ProgramSource, TensorFileSource
 from attn_tutor.tui.tty.terminal import Terminal
 from bench.screens import PATIENCE, text_of
@@ -119,7 +120,7 @@ async def of_program(folder: Path) -> list[tuple[str, tuple[str, ...], str]]:
     path.write_text(TRAIN, encoding="utf-8")
     session = ProgramSession(OwnProgram.here(path, TRAIN, ("--steps", "2")))
     session.open(session.program)
-    return await walk(TutorApp(Terminal(), ProgramSource(session)), OPEN)
+    return await walk(TutorApp(Terminal(), ProgramSource(session), ProgramMap), OPEN)
 
 
 async def of_file(folder: Path) -> list[tuple[str, tuple[str, ...], str]]:
@@ -130,7 +131,7 @@ async def of_file(folder: Path) -> list[tuple[str, tuple[str, ...], str]]:
         with tensor_file_session.opened_tensors(session, path) as file:
             found = file.found
         pages = TensorFileSession(path, found, tensor_file_text.table, launcher=session.launcher)
-        return await walk(TutorApp(Terminal(), TensorFileSource(pages)), SHOW)
+        return await walk(TutorApp(Terminal(), TensorFileSource(pages), ProgramMap), SHOW)
 
 
 async def walk(app: TutorApp, stops: Stops) -> list[tuple[str, tuple[str, ...], str]]:

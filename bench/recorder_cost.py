@@ -103,8 +103,7 @@ def main(name: str, mode: str) -> None:
     from attn_tutor.lessons.reading.loader import load_course
     from attn_tutor.lessons.results import code_unit
     from attn_tutor.lessons.results.code_unit import CodeUnit
-    from attn_tutor.lessons.worker.jobs.execute import execute
-    from attn_tutor.lessons.worker.jobs.lesson_run import seed
+    from attn_tutor.lessons.worker.jobs.execute import execute, seed_generators
     from attn_tutor.lessons.worker.jobs.run_state import RunState
 
     if name in PROGRAMS:
@@ -127,7 +126,7 @@ def main(name: str, mode: str) -> None:
         state.namespace["torch"] = torch
         began = time.process_time()
         for unit, code, number in parts:
-            seed(number)
+            seed_generators(number)
             failed = state.run(code, unit) if mode == "recorded" else execute(code, unit.filename, state.namespace)
             assert failed is None, failed
         seconds.append(time.process_time() - began)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from attn_tutor.lessons.worker import program_messages
 from attn_tutor.lessons.worker.messages import MESSAGES
 
 ROOT = Path(__file__).parent.parent
@@ -76,6 +77,7 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
 
 
 def test_every_message_is_listed_and_no_other() -> None:
+    assert program_messages  # adds its own to the list
     listed = {*re.findall(r"`([a-z]+(?:_[a-z]+)*)`", section("Messages"))}
     assert listed == set(MESSAGES)
 

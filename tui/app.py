@@ -24,8 +24,9 @@ from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import full_keys, short_keys
 from attn_tutor.tui.controllers import startup
 from attn_tutor.tui.controllers.frame import MAP, Frame
-from attn_tutor.tui.controllers.map_controller import MapController, make_map
+from attn_tutor.tui.controllers.map_controller import MapController
 from attn_tutor.tui.render.step_layout import WIDE
+from attn_tutor.tui.screens.map_view import MapView
 from attn_tutor.tui.sources.source import ShownCall, StepPosition
 from attn_tutor.tui.state.unsaved_progress import Farewell, farewell
 from attn_tutor.tui.tty import screen_gate, signals
@@ -47,11 +48,9 @@ if TYPE_CHECKING:
     from attn_tutor.tui.screens.flow_view import FlowView
     from attn_tutor.tui.screens.glossary_view import GlossaryView
     from attn_tutor.tui.screens.lesson_view import LessonView
-    from attn_tutor.tui.screens.map_view import MapView
     from attn_tutor.tui.screens.prompt_view import PromptView
     from attn_tutor.tui.screens.training_view import TrainingView
-    from attn_tutor.tui.sources.source import Again, Notice, Source
-    from attn_tutor.tui.state.program_tensors import Which
+    from attn_tutor.tui.sources.source import Again, Notice, Source, Which
 
 
 # Whatever is painted is on this screen.
@@ -95,7 +94,8 @@ class TutorApp(OrderedInputApp):
     map: MapController
     parts: Assembly
 
-    def __init__(self, terminal: Terminal, source: Source) -> None:
+    def __init__(self, terminal: Terminal, source: Source, map_view: type[MapView] = MapView) -> None:
+        """Initialize; all of the source can be reached from a view of the class `map_view`."""
         super().__init__()
         self.source = source
         self.theme = theme(terminal)
@@ -111,7 +111,7 @@ class TutorApp(OrderedInputApp):
         self._exported: Path | None = None
         self._input_until_loaded = ExitStack()
         self._input_until_loaded.enter_context(self.input_held())
-        self.map_view = make_map(terminal, source)
+        self.map_view = map_view(terminal, id=MAP)
         self.frame = Frame(self, terminal, self.map_view, source.map_name, flow_beside=source.computes)
         self.help_pane = HelpPane(ellipsis=terminal.ellipsis, way=partial(short_keys, "list.move"), id="help")
 

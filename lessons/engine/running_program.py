@@ -13,13 +13,14 @@ from attn_tutor.lessons.engine import children
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess, output
 from attn_tutor.lessons.engine.launching.reinstalling import install_command
 from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Limits
 from attn_tutor.lessons.results import line_shapes
 from attn_tutor.lessons.results.clean_text import clean
 from attn_tutor.lessons.results.code_unit import PROGRAM, with_file, without_frames
 from attn_tutor.lessons.results.nonfinite import NonfiniteReport
 from attn_tutor.lessons.results.program_result import WALL, OwnProgram, ProgramResult
-from attn_tutor.lessons.results.result import Failure
+from attn_tutor.lessons.results.result import Failure, StepResult
 from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel, wire
@@ -75,24 +76,30 @@ def with_room_for(path: Path, limits: Limits) -> Limits:
     return limits.model_copy(update={"memory": limits.memory + -(-size // MIB)})
 
 
-def run(
-    program: OwnProgram, cells: Sequence[CellWrite], job: ChildProcess, cancelled: Callable[[], bool], purpose: Purpose
-) -> tuple[ProgramResult, bool]:
-    """Run a program in a child. Returns the result, and whether the child is still there to answer questions.
+def run_program(
+    session: Session, program: OwnProgram, cells: Sequence[CellWrite] = (), purpose: Purpose = "questions"
+) -> Run:
+    """Run a program of one's own, with some of its numbers changed; its one step is `code_unit.PROGRAM`.
 
-    In a hunt, it may end the program when it has found the first number that is not finite.
+    A program that fails can be asked about what it did before; it answers only what it was run for. In a hunt, it may
+    be ended when the first number that is not finite is found. The limits are lifted only in a session that was made
+    without them. Raises `WorkerError` if the worker cannot run anything.
     """
-    deadline = None if program.wall is None else time.monotonic() + program.wall + GRACE
-    try:
-        channel.send(job.talk, RunProgram(program, tuple(cells), purpose))
-        report = channel.receive(job.talk, ProgramReport, deadline=deadline)
-        return _result(report, job, program.name), True
-    except TimeoutError:
-        failure = children.timeout_failure(job, limits_of(program).wall)
-    except wire.WireError as error:
-        # A child that sends something unreadable is ended.
-        failure = children.exit_failure(job, error, limits_of(program), cancelled())
-    return ProgramResult(PROGRAM.name, stdout=_printed(job, program.name), error=failure), False
+
+    def work(job: ChildProcess, cancelled: Callable[[], bool]) -> tuple[list[StepResult], bool]:
+        deadline = None if program.wall is None else time.monotonic() + program.wall + GRACE
+        try:
+            channel.send(job.talk, RunProgram(program, tuple(cells), purpose))
+            report = channel.receive(job.talk, ProgramReport, deadline=deadline)
+            return [_result(report, job, program.name)], True
+        except TimeoutError:
+            failure = children.timeout_failure(job, limits_of(program).wall)
+        except wire.WireError as error:
+            # A child that sends something unreadable is ended.
+            failure = children.exit_failure(job, error, limits_of(program), cancelled())
+        return [ProgramResult(PROGRAM.name, stdout=_printed(job, program.name), error=failure)], False
+
+    return session.start_run(limits_of(program), work)
 
 
 def first_nonfinite(run: Run) -> NonfiniteReport | Refusal | None:

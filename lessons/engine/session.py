@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from attn_tutor.lessons.engine import children, judging, replies, running_program, training
+from attn_tutor.lessons.engine import children, judging, replies, training
 from attn_tutor.lessons.engine.children import CodeRequest, CodeResult, run_in_child
 from attn_tutor.lessons.engine.judging import Diagnosis, JudgeAnswer
 from attn_tutor.lessons.engine.launching.launchers import (
@@ -30,7 +30,6 @@ from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.training import Control
 from attn_tutor.lessons.format.lesson import ExerciseStep, FilledStep, Lesson, Limits
 from attn_tutor.lessons.learner import trained_models
-from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.lessons.results.result import (
     AnswerComparison,
     Failure,
@@ -40,19 +39,18 @@ from attn_tutor.lessons.results.result import (
     TrainingSnapshot,
     WorkerError,
 )
-from attn_tutor.lessons.results.run_comparison import RunComparison
-from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes, apply
 from attn_tutor.lessons.worker import channel, wire
-from attn_tutor.lessons.worker.message_parts import CellWrite
 from attn_tutor.lessons.worker.messages import LessonDone, RunLesson, StepReport
-from attn_tutor.lessons.worker.program_messages import CompareTraces, Purpose, TracePart
 
 say = Wording("engine/session")
 
 QUESTION_CPU = 600.0
 """Processor seconds that a child may spend on questions about what it has run."""
+
+Work = Callable[[ChildProcess, Callable[[], bool]], tuple[list[StepResult], bool]]
+"""Work in a child; the function tells whether it was cancelled. Returns the results, and whether the child survived."""
 
 
 class Session:
@@ -116,80 +114,34 @@ class Session:
         A step that fails ends the run; its result has the failure, and later steps have no result. Raises
         `WorkerError` if the worker cannot run anything, `ChangeError` if the changes do not apply to the lesson.
         """
-        self._cancelled.clear()
         cells = replies.cells_of(lesson, changes)
         lesson = apply(lesson, changes)
         last = len(lesson.steps) if upto is None else lesson.index(upto) + 1
         steps = [step for step in lesson.filled if lesson.index(step.id) < last]
-        results: list[StepResult] = []
-        job = self._launch(lesson.limits, QUESTION_CPU)
-        try:
-            with self._current(job):
-                came_to_end = self._run_steps(lesson, steps, cells, job, results, changed=bool(changes))
-        except BaseException:
-            job.close()
-            raise
-        if not came_to_end:
-            job.close()
-            return Run(results, None)
-        job.set_idle(True)
-        return Run(results, job)
 
-    def run_program(self, program: OwnProgram, cells: Sequence[CellWrite] = (), purpose: Purpose = "questions") -> Run:
-        """Run a program of one's own, with some of its numbers changed; its one step is `code_unit.PROGRAM`.
+        def work(job: ChildProcess, cancelled: Callable[[], bool]) -> tuple[list[StepResult], bool]:
+            return _run_steps(lesson, steps, cells, job, cancelled, changed=bool(changes))
 
-        A program that fails can be asked about what it did before; it answers only what it was run for. The limits are
-        lifted only in a session that was made without them. Raises `WorkerError` if the worker cannot run anything.
+        return self.start_run(lesson.limits, work)
+
+    def start_run(self, limits: Limits, work: Work) -> Run:
+        """Start a child, have it do some work, which `cancel` can stop, and keep it for questions if it is still there.
+
+        Raises `WorkerError` if the worker cannot run anything.
         """
         self._cancelled.clear()
-        job = self._launch(running_program.limits_of(program), QUESTION_CPU)
+        job = self._launch(limits, QUESTION_CPU)
         try:
             with self._current(job):
-                result, survived = running_program.run(program, cells, job, self._cancelled.is_set, purpose)
+                results, survived = work(job, self._cancelled.is_set)
         except BaseException:
             job.close()
             raise
         if not survived:
             job.close()
-            return Run([result], None)
+            return Run(results, None)
         job.set_idle(True)
-        return Run([result], job)
-
-    def _run_steps(
-        self,
-        lesson: Lesson,
-        steps: list[FilledStep],
-        cells: list[dict[str, Any]],
-        job: ChildProcess,
-        results: list[StepResult],
-        *,
-        changed: bool,
-    ) -> bool:
-        """Send the job and collect the results of its steps. Returns whether the child completed it."""
-        deadline = time.monotonic() + lesson.limits.wall
-        printed = 0
-        try:
-            program, trained, blob = replies.program_of(lesson, steps, cells, changed=changed)
-            channel.send(job.talk, RunLesson(program, blob))
-            while True:
-                report = channel.receive(job.talk, StepReport, LessonDone, deadline=deadline)
-                if isinstance(report, LessonDone):
-                    if len(results) < len(steps) and not any(result.error for result in results):
-                        raise wire.WireError("a lesson that is done before its steps")
-                    return True
-                if len(results) == len(steps):
-                    raise wire.WireError("a step more than there are")
-                result = replies.step_result(lesson, steps[len(results)], report, job)
-                results.append(replace(result, trained=trained[result.id].origin) if result.id in trained else result)
-                printed = report.stdout[1]
-        except TimeoutError:
-            failure = children.timeout_failure(job, lesson.limits.wall)
-        except wire.WireError as error:
-            # A child that sends something unreadable is ended.
-            failure = children.exit_failure(job, error, lesson.limits, self._cancelled.is_set())
-        if len(results) < len(steps):
-            results.append(StepResult(steps[len(results)].id, stdout=output(job.out, printed), error=failure))
-        return False
+        return Run(results, job)
 
     def train(
         self,
@@ -279,24 +231,6 @@ class Session:
         self._cancelled.clear()
         return self._child(limits)
 
-    def compare_programs(
-        self, one: Sequence[TracePart], other: Sequence[TracePart], rtol: float | None = None, atol: float | None = None
-    ) -> RunComparison:
-        """Compare the traces of two programs. Raises `WorkerError`."""
-        self._cancelled.clear()
-        with self._child(running_program.LIMITS) as job:
-            try:
-                for message in (CompareTraces(rtol, atol), *one, *other):
-                    channel.send(job.talk, message)
-                deadline = time.monotonic() + running_program.LIMITS.wall
-                reply = channel.receive(job.talk, RunComparison, Refusal, deadline=deadline)
-            except (wire.WireError, TimeoutError) as error:
-                why = say("not-compared", "The process that compared the two programs ended before it had answered.")
-                raise WorkerError(why) from error
-        if isinstance(reply, Refusal):
-            raise WorkerError(reply.reason)
-        return reply
-
     def _launch(self, limits: Limits, question_cpu: float = 0) -> ChildProcess:
         self._refuse_if_closed()
         try:
@@ -340,3 +274,40 @@ class Session:
                 yield job
         finally:
             job.close()
+
+
+def _run_steps(
+    lesson: Lesson,
+    steps: list[FilledStep],
+    cells: list[dict[str, Any]],
+    job: ChildProcess,
+    cancelled: Callable[[], bool],
+    *,
+    changed: bool,
+) -> tuple[list[StepResult], bool]:
+    """Send the job and collect the results of its steps. Returns them, and whether the child completed it."""
+    results: list[StepResult] = []
+    deadline = time.monotonic() + lesson.limits.wall
+    printed = 0
+    try:
+        program, trained, blob = replies.program_of(lesson, steps, cells, changed=changed)
+        channel.send(job.talk, RunLesson(program, blob))
+        while True:
+            report = channel.receive(job.talk, StepReport, LessonDone, deadline=deadline)
+            if isinstance(report, LessonDone):
+                if len(results) < len(steps) and not any(result.error for result in results):
+                    raise wire.WireError("a lesson that is done before its steps")
+                return results, True
+            if len(results) == len(steps):
+                raise wire.WireError("a step more than there are")
+            result = replies.step_result(lesson, steps[len(results)], report, job)
+            results.append(replace(result, trained=trained[result.id].origin) if result.id in trained else result)
+            printed = report.stdout[1]
+    except TimeoutError:
+        failure = children.timeout_failure(job, lesson.limits.wall)
+    except wire.WireError as error:
+        # A child that sends something unreadable is ended.
+        failure = children.exit_failure(job, error, lesson.limits, cancelled())
+    if len(results) < len(steps):
+        results.append(StepResult(steps[len(results)].id, stdout=output(job.out, printed), error=failure))
+    return results, False

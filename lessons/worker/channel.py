@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any, TypeVar, overload
 
 from attn_tutor.lessons.worker import plain_codec, wire
-from attn_tutor.lessons.worker.messages import MESSAGES, Launch
+from attn_tutor.lessons.worker.messages import MESSAGES, OPS, Launch
 
 M = TypeVar("M")
 N = TypeVar("N")
-
-_OPS = {kind: op for op, kind in MESSAGES.items()}
-_WITH_BLOB = frozenset(kind for kind in _OPS if any(field.name == "blob" for field in fields(kind)))
 
 # Bound here, before any learner's code runs.
 _encode, _decode = plain_codec.encode, plain_codec.decode
@@ -26,7 +22,7 @@ _encode, _decode = plain_codec.encode, plain_codec.decode
 
 def prepare() -> None:
     """Prepare the codecs of all messages, before a learner's program can replace the tools that this takes."""
-    for kind in _OPS:
+    for kind in OPS:
         plain_codec.prepare(kind)
 
 
@@ -34,7 +30,7 @@ def frame_of(message: object) -> wire.Frame:
     """Return the frame of a message."""
     header = _encode(message)
     blob = header.pop("blob", b"")
-    return wire.Frame({"op": _OPS[type(message)], **header}, bytes(blob))
+    return wire.Frame({"op": OPS[type(message)], **header}, bytes(blob))
 
 
 def message_of(frame: wire.Frame) -> object:
@@ -44,7 +40,7 @@ def message_of(frame: wire.Frame) -> object:
     kind = MESSAGES.get(op) if isinstance(op, str) else None
     if kind is None or "blob" in data:
         raise wire.WireError("unknown message")
-    if kind in _WITH_BLOB:
+    if "blob" in kind.__dataclass_fields__:
         data["blob"] = frame.blob
     elif frame.blob:
         raise wire.WireError(f"{op} has no data")

@@ -1,7 +1,8 @@
 """The messages between the screen's process and the worker, each a frozen dataclass.
 
-`MESSAGES` lists them, `REPLIES` maps each to its possible replies; `channel` sends and receives them. A process of the
-worker that can send none ends with an exit code instead.
+`MESSAGES` lists them, `REPLIES` maps each to its possible replies; `channel` sends and receives them. Other modules of
+messages `add` theirs, so that the list has those whose modules are imported. A process of the worker that can send none
+ends with an exit code instead.
 """
 
 from __future__ import annotations
@@ -42,7 +43,6 @@ from attn_tutor.lessons.worker.message_parts import (
     check_shown,
     message,
 )
-from attn_tutor.lessons.worker.program_messages import PROGRAM_REPLIES
 
 EXIT_CUT_OFF = 97
 """The program in the child has closed the child's connection to the parent."""
@@ -361,37 +361,50 @@ class TrainingFailed:
 
 # The list ----------------------------------------------------------------------------------------------------------
 
-REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
-    Launch: (Exited,),
-    RunLesson: (StepReport, LessonDone),
-    **PROGRAM_REPLIES,
-    **{
-        kind: (report, Refusal)
-        for kind, report in zip(
-            QUESTIONS,
-            (
-                *(WindowReport, BlocksReport, RowStats, ExplanationReport, ExplanationReport),
-                *(Flow, ShowReport, ShowReport),
-            ),
-            strict=True,
-        )
-    },
-    RunInput: (CodeReport, Refusal),
-    RunScratch: (CodeReport, Refusal),
-    BindNamed: (NamesReport, Refusal),
-    ListNames: (NamesReport, Refusal),
-    Train: (Snapshot, Trained, TrainingFailed),
-    Pause: (Paused,),
-    **JUDGING_REPLIES,
-}
+REPLIES: dict[type[Any], tuple[type[Any], ...]] = {}
 """The possible replies to each message. A message that is not listed here gets no reply."""
+
+MESSAGES: dict[str, type[Any]] = {}
+"""Every message by its `op`."""
+
+OPS: dict[type[Any], str] = {}
+"""The `op` of every message."""
 
 UNASKED: tuple[type[Any], ...] = (ServerReady, SpareReady, LoadFailed, SetIdle, Kill, Interrupt, Resume)
 """The messages that have no reply and are not a reply."""
 
-MESSAGES: Mapping[str, type[Any]] = {
-    re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower(): kind
-    for kinds in (UNASKED, REPLIES, *REPLIES.values())
-    for kind in kinds
-}
-"""Every message by its `op`."""
+
+def add(replies: Mapping[type[Any], tuple[type[Any], ...]], others: tuple[type[Any], ...] = ()) -> None:
+    """List messages with their possible replies, and others, which have none and are none."""
+    REPLIES.update(replies)
+    for kinds in (others, replies, *replies.values()):
+        for kind in kinds:
+            op = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
+            MESSAGES[op], OPS[kind] = kind, op
+
+
+add(
+    {
+        Launch: (Exited,),
+        RunLesson: (StepReport, LessonDone),
+        **{
+            kind: (report, Refusal)
+            for kind, report in zip(
+                QUESTIONS,
+                (
+                    *(WindowReport, BlocksReport, RowStats, ExplanationReport, ExplanationReport),
+                    *(Flow, ShowReport, ShowReport),
+                ),
+                strict=True,
+            )
+        },
+        RunInput: (CodeReport, Refusal),
+        RunScratch: (CodeReport, Refusal),
+        BindNamed: (NamesReport, Refusal),
+        ListNames: (NamesReport, Refusal),
+        Train: (Snapshot, Trained, TrainingFailed),
+        Pause: (Paused,),
+        **JUDGING_REPLIES,
+    },
+    UNASKED,
+)

@@ -1,8 +1,7 @@
-"""The messages about programs and files of one's own; `lessons.worker.messages` lists them with all others."""
+"""The messages about programs and files of one's own, which are added to those of `lessons.worker.messages`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from attn_tutor.lessons.results import nonfinite
@@ -25,6 +24,7 @@ from attn_tutor.lessons.results.program_result import FailedAt, Named, OwnProgra
 from attn_tutor.lessons.results.run_comparison import NO_GAPS, Gaps, RunComparison
 from attn_tutor.lessons.results.tensor_file import TensorList, TensorStatistics
 from attn_tutor.lessons.results.tensor_questions import Refusal
+from attn_tutor.lessons.worker import messages
 from attn_tutor.lessons.worker.message_parts import CellWrite, ChildFailure, TensorReport, check_in_blob, message
 
 Purpose = Literal["questions", "hunt", "trace"]
@@ -222,14 +222,15 @@ class StoredTensorReport:
         check_in_blob((self.tensor,), self.blob)
 
 
-PROGRAM_REPLIES: Mapping[type[Any], tuple[type[Any], ...]] = {
-    RunProgram: (ProgramReport,),
-    FindNonfinite: (NonfiniteFound, Refusal),
-    TraceProgram: (TracePart, Refusal),
-    ChooseCall: (CallReport, Refusal),
-    DigestValues: (DigestReport, Refusal),
-    CompareTraces: (RunComparison, Refusal),
-    ReadTensorFile: (TensorList, Refusal),
-    ShowStoredTensor: (StoredTensorReport, Refusal),
-}
-"""The possible replies to each of these messages."""
+messages.add(
+    {
+        RunProgram: (ProgramReport,),
+        FindNonfinite: (NonfiniteFound, Refusal),
+        TraceProgram: (TracePart, Refusal),
+        ChooseCall: (CallReport, Refusal),
+        DigestValues: (DigestReport, Refusal),
+        CompareTraces: (RunComparison, Refusal),
+        ReadTensorFile: (TensorList, Refusal),
+        ShowStoredTensor: (StoredTensorReport, Refusal),
+    }
+)

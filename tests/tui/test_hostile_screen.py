@@ -16,6 +16,7 @@ from attn_tutor.lessons.render import tensor_file_text
 from attn_tutor.lessons.texts.translations import Translations
 from attn_tutor.tui.app import TutorApp
 from attn_tutor.tui.controllers.assembly import VIEWS
+from attn_tutor.tui.screens.program_map import ProgramMap
 from attn_tutor.tui.sources.pages import TensorFileSource
 from tests import pseudo_language
 from tests.course import COURSE, use_course
@@ -80,7 +81,7 @@ async def test_names_of_tensors_and_of_their_file(worker: Session, tmp_path: Pat
     path.write_bytes(safetensors(entries, struct.pack("<4f", 1, 2, 3, 4)))
     with tensor_file_session.opened_tensors(worker, path) as file:
         session = WarmFile(path, file.found, tensor_file_text.table, launcher=worker.launcher)
-    app = TutorApp(SSH, TensorFileSource(session))
+    app = TutorApp(SSH, TensorFileSource(session), ProgramMap)
     try:
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
             learner = Learner(app, pilot)

@@ -12,6 +12,7 @@ from attn_tutor.lessons.engine.programs.program_session import ProgramSession
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.results.program_result import OwnProgram
 from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.screens.program_map import ProgramMap
 from attn_tutor.tui.sources.pages import ProgramSource
 from tests.tui.learner import SSH, Learner
 
@@ -44,7 +45,7 @@ async def opened(
     file.write_text(source)
     session = WarmProgram(OwnProgram.here(file, source), worker.launcher)
     session.open(session.program)
-    app = TutorApp(SSH, ProgramSource(session, watched=watch))
+    app = TutorApp(SSH, ProgramSource(session, watched=watch), ProgramMap)
     try:
         async with app.run_test(size=size, notifications=True) as pilot:
             yield Learner(app, pilot)

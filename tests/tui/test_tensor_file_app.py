@@ -12,6 +12,7 @@ from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSes
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.render import tensor_file_text
 from attn_tutor.tui.app import TutorApp
+from attn_tutor.tui.screens.program_map import ProgramMap
 from attn_tutor.tui.sources.pages import TensorFileSource
 from tests.tui.learner import SSH, Learner
 
@@ -31,7 +32,7 @@ async def test_a_file_is_listed_and_its_pages_are_opened(worker: Session, tmp_pa
     torch.save({**layers, "norm": torch.tensor([torch.nan, 0, 2]), "lr": 0.25}, path)
     with tensor_file_session.opened_tensors(worker, path) as file:
         session = WarmFile(path, file.found, tensor_file_text.table, launcher=worker.launcher)
-    app = TutorApp(SSH, TensorFileSource(session))
+    app = TutorApp(SSH, TensorFileSource(session), ProgramMap)
     try:
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
             learner = Learner(app, pilot)

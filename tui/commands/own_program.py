@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from attn_tutor.lessons.engine import explanation_tree
+from attn_tutor.lessons.engine import explanation_tree, running_program
 from attn_tutor.lessons.engine.run import Run
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Lesson
@@ -84,7 +84,7 @@ def _check_kind(file: str) -> None:
 
 def run_program(session: Session, program: OwnProgram) -> Run:
     """Run a program. If it fails, or its record does not reach its end, say so on standard error."""
-    run = session.run_program(program)
+    run = running_program.run_program(session, program)
     (result,) = run.steps
     say_failure(program, result)
     if stopped := why_stopped(result):

@@ -23,7 +23,7 @@ class Verb:
 
     Attributes:
         name: how learners write it.
-        module: the module of this package whose `run` does the work.
+        module: the module whose `run` does the work.
         english: what the verb does, for the help.
         add_arguments: the function that declares its arguments.
     """
@@ -39,7 +39,7 @@ class Verb:
 
     def run(self, options: argparse.Namespace) -> int:
         """Do the work of the verb and return the exit code. Raises `CommandError`."""
-        exit_code: int = import_module(f"attn_tutor.tui.commands.verbs.{self.module}").run(options)
+        exit_code: int = import_module(self.module).run(options)
         return exit_code
 
 
@@ -157,11 +157,13 @@ def texts() -> dict[str, str]:
     return {f"{TEXT_GROUP}/{verb.name}": verb.english for verb in VERBS}
 
 
-def _verb(name: str, module: str, english: str) -> Callable[[Arguments], Arguments]:
-    """Make a function declare the arguments of a new verb."""
+def _verb(
+    name: str, module: str, english: str, package: str = "attn_tutor.tui.commands.verbs"
+) -> Callable[[Arguments], Arguments]:
+    """Make a function declare the arguments of a new verb, whose module is in a package."""
 
     def declare(add_arguments: Arguments) -> Arguments:
-        VERBS.append(Verb(name, module, english, add_arguments))
+        VERBS.append(Verb(name, f"{package}.{module}", english, add_arguments))
         return add_arguments
 
     return declare

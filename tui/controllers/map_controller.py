@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from attn_tutor.lessons.learner import milestones
 from attn_tutor.lessons.play.course_path import Purpose
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.controllers.frame import MAP, Frame
+from attn_tutor.tui.controllers.frame import Frame
 from attn_tutor.tui.screens.map_view import MapView
 from attn_tutor.tui.sources.source import Source
-from attn_tutor.tui.tty.terminal import Terminal
 
 if TYPE_CHECKING:
     # Not imported at run time, because the map is shown before the rest is loaded.
@@ -20,16 +19,6 @@ if TYPE_CHECKING:
     from attn_tutor.tui.state.course_entries import CourseEntry
 
 say = Wording("screen/map-controller")
-
-
-def make_map(terminal: Terminal, source: Source) -> MapView:
-    """Return the view from which all of a source can be reached."""
-    if source.rows is None:
-        return MapView(terminal, id=MAP)
-    # A course is painted without it.
-    from attn_tutor.tui.screens.program_map import ProgramMap
-
-    return ProgramMap(terminal, id=MAP)
 
 
 class MapController:

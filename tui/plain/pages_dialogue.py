@@ -18,9 +18,7 @@ from attn_tutor.tui.plain.step_dialogue import StepDialogue
 from attn_tutor.tui.plain.subject import several
 from attn_tutor.tui.plain.waiting_session import PlainState
 from attn_tutor.tui.sources.pages import PagesSource
-from attn_tutor.tui.sources.source import StepPosition
-from attn_tutor.tui.state.program_tensors import Which
-from attn_tutor.tui.state.tensor_rows import TensorRow
+from attn_tutor.tui.sources.source import StepPosition, TensorRow, Which
 from attn_tutor.tui.state.typed_names import has_words, listed, meant
 
 say = Wording("plain/program")

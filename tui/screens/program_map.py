@@ -17,7 +17,7 @@ from attn_tutor.tui.actions.bindings import bindings
 from attn_tutor.tui.actions.hints import hint
 from attn_tutor.tui.render.palette import BOLD
 from attn_tutor.tui.screens.map_view import MapView
-from attn_tutor.tui.state.tensor_rows import TensorRow
+from attn_tutor.tui.sources.source import TensorRow
 from attn_tutor.tui.state.typed_names import has_words
 from attn_tutor.tui.tty.terminal import Terminal, in_ascii
 from attn_tutor.tui.widgets.lesson_list import LessonEntry, LessonList

@@ -25,12 +25,11 @@ from attn_tutor.lessons.results.result import Failure, WorkerError
 from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
-from attn_tutor.tui.sources.source import FilesLook, News, Notice, ShownCall, StepPosition
-from attn_tutor.tui.state import program_tensors
+from attn_tutor.tui.sources import program_tensors
+from attn_tutor.tui.sources.program_tensors import rows_of_file
+from attn_tutor.tui.sources.source import FilesLook, News, Notice, ShownCall, StepPosition, TensorRow, Which
 from attn_tutor.tui.state.async_session import AsyncSession
-from attn_tutor.tui.state.program_tensors import Which, rows_of_file
 from attn_tutor.tui.state.saved_program import SavedProgram
-from attn_tutor.tui.state.tensor_rows import TensorRow
 
 
 class ProgramResults(StepResults):

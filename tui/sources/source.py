@@ -20,8 +20,6 @@ if TYPE_CHECKING:  # the first paint needs this module before the others are loa
     from attn_tutor.lessons.reading.folders import CourseFolder
     from attn_tutor.lessons.results.tensor_questions import Refusal
     from attn_tutor.tui.state.async_session import AsyncSession
-    from attn_tutor.tui.state.program_tensors import Which
-    from attn_tutor.tui.state.tensor_rows import TensorRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +114,29 @@ class Edited(Protocol):
 
     def report(self) -> Iterator[str]:
         """Yield sentences about what is wrong with the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorRow:
+    """A line in the list of the tensors of a program or a file.
+
+    Attributes:
+        page: the id of the page that shows it; "" if none does.
+        label: its name; the last part of a long one is what tells it from others.
+        columns: its shape, its type, and where it is or how large; the first ones stay where there is little room.
+        name: what its page calls it.
+        about: what is said of it where the cursor is.
+    """
+
+    page: str
+    label: str
+    columns: tuple[str, ...] = ()
+    name: str = ""
+    about: str = ""
+
+
+Which = Literal["before", "after", "first", "last"]
+"""A call by its place: the one before or after that which is shown, or the first or last one that is recorded."""
 
 
 class MapContent(Protocol):

@@ -17,7 +17,7 @@ from attn_tutor.lessons.engine import replies
 from attn_tutor.lessons.engine.launching.launchers import Launcher
 from attn_tutor.lessons.engine.programs import program_lesson
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import LIMITS
+from attn_tutor.lessons.engine.running_program import LIMITS, run_program
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Lesson, Step
 from attn_tutor.lessons.results.clean_text import printable
@@ -428,7 +428,7 @@ class ProgramSession(Session):
         if self._led_to is not None:
             self._leave_call(self._led_to)
             self._led_to = None
-        run = self._remembered(ProgramRun(self.run_program(program), program))
+        run = self._remembered(ProgramRun(run_program(self, program), program))
         run.kept = True
         if run.whole.named:
             for function, call in list(self._calls.items()):
@@ -538,7 +538,7 @@ class ProgramSession(Session):
                 sources[opened.file_of(before)] = step.run_code
         code = sources.pop(PROGRAM.filename, opened.program.code)
         program = replace(opened.program, code=code, sources=tuple(sources.items()))
-        run = self._remembered(ProgramRun(self.run_program(program, cells), program, opened))
+        run = self._remembered(ProgramRun(run_program(self, program, cells), program, opened))
         for function, call in self._calls.items():
             run.follow_call(function, call)
         return run

@@ -6,15 +6,20 @@ read in an environment with another version of PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import SEARCH_LIMIT
+from attn_tutor.lessons.engine.running_program import LIMITS, SEARCH_LIMIT
+from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.files import rewrite
+from attn_tutor.lessons.results.result import WorkerError
+from attn_tutor.lessons.results.run_comparison import RunComparison
+from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel, wire
-from attn_tutor.lessons.worker.program_messages import TracePart, TraceProgram
+from attn_tutor.lessons.worker.program_messages import CompareTraces, TracePart, TraceProgram
 
 say = Wording("engine/saved-traces")
 
@@ -46,6 +51,27 @@ def of_run(run: Run) -> list[TracePart] | None:
             run.close()
             return None
     return parts
+
+
+def compare(
+    session: Session,
+    one: Sequence[TracePart],
+    other: Sequence[TracePart],
+    rtol: float | None = None,
+    atol: float | None = None,
+) -> RunComparison:
+    """Compare the traces of two programs. Raises `WorkerError`."""
+    with session.start_child(LIMITS) as job:
+        try:
+            for message in (CompareTraces(rtol, atol), *one, *other):
+                channel.send(job.talk, message)
+            reply = channel.receive(job.talk, RunComparison, Refusal, deadline=time.monotonic() + LIMITS.wall)
+        except (wire.WireError, TimeoutError) as error:
+            why = say("not-compared", "The process that compared the two programs ended before it had answered.")
+            raise WorkerError(why) from error
+    if isinstance(reply, Refusal):
+        raise WorkerError(reply.reason)
+    return reply
 
 
 def save(path: Path, parts: Iterable[TracePart]) -> None:

@@ -25,7 +25,7 @@ from attn_tutor.lessons.engine.programs.program_lesson import (
 )
 from attn_tutor.lessons.engine.programs.program_session import ProgramRun, ProgramSession
 from attn_tutor.lessons.engine.run import Run
-from attn_tutor.lessons.engine.running_program import with_room_for
+from attn_tutor.lessons.engine.running_program import run_program, with_room_for
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.lesson import Lesson, Limits, ShownTensor
 from attn_tutor.lessons.results.clean_text import clean, printable
@@ -269,7 +269,7 @@ class TensorFileSession(ProgramSession):
             return held[2]
         program = replace(self.program, code=step.run_code)
         run = self._remembered(
-            ProgramRun(self.run_program(program, replies.cell_writes(pages, own)), program, self.pages)
+            ProgramRun(run_program(self, program, replies.cell_writes(pages, own)), program, self.pages)
         )
         result = run.show(step)
         if result.error is None:

@@ -23,8 +23,7 @@ from attn_tutor.lessons.results.result import Failure
 from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel
 from attn_tutor.lessons.worker.jobs import exercise_tools, intermediates, values
-from attn_tutor.lessons.worker.jobs.execute import YOUR_CODE, describe, execute, new_namespace
-from attn_tutor.lessons.worker.jobs.lesson_run import seed as seed_generators
+from attn_tutor.lessons.worker.jobs.execute import YOUR_CODE, describe, execute, new_namespace, seed_generators
 from attn_tutor.lessons.worker.judging_messages import (
     AnswerLoaded,
     AnswerReport,

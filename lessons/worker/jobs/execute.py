@@ -1,4 +1,4 @@
-"""Execution of source code, with a failure described in one sentence."""
+"""Execution of source code: what generators it begins with, how much it prints, and a failure in one sentence."""
 
 from __future__ import annotations
 import __future__
@@ -8,13 +8,17 @@ import dis
 import errno
 import itertools
 import linecache
+import os
+import random
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import ModuleType, TracebackType
 from typing import Any, Literal
+
+import torch
 
 from attn_tutor.lessons.results import code_unit
 from attn_tutor.lessons.results.result import Failure
@@ -44,12 +48,37 @@ NESTED = 3000
 
 SENTENCE_ENDS = (".", "!", "?", ":")
 
+ACCELERATED = torch.backends.cuda.is_built() or torch.backends.mps.is_built() or torch.xpu._is_compiled()
+"""Whether this build of PyTorch has generators on devices other than the processor."""
+
 After = Callable[[ast.stmt], None]
 """A function that is called after each top-level statement."""
 
 
 Described = Callable[[BaseException, str], Failure]
 """A function that describes how the code of a file has failed."""
+
+
+def seed_generators(number: int) -> None:
+    """Seed every generator that lesson code may use."""
+    if ACCELERATED:
+        torch.manual_seed(number)
+    else:
+        # For each kind of accelerator that is not in use, `torch.manual_seed` keeps a text of the whole stack, which
+        # takes longer than most steps.
+        torch.default_generator.manual_seed(number)
+    random.seed(number)
+
+
+def out_size() -> int:
+    """Return the number of bytes written to standard output so far. It is a file, so other writers count too."""
+    # The program may have closed or replaced the stream.
+    with suppress(BaseException):
+        sys.stdout.flush()
+    try:
+        return os.fstat(1).st_size
+    except OSError:
+        return 0
 
 
 def new_namespace(name: str) -> dict[str, Any]:

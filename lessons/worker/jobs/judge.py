@@ -31,8 +31,8 @@ from attn_tutor.lessons.worker.advice.scene import may_be_same_operation
 from attn_tutor.lessons.worker.jobs import exercise_tools, intermediates, tensor_entries, values
 from attn_tutor.lessons.worker.jobs.answer_run import run_own_code
 from attn_tutor.lessons.worker.jobs.divergence import Comparison, find_line, line_of_edit
+from attn_tutor.lessons.worker.jobs.execute import seed_generators
 from attn_tutor.lessons.worker.jobs.intermediates import AnswerTrace, is_mask, match_results
-from attn_tutor.lessons.worker.jobs.lesson_run import seed as seed_generators
 from attn_tutor.lessons.worker.judging_messages import (
     CheckRequest,
     CompareResults,

@@ -6,13 +6,10 @@ and the trained state of a model: a dict of tensors, sent and saved as a file in
 
 from __future__ import annotations
 
-import contextlib
 import io
-import os
 import random
 import select
 import socket
-import sys
 import time
 from typing import Any
 
@@ -26,7 +23,7 @@ from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.lessons.worker import channel
 from attn_tutor.lessons.worker.fence import limits
 from attn_tutor.lessons.worker.jobs import tensor_entries, tensor_questions
-from attn_tutor.lessons.worker.jobs.execute import describe, execute
+from attn_tutor.lessons.worker.jobs.execute import describe, execute, out_size, seed_generators
 from attn_tutor.lessons.worker.jobs.run_state import RunState, as_tensor, in_parts
 from attn_tutor.lessons.worker.message_parts import NamedExpression, Program, StepRequest, TensorReport
 from attn_tutor.lessons.worker.messages import (
@@ -84,10 +81,6 @@ def unpack_trained(data: bytes) -> tuple[dict[str, torch.Tensor], Failure | None
     return tensors, None
 
 
-ACCELERATED = torch.backends.cuda.is_built() or torch.backends.mps.is_built() or torch.xpu._is_compiled()
-"""Whether this build of PyTorch has generators on devices other than the processor."""
-
-
 def run_lesson(job: RunLesson, talk: socket.socket) -> None:
     """Run the setup and the steps of a job, report each step, then answer questions until the peer disconnects."""
     state, failure = start(job.program)
@@ -126,7 +119,7 @@ def run_lesson(job: RunLesson, talk: socket.socket) -> None:
 def start(program: Program) -> tuple[RunState, Failure | None]:
     """Run the setup of a program. Returns the state of the run, and the failure if the setup did not complete."""
     state = RunState(program.cells)
-    seed(program.seed)
+    seed_generators(program.seed)
     return state, state.run(program.setup, code_unit.SETUP)
 
 
@@ -144,30 +137,8 @@ def run_step(state: RunState, step: StepRequest, blob: bytes) -> Failure | None:
             "trained", "Trained: the training of the step '{step}' had left this number when it ended.", step=step.id
         )
         state.explainer.describe_origin(trained.values(), sentence)
-    seed(step.seed)
+    seed_generators(step.seed)
     return state.run(step.code, CodeUnit.step(step.id))
-
-
-def seed(number: int) -> None:
-    """Seed every generator that lesson code may use."""
-    if ACCELERATED:
-        torch.manual_seed(number)
-    else:
-        # For each kind of accelerator that is not in use, `torch.manual_seed` keeps a text of the whole stack, which
-        # takes longer than most steps.
-        torch.default_generator.manual_seed(number)
-    random.seed(number)
-
-
-def out_size() -> int:
-    """Return the number of bytes written to standard output so far. It is a file, so other writers count too."""
-    # The program may have closed or replaced the stream.
-    with contextlib.suppress(BaseException):
-        sys.stdout.flush()
-    try:
-        return os.fstat(1).st_size
-    except OSError:
-        return 0
 
 
 class SnapshotError(Exception):
@@ -230,7 +201,7 @@ def run_training(job: Train, talk: socket.socket) -> None:
         message = say("not-started", "The training was not started: {why}", why=failure.message)
         failure = Failure(failure.kind, message)
     else:
-        seed(spec.seed)
+        seed_generators(spec.seed)
         state.namespace["frame"] = SnapshotTaker(talk, state, spec).frame
         # Not under the recorder: nobody asks for the explanation of a number in the ten-thousandth product.
         failure = execute(spec.code, CodeUnit.step(spec.id).filename, state.namespace)

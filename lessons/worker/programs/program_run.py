@@ -29,8 +29,8 @@ from attn_tutor.lessons.worker import channel
 from attn_tutor.lessons.worker.comparing import program_comparison, traced_result
 from attn_tutor.lessons.worker.comparing.result_log import TracingRecorder
 from attn_tutor.lessons.worker.fence import limits
-from attn_tutor.lessons.worker.jobs import course_package, lesson_run, tensor_questions, values
-from attn_tutor.lessons.worker.jobs.execute import describe, line_of
+from attn_tutor.lessons.worker.jobs import course_package, tensor_questions, values
+from attn_tutor.lessons.worker.jobs.execute import describe, line_of, out_size, seed_generators
 from attn_tutor.lessons.worker.jobs.run_state import RunState
 from attn_tutor.lessons.worker.nonfinite.hunt import HuntingRecorder
 from attn_tutor.lessons.worker.program_messages import (
@@ -143,7 +143,7 @@ class ProgramEnded(BaseException):
 
 def run_program(job: RunProgram, talk: socket.socket) -> None:
     """Run a program, report it with all tensors that its source names, then answer questions until the peer is gone."""
-    before, began, process = lesson_run.out_size(), time.perf_counter(), os.getpid()
+    before, began, process = out_size(), time.perf_counter(), os.getpid()
     program = job.program
     own = tuple(cell for cell in job.cells if not cell.file)
     state = RunState(own, "__main__", RECORDERS[job.purpose]())
@@ -184,7 +184,7 @@ def run_program(job: RunProgram, talk: socket.socket) -> None:
     written = (os.path.relpath(path, program.folder) for path in itertools.islice(files.written, MOST_WRITTEN))
     report = ProgramReport(
         error=failure,
-        stdout=(before, lesson_run.out_size()),
+        stdout=(before, out_size()),
         named=names.reports,
         shapes=fitting(state.lines, 3 * SHARE),
         notes=tuple(notes),
@@ -342,7 +342,7 @@ def _as_own(program: OwnProgram, state: RunState) -> Iterator[None]:
     course_package.take_away()
     state.namespace["__file__"] = program.path
     # Generators start anywhere in each process: two runs would differ by more than a change between them.
-    lesson_run.seed(0)
+    seed_generators(0)
     if (numpy := sys.modules.get("numpy")) is not None:
         numpy.random.seed(0)
     yield

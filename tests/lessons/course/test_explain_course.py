@@ -13,7 +13,7 @@ from attn_tutor.lessons.format.lesson import Lesson, RunningStep, TrainStep
 from attn_tutor.lessons.learner import trained_models
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.worker.jobs import lesson_run
-from attn_tutor.lessons.worker.jobs.lesson_run import seed
+from attn_tutor.lessons.worker.jobs.execute import seed_generators
 from attn_tutor.lessons.worker.jobs.run_state import as_tensor
 from tests.course import COURSE, EVERY_COURSE
 from tests.lessons.recorded_code import SAMPLE, Traced, indices
@@ -35,7 +35,7 @@ def test_every_shown_cell_is_explained(lesson: Lesson, tmp_path: Path, monkeypat
     traced = Traced(most_behind=MOST_BEHIND)
     namespace = traced.namespace
     namespace.pop("torch")
-    seed(lesson.seed)
+    seed_generators(lesson.seed)
     traced.run(lesson.setup, "setup")
     cells = explained = wanted = 0
     for step in lesson.steps:
@@ -44,7 +44,7 @@ def test_every_shown_cell_is_explained(lesson: Lesson, tmp_path: Path, monkeypat
         if isinstance(step, TrainStep):
             namespace["trained"], failure = lesson_run.unpack_trained(trained_models.find(lesson, step).data)
             assert failure is None
-        seed(step.seed if step.seed is not None else lesson.seed)
+        seed_generators(step.seed if step.seed is not None else lesson.seed)
         traced.run(step.code, step.id)
         for shown in step.tensors:
             place = f"<{step.id}: {shown.name}>"
@@ -65,11 +65,11 @@ def test_named_operands_have_the_values_of_their_variables() -> None:
     lesson = COURSE.lesson("causal-mask")
     traced = Traced()
     traced.namespace.pop("torch")
-    seed(lesson.seed)
+    seed_generators(lesson.seed)
     traced.run(lesson.setup, "setup")
     checked = 0
     for step in (step for step in lesson.steps if isinstance(step, RunningStep)):
-        seed(step.seed if step.seed is not None else lesson.seed)
+        seed_generators(step.seed if step.seed is not None else lesson.seed)
         traced.run(step.code, step.id)
         for shown in step.tensors:
             with traced.recorder:

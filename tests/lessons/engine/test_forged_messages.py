@@ -226,14 +226,14 @@ def asked_program(ask: Callable[[ProgramRun], object]) -> Callable[[wire.Frame],
 
 def opened_program(reply: wire.Frame) -> object:
     with session_with([reply]) as session:
-        run = session.run_program(PROGRAM_HERE)
+        run = running_program.run_program(session, PROGRAM_HERE)
         steps = run.steps
         opened = ProgramRun(run, PROGRAM_HERE)
         opened.close()
         return steps, opened.lesson.steps
 
 
-def tensor_file(*replies: wire.Frame) -> object:
+def listed_file(*replies: wire.Frame) -> object:
     with (
         session_with(list(replies)) as session,
         contextlib.suppress(tensor_file_session.UnreadableTensors),
@@ -267,7 +267,7 @@ def compared_answer(reply: wire.Frame) -> object:
 
 def compared(reply: wire.Frame) -> object:
     with session_with([reply]) as session, contextlib.suppress(WorkerError):
-        return session.compare_programs((), ())
+        return saved_traces.compare(session, (), ())
     return None
 
 
@@ -291,8 +291,8 @@ READERS: dict[str, Callable[[wire.Frame], object]] = {
     "call_report": asked_program(lambda run: run.choose_call(("f", "<program>"), 1)),
     "digest_report": asked_program(lambda run: list(run.digests(5.0))),
     "run_comparison": compared,
-    "tensor_list": tensor_file,
-    "stored_tensor_report": lambda reply: tensor_file(
+    "tensor_list": listed_file,
+    "stored_tensor_report": lambda reply: listed_file(
         wire.Frame(
             {"op": "tensor_list", "kind": "npy", "size": 1, "tensors": [], "others": []}
             | {"more_tensors": 0, "more_others": 0}

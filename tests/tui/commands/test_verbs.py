@@ -29,7 +29,7 @@ def help_of(verb: Verb) -> str:
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
 def test_a_verb_has_a_module_that_names_it(verb: Verb) -> None:
-    command = import_module(f"attn_tutor.tui.commands.verbs.{verb.module}")
+    command = import_module(verb.module)
     assert command.run.__doc__
     assert (command.__doc__ or "").startswith(f"The verb `{verb.name}`")
 
@@ -43,8 +43,8 @@ def test_the_reference_describes_a_verb_and_its_options(verb: Verb) -> None:
 
 
 def test_every_module_of_a_verb_is_registered_once() -> None:
-    modules = (path.stem for path in FOLDER.glob("[!_]*.py"))
-    documented = {name: import_module(f"{verbs.__name__}.{name}").__doc__ or "" for name in modules}
+    modules = (f"{verbs.__name__}.{path.stem}" for path in FOLDER.glob("[!_]*.py"))
+    documented = {name: import_module(name).__doc__ or "" for name in modules}
     found = {name for name, doc in documented.items() if doc.startswith("The verb ")}
     assert found == {verb.module for verb in VERBS}
     assert len({verb.name for verb in VERBS}) == len(VERBS)
@@ -58,7 +58,7 @@ def test_help_imports_no_verb_and_nothing_that_only_verbs_need(arguments: list[s
     )
     modules = set(done.stdout.splitlines()[-1].split())
     assert "attn_tutor.tui.commands.verb_table" in modules
-    assert not {f"attn_tutor.tui.commands.verbs.{verb.module}" for verb in VERBS} & modules
+    assert not {verb.module for verb in VERBS} & modules
     assert not {"pydantic", "yaml", "textual.app"} & modules
 
 

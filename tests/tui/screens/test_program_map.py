@@ -10,7 +10,7 @@ from attn_tutor.lessons.learner.progress import Progress
 from attn_tutor.lessons.reading.course_outline import CourseOutline, LessonOutline
 from attn_tutor.tui.screens.map_view import MapView
 from attn_tutor.tui.screens.program_map import ProgramMap
-from attn_tutor.tui.state.tensor_rows import TensorRow
+from attn_tutor.tui.sources.source import TensorRow
 from attn_tutor.tui.tty.terminal import Terminal
 from tests.tui.painted import painted_lines
 

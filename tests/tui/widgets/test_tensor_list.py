@@ -6,7 +6,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from attn_tutor.tui.screens.program_map import TensorRowList
-from attn_tutor.tui.state.tensor_rows import TensorRow
+from attn_tutor.tui.sources.source import TensorRow
 from tests.tui.painted import painted_lines
 
 ROWS = (

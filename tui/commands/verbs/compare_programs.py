@@ -17,6 +17,7 @@ from typing import Any
 
 from attn_tutor.lessons.engine.programs import saved_traces
 from attn_tutor.lessons.engine.programs.tensor_file_session import UnreadableTensors, opened_tensors
+from attn_tutor.lessons.engine.running_program import run_program
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.reading.reassigned import NoAssignment, reassigned
 from attn_tutor.lessons.render import run_comparison_text
@@ -137,7 +138,7 @@ def run(options: argparse.Namespace) -> ExitCode:
             gaps = traces[0][-1].gaps
             print_lines(run_comparison_text.gap_lines(gaps, printable(Path(options.one).name)))
             return ExitCode.UNDECIDED if gaps else ExitCode.OK
-        comparison = session.compare_programs(traces[0], traces[1], options.rtol, options.atol)
+        comparison = saved_traces.compare(session, traces[0], traces[1], options.rtol, options.atol)
     names = _names(files)
     if options.json:
         print_json(_document(comparison, names))
@@ -186,7 +187,7 @@ def _saved(file: str) -> Trace | None:
 
 def _run(session: Session, file: str, program: OwnProgram) -> Trace:
     """Return the trace of a program, which says whether it came to its end. Raises `CommandError`."""
-    with contextlib.closing(session.run_program(program, purpose="trace")) as program_run:
+    with contextlib.closing(run_program(session, program, purpose="trace")) as program_run:
         failure = program_run.steps[0].error
         if failure is not None:
             print_error(linear_text.file_failure(file, failure))

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     program = own_program.read_program(options.file, options.arguments, limited=limited)
     with open_session(limited=limited) as session:
         with interruptible(session):
-            program_run = session.run_program(program, purpose="hunt")
+            program_run = running_program.run_program(session, program, purpose="hunt")
         with contextlib.closing(program_run):
             result = program_run.steps[0]
             # What it did before may well be the reason.

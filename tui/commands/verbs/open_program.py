@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from attn_tutor.lessons.engine.programs.program_session import ProgramSession
@@ -15,6 +14,7 @@ from attn_tutor.lessons.texts.wording import Wording
 from attn_tutor.tui.commands import output, own_program
 from attn_tutor.tui.commands.open_session import interruptible
 from attn_tutor.tui.commands.output import CommandError, UsageError
+from attn_tutor.tui.commands.run_app import run_app
 from attn_tutor.tui.render import linear_text
 from attn_tutor.tui.tty.terminal import Terminal, prepare, this_terminal
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from attn_tutor.lessons.engine.programs.tensor_file_session import TensorFileSession
     from attn_tutor.tui.plain.console import Console
     from attn_tutor.tui.sources.pages import PagesSource
-    from attn_tutor.tui.sources.source import Source
 
 say = Wording("command/open")
 
@@ -74,9 +73,10 @@ def open_pages(terminal: Terminal, session: ProgramSession, *, watch: bool = Fal
     try:
         with interruptible(session):
             session.open(session.program)
+        from attn_tutor.tui.screens.program_map import ProgramMap
         from attn_tutor.tui.sources.pages import ProgramSource
 
-        return run_app(terminal, ProgramSource(session, watched=watch))
+        return run_app(terminal, ProgramSource(session, watched=watch), ProgramMap)
     except WorkerError as error:
         raise CommandError(str(error)) from None
     finally:
@@ -87,30 +87,12 @@ def open_file(terminal: Terminal, session: TensorFileSession, name: str = "") ->
     """Open the pages of a file at a tensor of this name. Closes the session, and returns the exit code."""
     prepare(terminal, os.environ)
     try:
+        from attn_tutor.tui.screens.program_map import ProgramMap
         from attn_tutor.tui.sources.pages import TensorFileSource
 
-        return run_app(terminal, TensorFileSource(session, name))
+        return run_app(terminal, TensorFileSource(session, name), ProgramMap)
     finally:
         session.close()
-
-
-def run_app(terminal: Terminal, source: Source) -> int:
-    """Open the tutor with a source until the learner quits, and return the exit code."""
-    # Textual reads the environment as soon as it is imported.
-    from attn_tutor.tui.app import TutorApp
-    from attn_tutor.tui.tty import signals
-    from attn_tutor.tui.tty.textual_patches import apply_patches
-
-    apply_patches()
-    signals.guard_against_hangup()
-    app = TutorApp(terminal, source)
-    try:
-        app.run()
-    finally:
-        with suppress(OSError):
-            app.close()
-        output.discard_output()
-    return app.return_code or 0
 
 
 def _print(session: ProgramSession) -> int:

@@ -103,7 +103,7 @@ def what_will_run(previewed: PreviewedCourse, version: Version) -> str:
 
 def _draw(terminal: Terminal, previewed: PreviewedCourse, version: Version, index: int) -> int:
     prepare(terminal, os.environ)
-    from attn_tutor.tui.commands.verbs.open_program import run_app
+    from attn_tutor.tui.commands.run_app import run_app
     from attn_tutor.tui.sources.draft_source import DraftSource
 
     return run_app(terminal, DraftSource(previewed, version, index))

@@ -22,7 +22,7 @@ from attn_tutor.lessons.results.result import StepResult, Tensor
 from attn_tutor.lessons.results.tensor_questions import BoxQuestion, ExplainQuestion, FlowQuestion, Refusal
 from attn_tutor.lessons.what_if import cells
 from attn_tutor.lessons.what_if.changes import UNCHANGED
-from attn_tutor.tui.state import program_tensors
+from attn_tutor.tui.sources import program_tensors
 from tests.lessons.engine.programs.test_program_session import opened, page_with, values
 
 SOURCE = """\

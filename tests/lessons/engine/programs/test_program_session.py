@@ -28,8 +28,8 @@ from attn_tutor.lessons.results.result import StepResult
 from attn_tutor.lessons.results.tensor_questions import ExplainQuestion, FollowQuestion
 from attn_tutor.lessons.what_if import cells
 from attn_tutor.lessons.what_if.changes import UNCHANGED, Changes
-from attn_tutor.tui.sources import pages
-from attn_tutor.tui.state import program_tensors, what_if_rows
+from attn_tutor.tui.sources import pages, program_tensors
+from attn_tutor.tui.state import what_if_rows
 from tests.lessons.processes import wait_until
 
 SOURCE = """\

@@ -1,12 +1,17 @@
-"""Where code was when an exception was raised in it."""
+"""Where code was when an exception was raised in it, and what the generators begin with."""
 
 from __future__ import annotations
 
 import dis
 import sys
+import traceback
 from types import CodeType, FrameType, TracebackType
+from typing import NoReturn
 
-from attn_tutor.lessons.worker.jobs.execute import execute, line_of
+import pytest
+import torch
+
+from attn_tutor.lessons.worker.jobs.execute import execute, line_of, seed_generators
 
 LOOP = """\
 def loop():
@@ -68,3 +73,17 @@ def test_only_calls_inside_of_each_other_are_a_recursion() -> None:
     texts = [failure.message for failure in failures if failure is not None]
     assert ["recursion is too deep" in text for text in texts] == [False, True]
     assert texts[0].startswith("RecursionError: maximum recursion depth exceeded")
+
+
+def test_seeding_formats_no_stack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`torch.manual_seed` does, for each kind of accelerator, and that took longer than most steps."""
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+
+    def refuse() -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr(traceback, "format_stack", refuse)
+    monkeypatch.setattr("attn_tutor.lessons.worker.jobs.execute.ACCELERATED", False)
+    seed_generators(5)
+    assert torch.equal(torch.rand(3), expected)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-import traceback
 from pathlib import Path
-from typing import NoReturn
 
-import pytest
 import torch
 
 from attn_tutor.lessons.results import explanation as x
@@ -56,17 +53,3 @@ def test_a_trained_model_that_names_code_is_refused(tmp_path: Path) -> None:
     file.seek(0)
     torch.load(file, weights_only=False)
     assert made.exists()
-
-
-def test_seeding_formats_no_stack(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`torch.manual_seed` does, for each kind of accelerator, and that took longer than most steps."""
-    torch.manual_seed(5)
-    expected = torch.rand(3)
-
-    def refuse() -> NoReturn:
-        raise AssertionError
-
-    monkeypatch.setattr(traceback, "format_stack", refuse)
-    monkeypatch.setattr(lesson_run, "ACCELERATED", False)
-    lesson_run.seed(5)
-    assert torch.equal(torch.rand(3), expected)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.running_program import run_program
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.results.code_unit import PROGRAM
 from attn_tutor.lessons.results.program_result import OwnProgram
@@ -34,7 +35,7 @@ x = torch.ones(2) * attention.FACTOR * words.COUNT * tui.SIZE
 def run(worker: Session, folder: Path, source: str) -> Run:
     path = folder / "train.py"
     path.write_text(source)
-    return worker.run_program(OwnProgram.here(path, source))
+    return run_program(worker, OwnProgram.here(path, source))
 
 
 @pytest.mark.parametrize("init", [True, False], ids=["package", "folder"])

@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from attn_tutor.lessons.engine.run import Run
+from attn_tutor.lessons.engine.running_program import run_program
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.results.code_unit import PROGRAM
 from attn_tutor.lessons.results.explanation import Explanation
@@ -66,7 +67,7 @@ def ran(worker: Session, folder: Path, code: str, *arguments: str) -> Iterator[t
     """Run a program in a folder."""
     path = folder / "mine.py"
     program = replace(OwnProgram.here(path, code, arguments), folder=str(folder))
-    run = worker.run_program(replace(program, environment=(*program.environment, ("OWN", "mine"))))
+    run = run_program(worker, replace(program, environment=(*program.environment, ("OWN", "mine"))))
     with closing(run):
         (result,) = run.steps
         assert isinstance(result, ProgramResult)
@@ -159,7 +160,7 @@ def test_a_program_without_end_is_stopped_and_can_be_looked_at(worker: Session, 
     program = replace(OwnProgram.here(folder / "mine.py", code), folder=str(folder))
 
     def stopped(wall: float) -> Failure | None:
-        with closing(worker.run_program(replace(program, wall=wall))) as run:
+        with closing(run_program(worker, replace(program, wall=wall))) as run:
             (result,) = run.steps
             # On a busy machine it may not have begun.
             if result.stdout:
@@ -211,7 +212,7 @@ def test_without_limits_a_program_may_write(folder: Path) -> None:
     try:
         code = 'import torch\nx = torch.ones(2)\ntorch.save(x, "made.pt")\n'
         program = replace(OwnProgram.here(folder / "mine.py", code, limited=False), folder=str(folder))
-        with closing(session.run_program(program)) as run:
+        with closing(run_program(session, program)) as run:
             assert run.steps[0].error is None
             assert tensor_of(run, "x").values == (1.0, 1.0)
         assert (folder / "made.pt").stat().st_size

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from attn_tutor.lessons.engine.programs.program_lesson import TensorGroup
 from attn_tutor.lessons.engine.programs.program_session import LAST, ProgramRun, ProgramSession
@@ -15,7 +14,7 @@ from attn_tutor.lessons.results.program_result import Named
 from attn_tutor.lessons.results.tensor_file import ListedTensor
 from attn_tutor.lessons.results.tensor_questions import Refusal
 from attn_tutor.lessons.texts.wording import Wording
-from attn_tutor.tui.state.tensor_rows import TensorRow
+from attn_tutor.tui.sources.source import TensorRow, Which
 
 say = Wording("screen/program-rows")
 
@@ -125,10 +124,6 @@ def _variable(item: Named) -> str:
         "A variable of {scope}, which has run {count} times, as it was when that last returned.",
         scope=item.scope,
     )
-
-
-Which = Literal["before", "after", "first", "last"]
-"""A call by its place: the one before or after that which is shown, or the first or last one that is recorded."""
 
 
 def choose_call(session: ProgramSession, page: str, which: Which | int) -> int | Refusal:

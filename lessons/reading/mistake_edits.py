@@ -82,18 +82,17 @@ def with_two_mistakes(
 ) -> Iterator[tuple[KnownMistake, KnownMistake, str]]:
     """Yield all answers with two of the mistakes in them, as both mistakes and the code.
 
-    Likelier pairs come first if the mistakes are sorted by likelihood. A pair comes in both orders if these give
-    different answers. A second edit that undoes the first, or finds nothing after it, makes no pair.
+    Likelier pairs come first if the mistakes are sorted by likelihood. Two make a pair only if they give the same
+    answer in both orders: else one replaces code that the other is about, and what is said of this is no longer true.
     """
-    answers = {mistake.id: mistake.apply_to(solution) for mistake in mistakes}
+    answers = {mistake.id: mistake.apply_to(solution) for mistake in mistakes if not mistake.code}
     seen = {solution, *answers.values()}
     for position, later in enumerate(mistakes):
         for earlier in mistakes[:position]:
-            for first, second in ((earlier, later), (later, earlier)):
-                first_answer = answers[first.id]
-                if first_answer is None or first.code or second.code:
-                    continue
-                answer = second.apply_to(first_answer)
-                if answer is not None and answer not in seen:
-                    seen.add(answer)
-                    yield earlier, later, answer
+            one, other = answers.get(earlier.id), answers.get(later.id)
+            if one is None or other is None:
+                continue
+            answer = later.apply_to(one)
+            if answer is not None and answer not in seen and answer == earlier.apply_to(other):
+                seen.add(answer)
+                yield earlier, later, answer

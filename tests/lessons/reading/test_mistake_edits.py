@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from attn_tutor.lessons.format.exercises import Edit, Mistake, Variant
 from attn_tutor.lessons.reading import mistake_edits
 from attn_tutor.lessons.reading.mistake_edits import KnownMistake
@@ -46,16 +48,27 @@ def test_two_mistakes_are_made_at_once() -> None:
     assert "softmax(scores, dim=0)" in found["columns", "no-scale"]
 
 
-def test_mistakes_that_undo_or_prevent_each_other_are_no_pair() -> None:
-    mistakes = [KnownMistake("there", ((("a", "b"),),)), KnownMistake("back", ((("b", "a"), ("c", "c")),))]
-    swallow = KnownMistake("swallow", ((("a c", "d"),),))
-    assert list(mistake_edits.with_two_mistakes("a c", mistakes)) == []
-    assert [code for _, _, code in mistake_edits.with_two_mistakes("a c", [mistakes[0], swallow])] == []
+OVERLAPPING = [
+    ([("a", "b")], [("b", "a"), ("c", "c")]),
+    ([("a", "b")], [("a c", "d")]),
+    # Nothing is subtracted any more where the other one subtracts the largest size.
+    ([("a - max(c)", "a / max(c)")], [("max(c)", "max(abs(c))")]),
+    ([("a - max(c)", "max(c) - a")], [("a - max", "a + max"), ("a", "b")]),
+]
 
 
-def test_a_pair_comes_in_both_orders_if_they_differ() -> None:
-    mistakes = [KnownMistake("one", ((("x", "y"),),)), KnownMistake("two", ((("x", "z"), ("w", "v")), (("y", "u"),)))]
-    assert [code for _, _, code in mistake_edits.with_two_mistakes("x w", mistakes)] == ["u w"]
+@pytest.mark.parametrize(("one", "other"), OVERLAPPING)
+def test_mistakes_of_which_one_replaces_what_the_other_is_about_are_no_pair(
+    one: list[tuple[str, str]], other: list[tuple[str, str]]
+) -> None:
+    mistakes = [KnownMistake("one", (tuple(one),)), KnownMistake("other", (tuple(other),))]
+    for solution in ("a c", "a - max(c)"):
+        assert list(mistake_edits.with_two_mistakes(solution, mistakes)) == []
+
+
+def test_a_pair_may_need_another_alternative_of_one_of_the_two() -> None:
+    mistakes = [KnownMistake("one", ((("x", "y"),),)), KnownMistake("two", ((("x w", "z w"),), (("w", "v"),)))]
+    assert [code for _, _, code in mistake_edits.with_two_mistakes("w x", mistakes)] == ["v y"]
 
 
 def test_a_known_mistake_can_be_sent_to_the_judge() -> None:

@@ -19,7 +19,7 @@ from attn_tutor.lessons.engine.judge_children import JUDGE_LIMITS, AnswerOutcome
 from attn_tutor.lessons.engine.launching.launchers import ChildProcess
 from attn_tutor.lessons.format.lesson import ExerciseStep, Kind, Lesson, Limits, ShownTensor
 from attn_tutor.lessons.reading import line_exercises, mistake_edits
-from attn_tutor.lessons.reading.operations import words_of
+from attn_tutor.lessons.reading.operations import made_in, words_of
 from attn_tutor.lessons.results.result import (
     AnswerComparison,
     AnswerDifference,
@@ -149,7 +149,7 @@ def _check(
     if failure is not None and suggests:
         answer = replace(answer, failure=replace(failure, message=failure.untried))
     judgement = _judge_answer(
-        *(judge, request.exercise, answer, words_of(request.code.decode(errors="replace")), diagnosis),
+        *(judge, request, answer, diagnosis),
         lambda: _difference(judge, request, child, hidden, cancelled),
     )
     if diagnosis == "line" and _is_open(judgement, answer) and not cancelled():
@@ -172,36 +172,41 @@ def _is_open(judgement: Judgement, answer: AnswerOutcome) -> bool:
     """Return whether one edit may undo what is wrong with an answer, which gave values or raised an exception."""
     if judgement.passed or answer.missing or not answer.reported:
         return False
-    return judgement.verdict == "failed" if answer.failure is None else answer.failure.kind == "error"
+    if answer.failure is None:
+        return judgement.verdict == "failed"
+    return answer.failure.kind == "error" and not answer.failure.refused
 
 
 def _judge_answer(
     judge: ChildProcess,
-    exercise: ExerciseStep,
+    request: Request,
     answer: AnswerOutcome,
-    words: frozenset[str],
     diagnosis: Diagnosis,
     find_difference: Callable[[], tuple[int | None, AnswerDifference | None]],
 ) -> Judgement:
-    """Judge the outcome of an answer whose code has these words. `find_difference` runs it once more, recorded."""
+    """Judge the outcome of an answer. `find_difference` runs it once more, recorded."""
+    exercise = request.exercise
     if answer.missing:
         return unjudged(exercise, "failed", judge_children.undefined_words(answer.missing), stdout=answer.printed)
     if answer.failure is not None:
         failed = judge_children.failed(exercise, answer.failure, answer.printed)
         if failed.verdict != "error" or failed.stopped or diagnosis == "none" or not exercise.mistakes:
             return failed
+        if answer.failure.refused:
+            # It is said what is wrong with it, and it has not been written to be repaired.
+            return failed
         if diagnosis == "line":
             # For the lines of mistakes alone: a program that fails has not come to all of its results.
             find_difference()
         error = answer.failure.symptom or answer.failure.message
-        named = _diagnose(judge, exercise, words, error, answer.failure.operation)
+        named = _diagnose(judge, request, error, answer.failure.operation)
         return replace(failed, mistakes=named)
     judgement = judge_children.decide(judge, exercise, answer)
     if judgement.verdict != "failed" or diagnosis == "none":
         return judgement
     # The recorded run comes first: a mistake whose intermediate results are not the answer's has not been made.
     line, difference = find_difference() if diagnosis == "line" else (None, None)
-    named = _diagnose(judge, exercise, words)
+    named = _diagnose(judge, request)
     if named:
         line = named[0].line
     # A mistake with a name is explained already; the difference is for one without.
@@ -230,19 +235,23 @@ def _judge(
 
 
 def _diagnose(
-    judge: ChildProcess,
-    exercise: ExerciseStep,
-    words: frozenset[str],
-    error: str | None = None,
-    operation: str = "",
+    judge: ChildProcess, request: Request, error: str | None = None, operation: str = ""
 ) -> tuple[NamedMistake, ...]:
-    """Find the known mistakes with the same outcome as the answer: its values, or an exception of this operation."""
+    """Find the known mistakes with the same outcome as the answer: its values, or an exception of this operation.
+
+    Many mistakes end in the same exception, so one that is recognized by it has to be in the code of the answer.
+    """
+    exercise, source = request.exercise, request.code.decode(errors="replace")
     mistakes = tuple(
-        MistakeRequest(mistake_edits.KnownMistake.of(item), item.seen, item.why) for item in exercise.mistakes
+        MistakeRequest(known, item.seen, item.why)
+        for item in exercise.mistakes
+        for known in [mistake_edits.KnownMistake.of(item)]
+        if error is None or made_in(source, known.apply_to(exercise.solution) or "", exercise.solution)
     )
     names = {item.id: item.name for item in exercise.mistakes}
+    question = Diagnose(error, operation, mistakes, tuple(sorted(words_of(source))))
     try:
-        report = judge_children.ask(judge, Diagnose(error, operation, mistakes, tuple(sorted(words))), DiagnosisReport)
+        report = judge_children.ask(judge, question, DiagnosisReport)
     except WorkerError:
         # The verdict stands without a diagnosis.
         return ()

@@ -194,6 +194,28 @@ def _is_text(item: ast.AST) -> bool:
     return isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
 
 
+def names_for(source: str, model: str) -> dict[str, str]:
+    """Return the names that a program has for those of a right answer."""
+    theirs, ours = statements_of(source), statements_of(model)
+    found = more_names(theirs, ours, argument_names(theirs, ours))
+    return {ours: theirs for theirs, ours in reversed(found.items())}
+
+
+def renamed_model(source: str, model: str) -> ast.Module:
+    """Return a right answer in the names of a program. Raises what `ast.parse` raises."""
+    return renamed_tree(parse(model), names_for(source, model))
+
+
+def renamed_tree(tree: ast.Module, names: Mapping[str, str]) -> ast.Module:
+    """Give variables and arguments other names, and return the program."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+        elif isinstance(node, ast.arg):
+            node.arg = names.get(node.arg, node.arg)
+    return tree
+
+
 def differences(theirs: ast.Module, ours: ast.Module) -> list[CodeDifference]:
     """Find where two programs differ, in the order of theirs."""
     return list(_of_bodies(theirs, ours, (), ()))

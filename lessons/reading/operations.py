@@ -7,8 +7,11 @@ by code that takes nothing away, and dropout is not left out where it is called.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+import copy
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeGuard
+
+from attn_tutor.lessons.reading.code_differences import names_for, parse, renamed_tree
 
 FAMILIES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     name: (frozenset(telling.split()), frozenset(others.split()))
@@ -125,3 +128,120 @@ def may_make(answer: Iterable[str], mistaken: str, solution: str) -> bool:
     lacks = any(held.isdisjoint(telling | others) for telling, others in map(FAMILIES.__getitem__, brought))
     numbers = {word for word in right - wrong if word[:1].isdigit()}
     return not lacks and not left & _telling(held) & MADE and not numbers & held
+
+
+# What is computed, whatever the spelling ------------------------------------------------------------------------------
+
+PRODUCTS = frozenset(("matmul", "mm", "bmm", "mv", "dot", "__matmul__"))
+TURNING = frozenset(("T", "mT", "t", "transpose", "swapaxes"))
+LAST_TWO: Sequence[set[str]] = (set(), {"0", "1"}, {"-1", "-2"})
+"""The axes that are exchanged in a matrix that is transposed."""
+
+PACKAGES = frozenset(("torch", "F", "nn", "math", "np"))
+LONGEST_VALUE = 200
+"""The most nodes of what is put in place of a variable."""
+
+
+def made_in(source: str, mistaken: str, solution: str) -> bool:
+    """Return whether a program does all that a mistake does to the model answer, `mistaken`: its code has that.
+
+    It computes what the mistake brings in, and nothing that the mistake replaces. Variables stand for what they hold.
+    """
+    try:
+        names = names_for(source, mistaken)
+        theirs = _computed(parse(source))
+        wrong, right = (_computed(renamed_tree(parse(code), names)) for code in (mistaken, solution))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    brought, replaced = _smallest(wrong, right), _smallest(right, wrong)
+    return bool(brought or replaced) and brought <= theirs.keys() and replaced.isdisjoint(theirs)
+
+
+def _smallest(computed: Mapping[str, frozenset[str]], others: Mapping[str, frozenset[str]]) -> set[str]:
+    """Return what one program computes and another one does not, although it computes all that goes into it."""
+    return {code for code, parts in computed.items() if code not in others and parts <= others.keys()}
+
+
+def _computed(tree: ast.Module) -> dict[str, frozenset[str]]:
+    """Return all that a program computes, each with what goes into it that is computed as well."""
+    plain = _Plain().visit(tree)
+    operations = [node for node in ast.walk(plain) if isinstance(node, ast.expr) and not _is_named(node)]
+    return {
+        ast.dump(node): frozenset(
+            ast.dump(part)
+            for part in ast.walk(node)
+            if part is not node and isinstance(part, ast.expr) and not _is_named(part)
+        )
+        for node in operations
+    }
+
+
+def _is_named(node: ast.expr) -> bool:
+    """Return whether an expression only names something or writes it out."""
+    return isinstance(node, ast.Name | ast.Constant | ast.Attribute)
+
+
+class _Plain(ast.NodeTransformer):
+    """Puts one spelling in place of others: `x @ y` for `torch.matmul(x, y)`, and its value for a variable."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, ast.expr] = {}
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        held, self._held = self._held, {}
+        found = self.generic_visit(node)
+        self._held = held
+        return found
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        for part in ast.walk(node):
+            # What a loop changes is not what its first turn has made of it.
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                self._held.pop(part.id, None)
+        return self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        value = self.visit(node.value)
+        for target in node.targets:
+            for part in ast.walk(target):
+                if isinstance(part, ast.Name):
+                    self._held.pop(part.id, None)
+            if isinstance(target, ast.Name) and sum(1 for _ in ast.walk(value)) <= LONGEST_VALUE:
+                self._held[target.id] = value
+        return ast.Assign(node.targets, value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        if isinstance(node.target, ast.Name):
+            before = ast.Name(node.target.id, ast.Load())
+            return self.visit_Assign(ast.Assign([node.target], ast.BinOp(before, node.op, node.value)))
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        held = self._held.get(node.id) if isinstance(node.ctx, ast.Load) else None
+        return node if held is None else copy.deepcopy(held)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        node = ast.Attribute(self.visit(node.value), node.attr, node.ctx)
+        return ast.Call(ast.Name("turned", ast.Load()), [node.value], []) if node.attr in ("T", "mT") else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        left, right = self.visit(node.left), self.visit(node.right)
+        if isinstance(node.op, ast.Add | ast.Mult):
+            left, right = sorted((left, right), key=ast.dump)
+        return ast.BinOp(left, node.op, right)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        given = [self.visit(each) for each in (*node.args, *(word.value for word in node.keywords))]
+        name = name_of(node.func)
+        if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Call):
+            root = ast.unparse(node.func.value).partition(".")[0]
+            given = given if root in PACKAGES | {"self"} else [self.visit(node.func.value), *given]
+        elif isinstance(node.func, ast.Attribute):
+            given = [self.visit(node.func.value), *given]
+        if name in PRODUCTS and len(given) == 2:
+            return ast.BinOp(given[0], ast.MatMult(), given[1])
+        if name == "sqrt" and len(given) == 1:
+            return ast.BinOp(given[0], ast.Pow(), ast.Constant(0.5))
+        if name in TURNING and {ast.unparse(axis) for axis in given[1:]} in LAST_TWO:
+            name, given = "turned", given[:1]
+        return ast.Call(ast.Name(name, ast.Load()), given, [])

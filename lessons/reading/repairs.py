@@ -11,13 +11,11 @@ from dataclasses import dataclass
 
 from attn_tutor.lessons.reading.code_differences import (
     CodeDifference,
-    argument_names,
     differences,
-    more_names,
     parse,
+    renamed_model,
     replaced,
     smallest,
-    statements_of,
 )
 from attn_tutor.lessons.reading.repair_kinds import LAST, LEAVING, Outcome, kind_of, kind_text, outcome
 from attn_tutor.lessons.results.result import NamedMistake
@@ -104,20 +102,6 @@ def choose(found: Sequence[Repair]) -> Repair | None:
 
 def _size(found: Sequence[CodeDifference]) -> int:
     return sum(len(item.theirs) + len(item.ours) for item in found)
-
-
-def renamed_model(source: str, model: str) -> ast.Module:
-    """Return a right answer in the names of a program. Raises what `ast.parse` raises."""
-    theirs, ours = statements_of(source), statements_of(model)
-    found = more_names(theirs, ours, argument_names(theirs, ours))
-    names = {ours: theirs for theirs, ours in reversed(found.items())}
-    tree = parse(model)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = names.get(node.id, node.id)
-        elif isinstance(node, ast.arg):
-            node.arg = names.get(node.arg, node.arg)
-    return tree
 
 
 def _of_model(theirs: ast.Module, found: Sequence[CodeDifference], *, gap: bool) -> Iterator[Repair]:

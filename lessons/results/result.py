@@ -87,6 +87,7 @@ class Failure:
         operation: the operation that failed, with the shapes of its operands, if that is known.
         untried: the message without its suggestions.
         suggestions: what the message suggests, and what it could suggest instead.
+        refused: whether the program reached for something that it may not have.
     """
 
     kind: FailureKind
@@ -97,6 +98,7 @@ class Failure:
     operation: Sentence = ""
     untried: Sentence = ""
     suggestions: Annotated[tuple[Suggestion, ...], Longest(64)] = ()
+    refused: bool = False
 
     @property
     def unmentioned_line(self) -> int | None:

@@ -43,6 +43,9 @@ OURS = "attn_tutor"
 PROBING = 0x5EED << 16
 """What makes another seed for the probe out of that of a hidden input."""
 
+_refused: list[str] = []
+"""The modules that the learner's code has reached for and may not have."""
+
 # Bound before any learner's code runs, which may replace them.
 _getframe, _modules = sys._getframe, sys.modules
 
@@ -56,7 +59,7 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
     loaded = dict(sys.modules)
     seed_generators(job.seed)
     with _watching(tracer):
-        failure = execute(source, YOUR_CODE, namespace)
+        failure = _told_of_refusal(execute(source, YOUR_CODE, namespace))
     _load_again(loaded)
     missing = () if failure else tuple(name for name in job.defines if name not in namespace)
     channel.send(talk, AnswerLoaded(failure, missing))
@@ -71,6 +74,7 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
             got, failure = run_probe(defined, job.probe, context, number)
         _load_again(loaded)
         if failure:
+            failure = _told_of_refusal(failure)
             break
         actual.append(got)
     results = intermediates.plain(tracer.trace()) if tracer else actual
@@ -80,6 +84,11 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
         failure = Failure("error", say("code-gave", "Your code gave {error}.", error=error))
         tree, blob = [], b""
     channel.send(talk, AnswerReport(failure, tree, blob))
+
+
+def _told_of_refusal(failure: Failure | None) -> Failure | None:
+    """Return a failure that says so if something has been refused to the program before."""
+    return replace(failure, refused=True) if failure and _refused else failure
 
 
 def _load_again(loaded: dict[str, ModuleType]) -> None:
@@ -155,6 +164,7 @@ class _Refuse(importlib.abc.MetaPathFinder):
 
 
 def _refusal(name: str) -> ImportError:
+    _refused.append(name)
     if _within(name, [OURS]):
         return ImportError(say("tutor", "`{module}` cannot be imported here: it holds the tutor itself.", module=name))
     return ImportError(

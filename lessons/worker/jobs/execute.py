@@ -202,7 +202,8 @@ def _describe(error: BaseException, filename: str) -> Failure:
     # Python's own message may name the line, as in "(detected at line 3)".
     named = line is not None and re.search(rf"\bline {line}\b", text) is not None
     if told is None:
-        return Failure(kind, message[:LONGEST], line, names_line=named, operation=operation)
+        refused = is_a(error, PermissionError)
+        return Failure(kind, message[:LONGEST], line, names_line=named, operation=operation, refused=refused)
     tried = tuple(replace(item, text=_joined(message, item.text)) for item in told.suggestions)
     untried, symptom = _joined(message, told.untried), message[:LONGEST]
     return Failure(kind, _joined(message, told.text), line, symptom, named, operation, untried, tried)

@@ -9,6 +9,7 @@ import pytest
 from attn_tutor.lessons.engine import judging
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.results.result import Judgement
+from tests.exam.answer_exam import exercise_of
 from tests.lessons.lesson_builders import ATTENTION, attention_exercise, doubling_exercise
 
 EINSUM = """\
@@ -156,6 +157,29 @@ def test_a_class_with_the_solution_does_not_work_where_it_is_found_without_an_im
     assert "cannot be imported here: it holds what this exercise asks" in judgement.message
 
 
+CHEATS = [
+    f"from attention import scaled\n{ATTENTION}",
+    # Without the condition, or with the opposite of it, another class would be found, which fails otherwise or passes.
+    f"""from torch import nn
+{ATTENTION}
+for kind in nn.Module.__subclasses__():
+    if kind.__name__ == "SelfAttention_v1" and "attention" in kind.__module__:
+        kind(2, 2)
+""",
+    f"import torch\n{ATTENTION}\ntry:\n    import attention\nexcept ImportError:\n    attention.scaled()\n",
+    # As the system does for files outside of its folder.
+    f"raise PermissionError('/root/attention.py')\n{ATTENTION}",
+]
+
+
+@pytest.mark.parametrize("answer", CHEATS)
+def test_an_answer_that_is_refused_what_it_reaches_for_gets_neither_name_nor_repair(
+    worker: Session, answer: str
+) -> None:
+    judgement = worker.check(attention_exercise(without=["attention"]), answer)
+    assert (judgement.verdict, ids(judgement)) == ("error", [])
+
+
 def test_a_module_with_the_solution_cannot_be_imported(worker: Session) -> None:
     code = f"from attention.causal import causal_mask\n{ATTENTION}"
     assert worker.check(attention_exercise(), code).passed
@@ -227,6 +251,20 @@ def merge(y):
     judgement = worker.check(exercise, other)
     assert judgement.message.startswith("RuntimeError: view size is not compatible")
     assert ids(judgement) == ["expression"]
+
+
+@pytest.mark.parametrize("line", ["x @ W_in + x @ W_state", "x @ W_in + W_in @ W_state", "x @ W_state"])
+def test_an_exception_names_no_mistake_that_is_not_in_the_code(worker: Session, line: str) -> None:
+    """With both matrices exchanged, the same shapes meet, and with the wrong vector."""
+    exercise = exercise_of("next-state")
+    swapped, other = (exercise.solution.replace("x @ W_in + state @ W_state", each) for each in (SWAPPED, line))
+    judgements = [worker.check(exercise, code, 5) for code in (swapped, other)]
+    assert ids(judgements[0]) == ["matrices-swapped"]
+    assert judgements[0].message == judgements[1].message or "W_in @" in line
+    assert "matrices-swapped" not in ids(judgements[1])
+
+
+SWAPPED = "torch.matmul(x, W_state) + state @ W_in"
 
 
 def test_what_contradicts_the_results_on_the_way_is_not_named(worker: Session) -> None:

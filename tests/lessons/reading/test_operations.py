@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attn_tutor.lessons.reading.operations import are_akin, may_make, words_of
+from attn_tutor.lessons.reading.operations import are_akin, made_in, may_make, words_of
 
 SOFTMAX = "def f(s):\n    e = torch.exp(s - s.max())\n    return e / e.sum()\n"
 DROPOUT = """\
@@ -95,3 +95,31 @@ def test_a_sign_of_a_number_takes_nothing_away() -> None:
 )
 def test_lines_are_akin_if_they_do_the_same(one: str, other: str, akin: bool) -> None:
     assert are_akin(one, other) == akin
+
+
+SOLUTION = "def f(x, W):\n    q = x @ W\n    k = x.clone()\n    k = k @ W\n    return torch.softmax(q @ k.T, dim=-1)\n"
+NOT_TURNED, NOT_COPIED, OTHER_AXIS, ONCE = (
+    SOLUTION.replace(find, replacement)
+    for find, replacement in ((".T", ""), (".clone()", ""), ("-1", "0"), ("    k = k @ W\n", ""))
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "made"),
+    [
+        (SOLUTION, []),
+        (NOT_TURNED, [NOT_TURNED]),
+        ("def f(a, b):\n    s = torch.mm(a.matmul(b), a.clone() @ b)\n    return s.softmax(-1)\n", [NOT_TURNED]),
+        # Both are turned in this one, and both factors are the same in that one.
+        ("def f(x, W):\n    q = x @ W\n    return torch.softmax(q.T @ (x.clone() @ W).T, dim=-1)\n", []),
+        ("def f(x, W):\n    q = x @ W\n    return torch.softmax(q @ q, dim=-1)\n", []),
+        ("def f(x, W):\n    q = k = x\n    q @= W\n    k @= W\n    return F.softmax(q @ k.t(), dim=1)\n", [NOT_COPIED]),
+        (OTHER_AXIS, [OTHER_AXIS]),
+        ("def f(x, W):\n    for k in x:\n        q = k @ W\n    return torch.softmax(q @ x.T, dim=0)\n", []),
+        (ONCE, [ONCE]),
+        ("def f(:", []),
+    ],
+)
+def test_a_mistake_is_in_the_code_if_all_that_it_changes_is_there(code: str, made: list[str]) -> None:
+    every = [NOT_TURNED, NOT_COPIED, OTHER_AXIS, ONCE]
+    assert [wrong for wrong in every if made_in(code, wrong, SOLUTION)] == made

@@ -139,7 +139,8 @@ class OwnEdits:
 def _repair(edit: Sequence[_Draft], code: str) -> Repair:
     """Return an edit, made on one line or in the same way on several ones, with the program that has it."""
     first, lines = edit[0], tuple(dict.fromkeys(draft.line for draft in edit))
-    return Repair(first.kind, shortened(first.about), lines, None, True, code, rank=first.rank)
+    places = tuple(shortened(draft.about) for draft in edit) if len(edit) > 1 else ()
+    return Repair(first.kind, shortened(first.about), lines, None, True, code, rank=first.rank, places=places)
 
 
 def _repeated(drafts: Sequence[_Draft]) -> Iterator[tuple[_Draft, ...]]:

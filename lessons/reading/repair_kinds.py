@@ -95,6 +95,21 @@ def outcome(what: Outcome, check: str = "") -> str:
     return texts[what]
 
 
+def together(codes: Sequence[str], lines: Sequence[int]) -> str:
+    """Say of what a sentence about one of several places is said: of all of them, each with its code and its line."""
+    if len(codes) == len(lines):
+        what = say("lines", "lines {lines}", lines=_listed([*map(str, lines)]))
+    elif len({*codes}) == len(codes):
+        what = _listed([f"`{code}`" for code in codes])
+    else:
+        what = say("places", "{count} places", count=len(codes))
+    return say("together", "This is said of {what} together.", what=what)
+
+
+def _listed(items: Sequence[str]) -> str:
+    return say("and", "{first} and {last}", first=", ".join(items[:-1]), last=items[-1])
+
+
 LAST = frozenset(("expression", "statement", "other-target"))
 """Kinds that say no more than where a mistake is."""
 

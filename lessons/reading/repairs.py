@@ -17,7 +17,7 @@ from attn_tutor.lessons.reading.code_differences import (
     replaced,
     smallest,
 )
-from attn_tutor.lessons.reading.repair_kinds import LAST, LEAVING, Outcome, kind_of, kind_text, outcome
+from attn_tutor.lessons.reading.repair_kinds import LAST, LEAVING, Outcome, kind_of, kind_text, outcome, together
 from attn_tutor.lessons.results.result import NamedMistake
 
 LONGEST_SOURCE = 20_000
@@ -33,6 +33,7 @@ class Repair:
         kind: the id of its kind.
         about: the code that it edits, for the sentence about it.
         lines: the lines of the answer that it edits; 0 if it is not about a single one.
+        places: the code of each place, if it makes the same edit in several ones.
         statement: which of the statements that differ it edits; None for several of them.
         whole: whether it edits all of the statement that differs.
         code: the answer after the edit, as Python writes it.
@@ -48,6 +49,7 @@ class Repair:
     code: str
     silent: bool = False
     rank: int = 0
+    places: tuple[str, ...] = ()
 
     def mistake(self, comes: Outcome = "passes", check: str = "") -> NamedMistake:
         """Return what is said of the mistake that it undoes, and of what comes of that: a `check` passes, or every one.
@@ -58,9 +60,8 @@ class Repair:
             return NamedMistake(self.kind, "", "", self.lines[0])
         text = kind_text(self.kind)
         why = text.why.replace("{outcome}", outcome(comes, check)).replace("{code}", self.about)
-        if len(self.lines) > 1:
-            listed = ", ".join(map(str, self.lines[:-1]))
-            why = f"{why} This is said of lines {listed} and {self.lines[-1]} together."
+        if self.places:
+            why = f"{why} {together(self.places, self.lines)}"
         return NamedMistake(self.kind, text.name, why, self.lines[0] or None)
 
 
@@ -108,7 +109,9 @@ def _of_model(theirs: ast.Module, found: Sequence[CodeDifference], *, gap: bool)
     """Yield the edits that take a single difference from a model, or all of them if they are the same."""
     if len(found) > 1 and _are_same(found):
         lines = tuple(dict.fromkeys(item.line for item in found))
-        yield Repair(*kind_of(smallest(found[0])), lines, None, True, replaced(theirs, found))
+        kinds = [kind_of(smallest(item)) for item in found]
+        places = tuple(about for _, about in kinds)
+        yield Repair(*kinds[0], lines, None, True, replaced(theirs, found), places=places)
     for index, item in enumerate(found):
         twin = _twin(item, found)
         if twin is not None and item.theirs:

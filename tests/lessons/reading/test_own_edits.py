@@ -279,6 +279,28 @@ def test_two_edits_are_made_together_one_inside_of_the_other_too() -> None:
     assert not codes & {item.code for item in edits.repairs}
 
 
+@pytest.mark.parametrize(
+    ("source", "kind", "said"),
+    [
+        ("def f(x, s, W):\n    return tanh(W @ x + V @ s)\n", "sides-exchanged", "`W @ x` and `V @ s`"),
+        ("def f(x, s, W):\n    return W @ x - W @ x\n", "sides-exchanged", "2 places"),
+        ("def f(x, s):\n    return x.softmax(0) + s.softmax(0)\n", "axis", "`x.softmax(0)` and `s.softmax(0)`"),
+        (
+            "def f(x, s, k):\n    y = x.T @ s.T\n    return y @ k.T\n",
+            "transpose-extra",
+            "`x`, `s` and `k`",
+        ),
+        ("def f(x, s):\n    x = x.softmax(0)\n    s = s.softmax(0)\n", "axis", "lines 2 and 3"),
+    ],
+)
+def test_an_edit_of_several_places_is_said_of_all_of_them(source: str, kind: str, said: str) -> None:
+    edits = [item for item in OwnEdits(source, 1000).repairs if item.kind == kind]
+    texts = [item.mistake().text for item in edits if item.places]
+    assert texts
+    assert {text.partition("passes. ")[2].rpartition("This is said of ")[2] for text in texts} == {f"{said} together."}
+    assert not any("together" in item.mistake().text for item in edits if not item.places)
+
+
 def test_the_same_edit_on_several_lines_is_one() -> None:
     lines = ["x = g(p) @ x", "k = g(p) @ k", "return x + k"]
     right = function(*[line.replace("g(p) @ x", "x @ g(p)").replace("g(p) @ k", "k @ g(p)") for line in lines])

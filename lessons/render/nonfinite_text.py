@@ -119,6 +119,13 @@ def headline(origin: NonfiniteOrigin, earlier: NonfiniteOrigin | None = None) ->
         )
     elif earlier is not None and origin.forward == (earlier.first.code, earlier.first.file, earlier.first.line):
         head = say("first-nan-derivative", "The first NaN came from the derivative of the same: {name}.", name=name)
+    elif earlier is not None and not origin.is_apart:
+        # Numbers that have become finite on the way may have led there.
+        head = (
+            say("first-nan-itself", "The first NaN is {name}.", name=name)
+            if math.isnan(origin.first.value)
+            else say("first-nan-from", "The first NaN came from {name}, which is {number}.", name=name, number=number)
+        )
     elif earlier is not None:
         head = say(
             "first-nan",

@@ -33,6 +33,7 @@ class NonfiniteOrigin:
         afterwards: which operations took such numbers and gave only finite ones, and which derivative brought them
             back, a sentence each.
         grown: how an operand far back became as large as it was, if one operation did that; None if not.
+        is_apart: whether nothing that was recorded carried the infinity that came first to this NaN.
         cures: what helps, a sentence each. Most were tried on the recorded numbers, with what follows.
     """
 
@@ -51,6 +52,7 @@ class NonfiniteOrigin:
     cures: tuple[str, ...] = ()
     grown: Explanation | None = None
     afterwards: tuple[str, ...] = ()
+    is_apart: bool = False
 
     @property
     def first(self) -> Explanation:
@@ -184,6 +186,7 @@ def _origin(data: Any) -> NonfiniteOrigin:
         cures=tuple(map(_text, items(data["cures"], 1000))),
         grown=None if data["grown"] is None else x.of_json(data["grown"]),
         afterwards=tuple(map(_text, items(data["afterwards"], 1000))),
+        is_apart=_truth(data["is_apart"]),
     )
 
 

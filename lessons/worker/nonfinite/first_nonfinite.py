@@ -145,7 +145,9 @@ class _Search:
         watched, found = self.watched, self.found
         origins = self.origins()
         if watched is not None and watched.earlier:
-            origins = [watched.earlier[0], *(origin for origin in origins if origin["is_nan"])]
+            # What happened in between is forgotten.
+            later = [origin | {"is_apart": False} for origin in origins if origin["is_nan"]]
+            origins = [watched.earlier[0], *later]
         site = self.record.stopped_site
         is_over = watched is not None and watched.is_over
         return {
@@ -181,7 +183,8 @@ class _Search:
             # What comes later is of the same explosion, or of the same number.
             del origins[1]
             origins[0]["is_nan"] = True
-        for origin in origins[1:]:
+        for origin, (_, chain) in zip(origins[1:], chains[1:], strict=False):
+            origin["is_apart"] = not out_of_sight.reaches(self.run, chains[0][1][0], chain[0])
             origin["cures"] = [cure for cure in origin["cures"] if cure not in origins[0]["cures"]]
         return origins
 
@@ -307,6 +310,7 @@ class _Search:
             "operands": [self.run.follow(ref) for ref in refs],
             "forward": list(self._forward(event)),
             "afterwards": [],
+            "is_apart": False,
             "losses": losses,
             "grown": None if grown is None else self.run.explain(grown.element, labels.name(grown.element), labels),
             "cures": cures.find(self.run, first, why.kind, losses, told),

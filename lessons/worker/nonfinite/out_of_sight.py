@@ -132,6 +132,24 @@ def sentences(run: Explainer, first: Link, found: Iterable[Written], until: int)
     return [*told[:MOST_PLACES], *back, *([end] if looks == MOST_LOOKS else [])]
 
 
+def reaches(run: Explainer, first: Link, later: Link) -> bool:
+    """Return whether operations may have carried a number to another one: each took a tensor that the one before gave.
+
+    True if the operation that gave the second number is not known.
+    """
+    beginning, end = first.derived.event, later.derived.event
+    if end is None:
+        return True
+    storages = {first.element.storage, *(out.storage for out in (beginning.outs if beginning is not None else ()))}
+    events = run.record.events
+    start = first.element.time if beginning is None else beginning.time + 1
+    for position in range(events.after(start), events.after(end.time + 1)):
+        _, read, given, written = events.flow(position)
+        if any(memory._cdata in storages for memory in read):
+            storages.update(memory._cdata for memory in (*given, *written))
+    return not storages.isdisjoint(out.storage for out in end.outs)
+
+
 def _takers(run: Explainer, storages: set[int], start: int, until: int) -> Iterator[Event]:
     """Yield the operations that take numbers that are not finite from storages, which may become more on the way."""
     events = run.record.events

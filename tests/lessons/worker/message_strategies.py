@@ -278,6 +278,7 @@ def searches(draw: st.DrawFn) -> dict[str, Any]:
             "losses": st.lists(NUMBERS, max_size=3),
             "cures": st.lists(TEXTS, max_size=2),
             "afterwards": st.lists(TEXTS, max_size=2),
+            "is_apart": st.booleans(),
             "grown": st.none() | explanations(),
         }
     )

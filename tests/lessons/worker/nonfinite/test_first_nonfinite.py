@@ -87,6 +87,33 @@ def test_an_infinity_that_the_first_nan_does_not_come_from_is_told_beside_it() -
     assert [(item.kind, item.first.line) for item in report.origins] == [("divided-by-0", 2), ("zero-by-zero", 3)]
 
 
+ROW = "n = h * torch.rsqrt((h * h).mean(-1, keepdim=True))\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("x = torch.zeros(2)\na = 1 / x\nb = x / x", "As far as the record shows, the first NaN came from elsewhere:"),
+        # The infinity has made a row 0 that is divided by its largest number.
+        (f"h = torch.tensor([[400.0, 1, 2]]).half()\n{ROW}g = n / n.abs().max()", "The first NaN is g[0,0]."),
+        (f"h = torch.tensor([[400.0, 1, 2]]).half()\n{ROW}k = n + h\nk[0, 1] = 0\nk /= k[0, 1] * n[0, 1]", "k[0,1]."),
+        # Another number of the same mask is not infinite before something is added to it.
+        (
+            "m = torch.tensor([[-65504.0, 0], [-6e4, -6e4]]).half()\nb = torch.tensor([-65504.0, 0]).half()\n"
+            "m[0] = m[0] + b\ns = (m - 6e4).softmax(-1)",
+            "The first NaN came from (m - 6e4)[1,0], which is -inf.",
+        ),
+    ],
+)
+def test_a_nan_came_from_elsewhere_only_if_nothing_carried_the_infinity_there(program: str, said: str) -> None:
+    one, other = _search(program).origins
+    text = nonfinite_text.headline(other, one)
+    assert said in text
+    assert ("elsewhere" in text) is other.is_apart
+    hunted = _hunt(program).origins
+    assert nonfinite_text.headline(hunted[1], hunted[0]) == text
+
+
 def test_of_a_training_the_step_and_the_losses_are_told() -> None:
     report = _search((FOLDER / "exploding_sgd.py").read_text())
     origin = report.first

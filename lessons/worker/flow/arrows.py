@@ -86,10 +86,7 @@ class GroupArrows:
         if event.op in ASIDE or (event.view and event.time not in self._tails):
             # To look at a tensor in another shape is not to read it yet.
             return
-        replaced = {region.storage for region in event.written} if event.op in FILLS or event.info.out else ()
-        for region in event.operands():
-            if region.storage in replaced:
-                continue
+        for region in _taken(event):
             made = self._maker(region)
             if made is None:
                 self.outside.setdefault(region.storage, (region, []))[1].append(here.group)
@@ -102,14 +99,21 @@ class GroupArrows:
 
     def _write(self, event: Event, here: _Maker, arrows: dict[tuple[BoxGroup, BoxGroup], None]) -> None:
         """Note what an operation writes, or shows in another shape."""
+        taken = {region.storage for region in _taken(event)}
         for region in event.written:
             before = self._contents.get(region.storage)
             self._contents[region.storage] = _Content(here)
             if before is None or before.writer.group is here.group:
                 continue
             owner = self._final(before.writer.group)
-            fills = event.op in FILLS or event.info.out
-            if owner is not here.group and fills and owner not in self._readers and owner.name == here.group.name:
+            # What is read as well was more than allocated.
+            fills = (event.op in FILLS or event.info.out) and region.storage not in taken
+            if (
+                owner is not here.group
+                and fills
+                and owner not in self._readers
+                and owner.name in here.group.name.split(", ")
+            ):
                 self._merged[owner] = here.group
             elif owner is not here.group and not event.info.out:
                 # A part was overwritten, or all of it was computed from what was there.
@@ -123,6 +127,18 @@ class GroupArrows:
                 content = self._contents.get(region.storage)
                 if content is not None and made is not None:
                     content.views[_shape(region)] = made
+
+
+def _taken(event: Event) -> list[Region]:
+    """Return what an operation reads: its operands without those that it only replaces, which may be both."""
+    operands = list(event.operands())
+    if event.op in FILLS or event.info.out:
+        for written in event.written:
+            # What is replaced stands first; an argument such as `out` stands last.
+            at = [index for index, region in enumerate(operands) if region.storage == written.storage]
+            if at:
+                del operands[at[-1] if event.info.out else at[0]]
+    return operands
 
 
 def _tail(group: BoxGroup) -> list[int]:

@@ -16,6 +16,9 @@ from attn_tutor.lessons.worker.recording.event import Event, Site
 from attn_tutor.lessons.worker.recording.names import LONGEST
 from attn_tutor.lessons.worker.recording.source_positions import ParsedSource, SourcePositions, SourceSpan, dotted
 
+LIBRARIES = frozenset(("torch", "nn", "init", "F"))
+"""What code calls PyTorch and its parts, which no operation changes."""
+
 PartKind = Literal["statement", "expression", "operation"]
 
 
@@ -145,15 +148,22 @@ def _element_target(source: ParsedSource, node: ast.AST) -> ast.expr | None:
 def _target(node: ast.stmt) -> str:
     """Return the names that a statement assigns to, without indices: `scores` for `scores[i, j] = ...`.
 
-    A call such as `scores.masked_fill_(...)` changes what it is called on.
+    A call such as `scores.masked_fill_(...)` changes what it is called on, one such as `torch.relu_(scores)` what it is
+    given first, and one with `out=scores` that.
     """
     if isinstance(node, ast.Assign):
         return _names(node.targets[0])
     if isinstance(node, ast.AugAssign | ast.AnnAssign):
         return _names(node.target)
     call = node.value if isinstance(node, ast.Expr) else None
+    given = (
+        next((word.value for word in call.keywords if word.arg == "out"), None) if isinstance(call, ast.Call) else None
+    )
+    if given is not None:
+        return _names(given)
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr.endswith("_"):
-        return _names(call.func.value)
+        is_function = dotted(call.func.value).partition(".")[0] in LIBRARIES and call.args
+        return _names(call.args[0] if is_function else call.func.value)
     return ""
 
 

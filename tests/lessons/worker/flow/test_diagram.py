@@ -275,3 +275,31 @@ def test_it_travels_as_a_message() -> None:
     flow = flow_of(CLASS, "weights")
     text = json.dumps(plain_codec.encode(flow))
     assert plain_codec.decode(Flow, json.loads(text)) == flow
+
+
+FILLED = """
+x = torch.rand(3, 4)
+b = torch.zeros(3)
+torch.sum(x, 1, out=b)
+c = torch.empty(0)
+torch.mul(b, 2, out=c)
+v, i = torch.empty(0), torch.empty(0, dtype=torch.long)
+torch.max(x, 1, out=(v, i))
+w = torch.empty(3)
+torch.nn.init.ones_(w)
+both = w + c
+"""
+
+
+def test_what_is_computed_into_a_tensor_is_what_it_holds() -> None:
+    assert drawn(flow_of(FILLED)) == {
+        "x": [], "b": ["x"], "c": ["b"], "v, i": ["x"], "w": [], "both": ["w", "c"]
+    }  # fmt: skip
+
+
+def test_a_tensor_that_is_read_and_replaced_has_an_arrow_from_what_it_was() -> None:
+    flow = flow_of("b = torch.rand(3)\ntorch.add(b, 1, out=b)\nb.copy_(b.flip(0))\nb.copy_(torch.zeros(3))\n")
+    assert [box.line for box in flow.boxes] == [2, 3, 4, 5]
+    first, added, turned, replaced = (box.id for box in flow.boxes)
+    assert [flow.sources(each) for each in (added, turned)] == [[first], [added]]
+    assert flow.sources(replaced) in ([], [turned])

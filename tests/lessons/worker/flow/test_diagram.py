@@ -301,5 +301,5 @@ def test_a_tensor_that_is_read_and_replaced_has_an_arrow_from_what_it_was() -> N
     flow = flow_of("b = torch.rand(3)\ntorch.add(b, 1, out=b)\nb.copy_(b.flip(0))\nb.copy_(torch.zeros(3))\n")
     assert [box.line for box in flow.boxes] == [2, 3, 4, 5]
     first, added, turned, replaced = (box.id for box in flow.boxes)
-    assert [flow.sources(each) for each in (added, turned)] == [[first], [added]]
-    assert flow.sources(replaced) in ([], [turned])
+    assert [flow.sources(each) for each in (added, turned)] == [(first,), (added,)]
+    assert flow.sources(replaced) == (turned,)

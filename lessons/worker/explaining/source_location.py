@@ -40,7 +40,7 @@ def locate(positions: SourcePositions, event: Event | None) -> SourceLocation:
     inner, outer = event.sites[0], event.sites[-1]
     file = inner[0].co_filename
     if file.startswith(PACKAGE):
-        file = "attention" + file[len(PACKAGE) :].replace("\\", "/")
+        file = "attention/" + file[len(PACKAGE) :].replace("\\", "/")
     elif file == fused_definitions.__file__:
         file = "definition"
     file = positions.file_of(file)

@@ -35,8 +35,8 @@ None for the latter if they are not known. Calls of generators and coroutines ar
 RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Marks of functions that may be called from several places while they last."""
 
-PACKAGE = str(Path(__file__).parents[3] / "attention")
-"""The folder of the layers that the course builds."""
+PACKAGE = str(Path(__file__).parents[3] / "attention") + os.sep
+"""The folder of the layers that the course builds. A user's `attention.py` or `attention_2/` beside it isn't in it."""
 
 OWN = str(Path(__file__).parents[2]) + os.sep
 """The folder of the tutor's own code, which a program in a copy of its repository does not mean."""

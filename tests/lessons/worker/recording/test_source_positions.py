@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from attn_tutor.lessons.results import explanation as x
+from attn_tutor.lessons.worker.explaining.source_location import locate
+from attn_tutor.lessons.worker.recording.call_sites import PACKAGE
+from attn_tutor.lessons.worker.recording.source_positions import SourcePositions
 from tests.lessons.recorded_code import Traced
 
 CHAIN = """
@@ -53,3 +58,15 @@ def test_what_methods_on_several_lines_give_is_assigned() -> None:
 def test_the_line_is_the_one_where_the_code_of_the_operation_begins(source: str, line: int, code: str) -> None:
     told = Traced(f"a = torch.rand(2, 3)\n{source}").explain("y", 1, 1)
     assert (told.line, told.code) == (line, code)
+
+
+@pytest.mark.parametrize(("name", "shown"), [("causal.py", "attention/causal.py"), ("../attention_2/mine.py", None)])
+def test_only_files_of_the_package_are_named_as_its_modules(name: str, shown: str | None) -> None:
+    """A folder or a module whose path only begins like that of the package is the user's."""
+    file = os.path.normpath(os.path.join(PACKAGE, name))
+    traced = Traced()
+    traced.recorder.watch(file, "y = torch.ones(2) * 3")
+    with traced.recorder:
+        exec(compile("y = torch.ones(2) * 3", file, "exec"), traced.namespace)
+    (event,) = (event for event in traced.recorder.record.events if event.op == "mul")
+    assert locate(SourcePositions(traced.recorder.record), event).file == (shown or file)

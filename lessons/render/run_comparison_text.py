@@ -254,7 +254,7 @@ def _span(span: IndexSpan) -> str:
 def _order(one: ComparedResult, other: ComparedResult) -> str:
     if one.shape != other.shape:
         return say("other-order", "Both hold the same numbers, in another order, and in another shape.")
-    return say("transposed", "Both hold the same numbers in another order, as after a transpose or a reshape.")
+    return say("reordered", "Both hold the same numbers in another order.")
 
 
 def _result(result: ComparedResult, here: str, width: int, view: bool = False) -> str:

@@ -21,7 +21,7 @@ from attn_tutor.lessons.worker.jobs.execute import Described, describe, execute,
 from attn_tutor.lessons.worker.message_parts import CellWrite, NamedExpression, TensorReport
 from attn_tutor.lessons.worker.recording.line_shapes import ShapeCollector
 from attn_tutor.lessons.worker.recording.recorder import Recorder
-from attn_tutor.lessons.worker.recording.regions import Region
+from attn_tutor.lessons.worker.recording.regions import Region, unlisted_kind
 
 say = Wording("worker/run-state")
 
@@ -155,6 +155,8 @@ def in_parts(tensor: torch.Tensor) -> torch.Tensor:
 def as_tensor(value: object) -> torch.Tensor:
     """Convert a value to a tensor that can be shown. Raises `TypeError` if that is not possible."""
     if isinstance(value, torch.Tensor):
+        if kind := unlisted_kind(value):
+            raise TypeError(say("other-kind", "it is {kind}, and no plain table of numbers", kind=kind))
         if value.is_conj():
             raise TypeError(say("conjugated", "its numbers are complex, and only marked as conjugated"))
         if value.dim() > MOST_AXES or any(size > LONGEST_AXIS for size in value.shape):

@@ -198,7 +198,9 @@ def unlisted_kind(tensor: torch.Tensor) -> str:
         return say("quantized", "quantized")
     if tensor.is_meta:
         return say("meta", "on the meta device")
-    return say("sparse", "sparse") if tensor.layout != torch.strided else ""
+    if tensor.layout in (torch.strided, torch._mkldnn):  # type: ignore[attr-defined]
+        return "" if tensor.layout is torch.strided else say("blocked", "in a layout of its own")
+    return say("sparse", "sparse")
 
 
 def is_finite_inside(tensor: torch.Tensor) -> bool:

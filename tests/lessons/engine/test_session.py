@@ -181,9 +181,11 @@ def test_no_bounds_without_finite_values(worker: Session, expression: str) -> No
         ("'text'", "x cannot be shown: TypeError: it is a str, not a tensor"),
         ("None", "x cannot be shown: TypeError: it is a NoneType, not a tensor"),
         ("[[1], [2, 3]]", "x cannot be shown: ValueError: expected sequence of length 1 at dim 1 (got 2)"),
-        ("torch.zeros(2, device='meta')", "x cannot be shown: "),
+        ("torch.zeros(2, device='meta')", "x cannot be shown: TypeError: it is on the meta device, and no plain"),
+        ("torch.nested.nested_tensor([torch.zeros(2)])", "x cannot be shown: TypeError: it is nested, and no plain"),
+        ("torch.zeros(2).to_mkldnn()", "x cannot be shown: TypeError: it is in a layout of its own, and no plain"),
         ("torch.zeros(2, dtype=torch.complex64).conj()", "x cannot be shown: TypeError: its numbers are complex"),
-        ("torch.zeros(2, 2).to_sparse()", "x cannot be shown: "),
+        ("torch.zeros(2, 2).to_sparse()", "x cannot be shown: TypeError: it is sparse, and no plain table of numbers"),
     ],
 )
 def test_failure_to_show_a_value(worker: Session, expression: str, message: str) -> None:

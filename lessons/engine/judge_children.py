@@ -204,7 +204,7 @@ def short(request: Request, hidden: HiddenInputs) -> tuple[Request, HiddenInputs
     short = limits.model_copy(update={"cpu": min(limits.cpu, TRACE_CPU), "wall": min(limits.wall, TRACE_WALL)})
     exercise = request.exercise.model_copy(update={"limits": short})
     first = Request(exercise, request.code, request.seeds[:1])
-    return first, HiddenInputs(hidden.inputs[:1], hidden.seeds[:1], hidden.blob)
+    return first, HiddenInputs(hidden.inputs[:1], hidden.seeds[:1], hidden.recorded[:1], hidden.blob)
 
 
 def failed(exercise: ExerciseStep, failure: Failure, printed: str) -> Judgement:

@@ -199,7 +199,10 @@ class ExerciseStep(BaseExercise):
     of which are equal.
     """
     probe: Code
-    """Code that calls the answer with `context` and sets `got`, a dict with all that tells right from wrong."""
+    """Code that calls the answer with `context` and sets `got`, a dict with all that tells right from wrong.
+
+    If the answer is functions, the second time is inside `torch.inference_mode()`, except if the code goes `backward`.
+    """
     checks: Annotated[tuple[Check, ...], Field(min_length=1)]
     """The tests of the answer, in order. Learners read the message of the first one that fails."""
     mistakes: Annotated[tuple[Mistake, ...], Field(min_length=1)]

@@ -43,10 +43,14 @@ class AnswerLoaded:
 
 @message
 class HiddenInputs:
-    """Hidden inputs with their seeds, encoded by `jobs.values`. The judge makes them, the answer runs on them."""
+    """Hidden inputs with their seeds, encoded by `jobs.values`. The judge makes them, the answer runs on them.
+
+    `recorded` says for each of them whether gradients are, or the answer is called inside `torch.inference_mode()`.
+    """
 
     inputs: Plain
     seeds: tuple[int, ...]
+    recorded: tuple[bool, ...]
     blob: bytes
 
     def check(self) -> None:

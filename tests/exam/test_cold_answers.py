@@ -16,7 +16,9 @@ ONCE_PASSED = list(cold_answers.answers(cold_answers.FOLDER / "once_passed.yaml"
 
 @pytest.mark.parametrize("answer", ONCE_PASSED, ids=[f"{item.label} {item.step.exercise}" for item in ONCE_PASSED])
 def test_an_answer_of_a_kind_that_once_passed_is_refused(worker: Session, answer: Answer) -> None:
-    assert not worker.check(answer.step, answer.code, cold_answers.SEED, diagnosis="none").passed
+    """Right answers that look like it still pass."""
+    judgement = worker.check(answer.step, answer.code, cold_answers.SEED, diagnosis="none")
+    assert judgement.passed is answer.right, judgement.message
 
 
 def test_every_cold_answer_says_what_is_wrong_with_it() -> None:

@@ -18,6 +18,8 @@ from dataclasses import replace
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
+import torch
+
 from attn_tutor.lessons.results.code_unit import CodeUnit
 from attn_tutor.lessons.results.result import Failure
 from attn_tutor.lessons.texts.wording import Wording
@@ -47,7 +49,7 @@ _refused: list[str] = []
 """The modules that the learner's code has reached for and may not have."""
 
 # Bound before any learner's code runs, which may replace them.
-_getframe, _modules = sys._getframe, sys.modules
+_getframe, _modules, _inference_mode = sys._getframe, sys.modules, torch.inference_mode
 
 
 def run_answer(job: RunAnswer, talk: socket.socket) -> None:
@@ -69,9 +71,9 @@ def run_answer(job: RunAnswer, talk: socket.socket) -> None:
     contexts = values.decode(hidden.inputs, hidden.blob)
     defined = {name: namespace[name] for name in job.defines}
     actual: list[Any] = []
-    for number, context in zip(hidden.seeds, contexts, strict=True):
+    for number, recorded, context in zip(hidden.seeds, hidden.recorded, contexts, strict=True):
         with _watching(tracer):
-            got, failure = run_probe(defined, job.probe, context, number)
+            got, failure = run_probe(defined, job.probe, context, number, recorded)
         _load_again(loaded)
         if failure:
             failure = _told_of_refusal(failure)
@@ -102,7 +104,13 @@ def _watching(tracer: intermediates.Tracer | None) -> AbstractContextManager[Non
 
 
 def run_own_code(
-    code: str, filename: str, defines: Sequence[str], probing: str, context: dict[str, Any], number: int
+    code: str,
+    filename: str,
+    defines: Sequence[str],
+    probing: str,
+    context: dict[str, Any],
+    number: int,
+    recorded: bool,
 ) -> tuple[dict[str, Any] | None, Failure | None]:
     """Run the course's own code (the model answer, a known mistake) on a hidden input.
 
@@ -113,22 +121,29 @@ def run_own_code(
     if failure is not None:
         return None, failure
     defined = {name: namespace[name] for name in defines if name in namespace}
-    return run_probe(defined, probing, context, number, filename)
+    return run_probe(defined, probing, context, number, recorded, filename)
 
 
 def run_probe(
-    defined: dict[str, Any], code: str, context: dict[str, Any], number: int, filename: str = YOUR_CODE
+    defined: dict[str, Any],
+    code: str,
+    context: dict[str, Any],
+    number: int,
+    recorded: bool,
+    filename: str = YOUR_CODE,
 ) -> tuple[dict[str, Any] | None, Failure | None]:
     """Run the probe on one hidden input, with the names that the code under test had to define.
 
     Its other names stay out of the probe, where a `sum` of its own would take the place of Python's. Random numbers
     come from a stream of their own: under the seed that made the input, `torch.rand` would draw the input again.
-    Returns the values that the probe got, or the failure.
+    Gradients are `recorded`, or it all takes place inside `torch.inference_mode()`. Returns the values that the probe
+    got, or the failure.
     """
     namespace = defined | exercise_tools.tools() | {"context": SimpleNamespace(**context), "seed": number}
     seed_generators(number ^ PROBING)
     try:
-        exec(compile(code, PROBE, "exec"), namespace)
+        with _inference_mode(not recorded):
+            exec(compile(code, PROBE, "exec"), namespace)
     except BaseException as error:
         failure = describe(error, filename)
         if failure.line is None and failure.kind == "error":
@@ -214,14 +229,14 @@ def run_repairs(job: RunRepairs, talk: socket.socket) -> None:
     forbid([OURS, *job.without])
     for source in job.sources:
         try:
-            report = RepairReport(*values.encode(_values_of_copy(job, source, contexts, hidden.seeds)))
+            report = RepairReport(*values.encode(_values_of_copy(job, source, contexts, hidden)))
         except values.ValueNotPlain:
             report = RepairReport(None, b"")
         channel.send(talk, report)
 
 
 def _values_of_copy(
-    job: RunRepairs, source: str, contexts: list[dict[str, Any]], seeds: tuple[int, ...]
+    job: RunRepairs, source: str, contexts: list[dict[str, Any]], hidden: HiddenInputs
 ) -> list[dict[str, Any]] | None:
     """Return the values of one copy on all hidden inputs; None if it fails."""
     namespace = new_namespace(MODULE)
@@ -231,9 +246,9 @@ def _values_of_copy(
             return None
     defined = {name: namespace[name] for name in job.defines}
     actual = []
-    for number, context in zip(seeds, contexts, strict=True):
+    for number, recorded, context in zip(hidden.seeds, hidden.recorded, contexts, strict=True):
         with _limited():
-            got, _ = run_probe(defined, job.probe, deepcopy(context), number)
+            got, _ = run_probe(defined, job.probe, deepcopy(context), number, recorded)
         if got is None:
             return None
         actual.append(got)

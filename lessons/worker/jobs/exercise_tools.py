@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import random
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -181,26 +182,73 @@ def outsiders(model: nn.Module, *inputs: torch.Tensor) -> list[str]:
     return [name for name, found in (("held", watch.held), ("made", watch.made)) if found]
 
 
-def in_all_modes(model: nn.Module, *inputs: torch.Tensor) -> dict[str, torch.Tensor | None]:
+UNRECORDED = {"": nullcontext, "no_grad": torch.no_grad, "inference": torch.inference_mode}
+"""The ways to call a module, with gradients and without."""
+
+
+def in_all_modes(
+    model: nn.Module, *inputs: torch.Tensor, look: Callable[[], object] | None = None
+) -> dict[str, object]:
     """Call a module in training and in evaluation, with and without gradients, and return its results by mode.
 
-    The keys are `train`, `train_no_grad`, `eval` and `eval_no_grad`; `again` is a second call in the mode that the
-    module is in. What is not a tensor counts as None.
+    The keys are `train`, `train_no_grad`, `train_inference`, and the same with `eval`; `again` is a second call in the
+    mode that the module is in, and `graded` one with inputs that require gradients. What is not a tensor counts as
+    None. With `look`, this is called after each call, and what it returns is kept.
     """
 
-    def called(graded: bool = True) -> torch.Tensor | None:
-        with torch.set_grad_enabled(graded):
-            result = model(*inputs)
-        return result.detach() if isinstance(result, torch.Tensor) else None
+    def called(way: str = "", graded: bool = False) -> object:
+        given = [item.detach().requires_grad_() + 0 if graded and _is_of_floats(item) else item for item in inputs]
+        with UNRECORDED[way]():
+            result = model(*given)
+        if look is not None:
+            return look()
+        # A copy that is made outside of inference mode has no such mode.
+        return result.detach().clone() if isinstance(result, torch.Tensor) else None
 
     before = model.training
     called()
-    results = {"again": called()}
+    results = {"again": called(), "graded": called(graded=True)}
     for mode in ("train", "eval"):
-        model.train(mode == "train")
-        results |= {mode: called(), f"{mode}_no_grad": called(graded=False)}
+        (model.train if mode == "train" else model.eval)()
+        results |= {f"{mode}_{way}".rstrip("_"): called(way) for way in UNRECORDED}
     model.train(before)
     return results
+
+
+def _is_of_floats(item: object) -> bool:
+    return isinstance(item, torch.Tensor) and item.is_floating_point()
+
+
+def drops_in(model: nn.Module, *inputs: torch.Tensor) -> dict[str, object]:
+    """Return for all modes whether the result of a module differs from that after `eval()`; take a high rate."""
+    results = in_all_modes(model, *inputs)
+    return {mode: not close(result, results["eval"]) for mode, result in results.items()}
+
+
+def other_mode(got: Mapping[str, object], want: Mapping[str, object]) -> str:
+    """Say in which of all modes a module does not do what it should: "After `eval()`"; empty if it does in all."""
+    for mode, right in want.items():
+        mine = got.get(mode)
+        if close(mine, right) if isinstance(right, torch.Tensor) else mine == right:
+            continue
+        match mode:
+            case "again":
+                return say("again", "In a second call with the same inputs")
+            case "graded":
+                return say("graded", "For inputs that require gradients")
+            case "train":
+                return say("train", "In training")
+            case "eval":
+                return say("eval", "After `eval()`")
+            case "train_no_grad":
+                return say("train-no-grad", "In training, inside `torch.no_grad()`")
+            case "eval_no_grad":
+                return say("eval-no-grad", "After `eval()`, inside `torch.no_grad()`")
+            case "train_inference":
+                return say("train-inference", "In training, inside `torch.inference_mode()`")
+            case _:
+                return say("eval-inference", "After `eval()`, inside `torch.inference_mode()`")
+    return ""
 
 
 def uses_buffer(model: nn.Module, name: str, *inputs: torch.Tensor) -> bool:
@@ -402,6 +450,8 @@ def tools() -> dict[str, Any]:
         "calls": calls,
         "outsiders": outsiders,
         "in_all_modes": in_all_modes,
+        "drops_in": drops_in,
+        "other_mode": other_mode,
         "uses_buffer": uses_buffer,
         "in_memory_of": in_memory_of,
         "started_alike": started_alike,

@@ -8,6 +8,8 @@ known mistake on the same inputs, and `find_difference` finds the first intermed
 
 from __future__ import annotations
 
+import ast
+import functools
 import math
 import socket
 import time
@@ -85,8 +87,27 @@ class _Case:
         """Return the outcome of a known mistake on a hidden input. It runs once, however many answers are judged."""
         key = code, index
         if key not in self.outcomes:
-            self.outcomes[key] = _run(self.exercise, code, MISTAKE, self.contexts[index], self.seeds[index])
+            self.outcomes[key] = self.run(code, MISTAKE, index)
         return self.outcomes[key]
+
+    def run(self, code: str, filename: str, index: int) -> Outcome:
+        """Run an answer of the course's own on a copy of a hidden input, since it may change its inputs in place."""
+        exercise, context = self.exercise, deepcopy(self.contexts[index])
+        how = self.seeds[index], self.recorded[index]
+        return run_own_code(code, filename, exercise.defines, exercise.probe, context, *how)
+
+    @functools.cached_property
+    def recorded(self) -> tuple[bool, ...]:
+        """For each hidden input, whether gradients are recorded.
+
+        A function has to give the same without them, so they are on the first hidden input only. A module has modes,
+        and probes that go backward need gradients: such a probe itself has to try how it is without.
+        """
+        exercise = self.exercise
+        tree = ast.parse(exercise.solution)
+        functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        always = "backward" in exercise.probe or not functions.issuperset(exercise.defines)
+        return tuple(always or not index for index in range(len(self.seeds)))
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -102,19 +123,14 @@ class _Case:
 def judge(exercise: Judge, talk: socket.socket) -> None:
     """Make the hidden inputs, then answer questions about the learner's results until the connection is closed."""
     tree, blob = values.encode([_context(exercise.context, number) for number in exercise.seeds])
-    channel.send(talk, HiddenInputs(tree, exercise.seeds, blob))
     # The course's own code gets what the answer gets, with the same layout in memory.
     case = _Case(exercise, values.decode(tree, blob), [], [])
+    channel.send(talk, HiddenInputs(tree, exercise.seeds, case.recorded, blob))
     while True:
         question = channel.receive(talk)
         if not case.expected:
-            case.expected = [_expected(exercise, *pair) for pair in zip(case.contexts, case.seeds, strict=True)]
+            case.expected = [_expected(case, index) for index in range(len(case.seeds))]
         channel.send(talk, HANDLERS[type(question)](case, question))
-
-
-def _run(exercise: Judge, code: str, filename: str, context: Values, number: int) -> Outcome:
-    """Run an answer of the course's own on a copy of a hidden input, since it may change its inputs in place."""
-    return run_own_code(code, filename, exercise.defines, exercise.probe, deepcopy(context), number)
 
 
 def _context(code: str, number: int) -> Values:
@@ -125,8 +141,8 @@ def _context(code: str, number: int) -> Values:
     return context
 
 
-def _expected(exercise: Judge, context: Values, number: int) -> Values:
-    expected, failure = _run(exercise, exercise.solution, SOLUTION, context, number)
+def _expected(case: _Case, index: int) -> Values:
+    expected, failure = case.run(case.exercise.solution, SOLUTION, index)
     if expected is None:
         why = failure.message if failure is not None else None
         raise RuntimeError(say("solution-fails", "the solution of this exercise fails: {why}", why=why))
@@ -155,11 +171,19 @@ def decide(case: _Case, question: Decide) -> Decision | Refusal:
         failed: str | None = ""
         # What rests on something wrong tells nothing, so it is not said.
         if passed.issuperset(check.needs):
-            failed = next((message for scope in scopes if (message := _failed(check, scope)) is not None), None)
+            told = zip(case.recorded, (_failed(check, scope) for scope in scopes), strict=True)
+            failed = next((_where(recorded, message) for recorded, message in told if message is not None), None)
         if failed is None:
             passed.add(check.name)
         results.append(CheckResult(check.name, failed is None, failed or ""))
     return Decision(tuple(results))
+
+
+def _where(recorded: bool, message: str) -> str:
+    """Add to the message of a check in which mode it failed, unless that is the usual one."""
+    if recorded or not message:
+        return message
+    return say("inference", "Here the tutor called it inside `torch.inference_mode()`. {message}", message=message)
 
 
 def _failed(check: CheckRequest, scope: Values) -> str | None:
@@ -483,7 +507,7 @@ def _trace(case: _Case, code: str) -> AnswerTrace:
     if code not in case.traces:
         tracer = intermediates.Tracer(SOLUTION, code)
         with tracer.running():
-            _run(case.exercise, code, SOLUTION, case.contexts[0], case.seeds[0])
+            case.run(code, SOLUTION, 0)
         case.traces[code] = tracer.trace()
     return case.traces[code]
 

@@ -271,7 +271,7 @@ def compared(reply: wire.Frame) -> object:
     return None
 
 
-HIDDEN = frame(HiddenInputs([], (1, 2), b""))
+HIDDEN = frame(HiddenInputs([], (1, 2), (True, True), b""))
 LOADED = frame(AnswerLoaded(None, ()))
 ANSWERED = wire.Frame({"op": "answer_report", "error": None, "actual": []})
 WRONG = wire.Frame({"op": "decision", "checks": [{"name": "twice", "passed": False, "message": "no"}]})

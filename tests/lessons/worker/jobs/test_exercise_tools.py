@@ -132,6 +132,8 @@ class Moody(nn.Module):
             "train": self.training,
             "eval": not self.training,
             "no_grad": not torch.is_grad_enabled(),
+            "inference": torch.is_inference_mode_enabled(),
+            "graded": x.requires_grad,
             "again": self.calls > 1,
         }
         assert isinstance(self.used, torch.Tensor)
@@ -139,14 +141,19 @@ class Moody(nn.Module):
         return -result if moods.get(self.when) else result
 
 
+IN_TRAINING, IN_EVALUATION = ({mode, f"{mode}_no_grad", f"{mode}_inference"} for mode in ("train", "eval"))
+
+
 @pytest.mark.parametrize(
     ("when", "wrong"),
     [
         ("never", set()),
-        ("train", {"train", "train_no_grad", "again"}),
-        ("eval", {"eval", "eval_no_grad"}),
-        ("no_grad", {"train_no_grad", "eval_no_grad"}),
-        ("again", {"again", "train", "train_no_grad", "eval", "eval_no_grad"}),
+        ("train", {"again", "graded", *IN_TRAINING}),
+        ("eval", IN_EVALUATION),
+        ("no_grad", {"train_no_grad", "train_inference", "eval_no_grad", "eval_inference"}),
+        ("inference", {"train_inference", "eval_inference"}),
+        ("graded", {"graded"}),
+        ("again", {"again", "graded", *IN_TRAINING, *IN_EVALUATION}),
     ],
 )
 def test_results_of_all_modes(when: str, wrong: set[str]) -> None:
@@ -154,7 +161,20 @@ def test_results_of_all_modes(when: str, wrong: set[str]) -> None:
     results = exercise_tools.in_all_modes(model, x)
     right = model.layer(x)
     assert {mode for mode, result in results.items() if not exercise_tools.close(result, right)} == wrong
+    assert bool(exercise_tools.other_mode(results, dict.fromkeys(results, right))) is bool(wrong)
     assert model.training
+
+
+def test_a_mode_is_told_in_words() -> None:
+    wrong = exercise_tools.other_mode({"train": 1, "eval": 2}, {"train": 1, "eval": 1, "eval_no_grad": 1})
+    assert wrong == "After `eval()`"
+    assert exercise_tools.other_mode({"train": 1}, {"train": 1, "eval_no_grad": 1}).endswith("inside `torch.no_grad()`")
+
+
+def test_dropout_in_all_modes() -> None:
+    model = nn.Sequential(nn.Linear(4, 64), nn.Dropout(0.9))
+    drops = exercise_tools.drops_in(model, torch.randn(3, 4))
+    assert drops == {mode: not mode.startswith("eval") for mode in drops}
 
 
 def test_a_buffer_that_is_there_for_show() -> None:

@@ -183,7 +183,7 @@ def _where(recorded: bool, message: str) -> str:
     """Add to the message of a check in which mode it failed, unless that is the usual one."""
     if recorded or not message:
         return message
-    return say("inference", "Here the tutor called it inside `torch.inference_mode()`. {message}", message=message)
+    return say("inference", "Here your code was called inside `torch.inference_mode()`. {message}", message=message)
 
 
 def _failed(check: CheckRequest, scope: Values) -> str | None:

@@ -58,6 +58,7 @@ from attn_tutor.lessons.worker.programs.named_report import (
 )
 from attn_tutor.lessons.worker.programs.named_tensors import is_module, scope_of
 from attn_tutor.lessons.worker.programs.scratch_files import ScratchFiles
+from attn_tutor.lessons.worker.recording.call_sites import is_installed
 from attn_tutor.lessons.worker.recording.local_variables import LocalVariables, note_failed_statement
 from attn_tutor.lessons.worker.recording.recorder import Recorder
 
@@ -497,7 +498,7 @@ def _innermost(trace: TracebackType | None, filename: str, root: str) -> FailedA
     while trace is not None:
         code = trace.tb_frame.f_code
         own = code.co_filename == filename
-        if own or (code.co_filename.startswith(root + os.sep) and "site-packages" not in code.co_filename):
+        if own or (code.co_filename.startswith(root + os.sep) and not is_installed(code.co_filename)):
             found = FailedAt(code.co_filename, line_of(trace), "" if own and is_module(code) else scope_of(code))
         trace = trace.tb_next
     return found

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
 
+import torch
+
 from attn_tutor.lessons.worker.recording.event import CallSites, Site
 
 DEPTH = 200
@@ -41,7 +43,7 @@ PACKAGE = str(Path(__file__).parents[3] / "attention") + os.sep
 OWN = str(Path(__file__).parents[2]) + os.sep
 """The folder of the tutor's own code, which a program in a copy of its repository does not mean."""
 
-_PRINTING = "_tensor_str.py"
+_PRINTING = torch._tensor_str.__file__
 
 INSTALLED = ("site-packages", "dist-packages")
 """Folders that installed packages lie in, wherever they are."""
@@ -215,12 +217,12 @@ class SiteFinder:
 
     def _is_watched(self, name: str) -> bool | None:
         """Return whether to attribute operations to a file; None for the one that prints tensors."""
-        if name.endswith(_PRINTING):
+        if name == _PRINTING:
             return None
         if name.startswith(PACKAGE):
             if Path(name).name.startswith("_"):
                 return False
-        elif not any(map(name.startswith, self._folders)) or name.startswith(OWN) or _is_installed(name):
+        elif not any(map(name.startswith, self._folders)) or name.startswith(OWN) or is_installed(name):
             return False
         try:
             with tokenize.open(name) as file:
@@ -230,7 +232,7 @@ class SiteFinder:
         return True
 
 
-def _is_installed(name: str) -> bool:
+def is_installed(name: str) -> bool:
     """Return whether a file belongs to Python itself or to a package that was installed."""
     paths = sysconfig.get_paths()
     own = (paths["stdlib"], paths["platstdlib"], *((sys.prefix,) if sys.prefix != sys.base_prefix else ()))

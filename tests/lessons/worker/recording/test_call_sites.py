@@ -109,6 +109,15 @@ def test_the_code_of_the_tutor_itself_is_no_part_of_a_program_in_its_repository(
     assert not finder.is_watched(SiteFinder.watch_below.__code__)
 
 
+@pytest.mark.parametrize("name", ["my_tensor_str.py", "site-packages-2/train.py", "attention.py"])
+def test_a_file_of_the_user_that_is_only_called_like_one_of_torch_is_watched(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("y = 1\n")
+    finder = SiteFinder({})
+    finder.watch_below(str(tmp_path) + os.sep)
+    assert finder.is_watched(compile("y = 1", str(tmp_path / name), "exec"))
+
+
 CALLS = """
 import contextlib, functools
 

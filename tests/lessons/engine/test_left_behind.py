@@ -296,7 +296,7 @@ daemon(write)
     run = ran(worker, program)
     try:
         (tmp_path / "go").touch()
-        wait_until(lambda: at_work(worker) == [])
+        wait_until(lambda: at_work(worker) == [], seconds=150)
     finally:
         run.close()
 

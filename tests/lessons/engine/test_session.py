@@ -463,7 +463,7 @@ def test_failing_step_ends_the_run(worker: Session) -> None:
     try:
         one, two = run.steps
         assert one.error is None
-        assert two.error == Failure("error", "ZeroDivisionError: division by zero", 3)
+        assert two.error == Failure("error", "ZeroDivisionError: division by zero", 3, operation="div ? ?")
         assert (two.stdout, two.tensors, two.text) == ("before\n", (), {})
         # The tensors of earlier steps can still be asked about.
         assert run_questions.window(run, "one", "x", (), 0, 0, 1, 1) == Window((), 0, 0, ((1,),))

@@ -26,6 +26,7 @@ from attn_tutor.lessons.trace.harmless_text import harmless
 from attn_tutor.lessons.trace.trace_errors import Incomplete, NoTensor, TraceError
 from attn_tutor.lessons.trace.traced_tensors import TracedNumber, TracedTensor, TracedTensors
 from attn_tutor.lessons.worker.comparing import program_comparison
+from attn_tutor.lessons.worker.programs.named_report import unlisted_kinds
 from attn_tutor.lessons.worker.programs.named_tensors import NamedTensor
 from attn_tutor.lessons.worker.programs.record_questions import RecordQuestions, not_copied
 from attn_tutor.lessons.worker.programs.recording_here import RecordingHere
@@ -116,7 +117,8 @@ class Trace:
     def tensors(self) -> TracedTensors:
         """The tensors that your code gives a name: variables, parameters, and the variables of functions."""
         questions = self._questions()
-        return TracedTensors([TracedTensor(item, questions) for item in questions.named()])
+        tensors = [TracedTensor(item, questions) for item in questions.named()]
+        return TracedTensors(tensors, unlisted_kinds(self._recording.record))
 
     def explain(self, tensor: str | torch.Tensor, *index: SupportsIndex) -> TracedNumber:
         """Explain how a number was computed.

@@ -328,8 +328,9 @@ class TracedTensors(Mapping[str, TracedTensor]):
     A name is enough where only one tensor has it: `trace.tensors["scores"]` also finds `Attention.forward.scores`.
     """
 
-    def __init__(self, tensors: list[TracedTensor]) -> None:
+    def __init__(self, tensors: list[TracedTensor], unlisted: Mapping[str, str]) -> None:
         self._by_label = {item.label: item for item in tensors}
+        self._unlisted = unlisted
 
     def __getitem__(self, label: str) -> TracedTensor:
         found = self._by_label.get(label)
@@ -345,6 +346,10 @@ class TracedTensors(Mapping[str, TracedTensor]):
         if ends:
             names = ", ".join(ends)
             raise NoTensor(say("several", "Several tensors are called '{label}': {names}.", label=label, names=names))
+        if (kind := self._unlisted.get(label)) is not None:
+            raise NoTensor(
+                say("other-kind", "'{label}' is {kind}, and no plain table of numbers.", label=label, kind=kind)
+            )
         near = difflib.get_close_matches(label, self, 3) or list(self)[:12]
         if not near:
             raise NoTensor(say("none", "There is no tensor '{label}': no tensor has a name here.", label=label))

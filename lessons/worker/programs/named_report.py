@@ -165,10 +165,14 @@ def list_names(state: RunState) -> NameList:
 
 def unlisted(record: Record) -> Iterator[str]:
     """Yield the variables that are not listed because they are tensors of another kind, those of the program first."""
-    for (code, name), kind in sorted(record.unlisted.items(), key=lambda item: item[0][0] is not None):
-        if kind:
-            label = name if code is None else f"{scope_of(code)}.{name}"
-            yield say("unlisted", "{name} ({kind})", name=label, kind=kind)
+    for label, kind in unlisted_kinds(record).items():
+        yield say("unlisted", "{name} ({kind})", name=label, kind=kind)
+
+
+def unlisted_kinds(record: Record) -> dict[str, str]:
+    """Return of which kind the variables are that are not listed, those of the program first."""
+    found = sorted(record.unlisted.items(), key=lambda item: item[0][0] is not None)
+    return {name if code is None else f"{scope_of(code)}.{name}": kind for (code, name), kind in found if kind}
 
 
 def fitting(items: Iterable[T], room: int) -> tuple[T, ...]:

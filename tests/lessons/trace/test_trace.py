@@ -380,3 +380,11 @@ def test_two_traces_are_compared_by_value() -> None:
     assert different.first.one.line is not None
     # A tolerance as wide as the numbers themselves.
     assert one.compare(attention_by(3.0), atol=10.0)
+
+
+def test_a_tensor_of_another_kind_is_said_to_be_one() -> None:
+    with record() as trace:
+        x = torch.eye(2).to_sparse()
+    assert x.is_sparse
+    with pytest.raises(NoTensor, match="'x' is sparse, and no plain table of numbers"):
+        trace.explain("x", 0, 0)

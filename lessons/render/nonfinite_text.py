@@ -123,7 +123,7 @@ def headline(origin: NonfiniteOrigin, earlier: NonfiniteOrigin | None = None) ->
         # Numbers that have become finite on the way may have led there.
         head = (
             say("first-nan-itself", "The first NaN is {name}.", name=name)
-            if origin.first.value is not None and math.isnan(origin.first.value)
+            if number == "nan"
             else say("first-nan-from", "The first NaN came from {name}, which is {number}.", name=name, number=number)
         )
     elif earlier is not None:

@@ -61,6 +61,9 @@ MOST_PARTNERS = 30
 SURPLUS = ("too-much", "statement-extra", "condition-extra", "argument-extra", "values-extra", "block-extra")
 """Kinds of edits that take something away."""
 
+SKIPPING = ("opposite", "condition", "condition-missing")
+"""Kinds of edits with which code that fails may no longer run."""
+
 REPLACING = ("other-value", "other-name")
 """Kinds of edits that put something else in the place of a variable."""
 
@@ -333,7 +336,8 @@ class _Together:
         Without a step, an answer may run, and may give what a mistake gives, whatever is wrong with it.
         """
         edit = self._own.repairs[index]
-        return edit.rank < LAST_RANK and edit.kind not in LEAVING.union(SURPLUS)
+        fails = self._copies.values is None
+        return edit.rank < LAST_RANK and edit.kind not in LEAVING.union(SURPLUS, SKIPPING if fails else ())
 
     def _running(self) -> Found:
         """Return the edit with which most checks pass of an answer that fails; none if there are some on two lines."""

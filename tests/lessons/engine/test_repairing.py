@@ -10,6 +10,7 @@ from attn_tutor.lessons.engine import repairing
 from attn_tutor.lessons.engine.session import Session
 from attn_tutor.lessons.format.exercises import Variant
 from attn_tutor.lessons.reading.repairs import Repair
+from tests.exam.answer_exam import answers, exercise_of
 from tests.lessons.lesson_builders import ATTENTION, DOUBLED, attention_exercise, doubling_exercise
 
 TIMES = ATTENTION.replace("weights @ values", "weights * values")
@@ -155,6 +156,14 @@ def test_no_known_mistake_is_left_where_an_edit_makes_no_check_pass(worker: Sess
     wrong = f"return queries, (weights @ values){squeezed}"
     unused = NEVER | {"edits": [{"find": "return weights, context", "replace": wrong}]}
     assert not worker.check(attention_exercise(mistakes=[unused]), source, seed=1).mistakes
+
+
+def test_code_that_fails_is_not_skipped_to_leave_a_mistake(worker: Session) -> None:
+    """If nothing is assigned, the weights are those that the layers were made with; but the answer does assign."""
+    found = next(item for item in answers("same-numbers") if item.name == "tensors assigned")
+    judgement = worker.check(exercise_of("same-numbers"), found.code, 7)
+    assert judgement.verdict == "error"
+    assert {"opposite", "nothing-carried"}.isdisjoint(item.id for item in judgement.mistakes)
 
 
 def test_each_of_two_known_mistakes_has_the_line_whose_edit_leaves_the_other(worker: Session) -> None:
